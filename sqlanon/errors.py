@@ -1,0 +1,55 @@
+"""Every error that sqlanon raises on purpose.
+
+A message names the column, the count and the way out, and never quotes a value of the table.
+The command line prints it as one line and exits with `exit_code`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class SqlanonError(Exception):
+    """Base of all errors raised on purpose."""
+
+    exit_code = 2
+
+
+class PolicyError(SqlanonError, ValueError):
+    """A policy, or an argument, that contradicts itself or the table."""
+
+
+class HierarchyError(SqlanonError, ValueError):
+    """A hierarchy that is no laminar tree, or that does not fit its column.
+
+    Args:
+        faults: One sentence per fault, each naming hierarchy, column, level and count.
+    """
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(self.faults))
+
+
+class SourceError(SqlanonError, ValueError):
+    """A file, database, table or column that is missing, in the way or unreadable."""
+
+
+class EngineError(SqlanonError):
+    """The database could not carry a statement out."""
+
+
+class StalePlanError(SqlanonError):
+    """The table changed after the plan was made."""
+
+
+class UnsatisfiableError(SqlanonError):
+    """No recoding within the policy's bounds satisfies its privacy models."""
+
+    exit_code = 1
+
+
+class VerificationError(SqlanonError):
+    """What was about to be published failed its own check; nothing was published."""
+
+    exit_code = 1
