@@ -1,0 +1,1 @@
+"""SQL files that run verbatim."""

@@ -1,0 +1,1 @@
+"""Builders of syntax trees: what to ask the database."""

@@ -1,0 +1,282 @@
+"""Tree: a hierarchy bound to a column, as a laminar tree with numbered leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, combinations, count, pairwise
+from operator import itemgetter
+
+from sqlanon.errors import HierarchyError
+from sqlanon.rules import Path
+
+Labels = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A laminar tree over the values of one column, balanced or not.
+
+    The leaves are numbered in tree order: every node of every level is a run of leaves. A label
+    denotes one node of its level.
+
+    Args:
+        column: The column that the hierarchy belongs to.
+        leaves: Texts of the leaves in tree order; None is NULL.
+        labels: The label of each leaf's ancestor, `labels[level][leaf]`; level 0 are the leaves.
+        nodes: The number of that ancestor within its level, ascending along the leaves.
+    """
+
+    column: str
+    leaves: Labels
+    labels: tuple[Labels, ...]
+    nodes: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def grow(
+        cls, column: str, rows: Iterable[Path], *, with_null: bool = False, name: str = ""
+    ) -> Tree:
+        """Build the tree from its paths.
+
+        Args:
+            column: The column that the hierarchy belongs to.
+            rows: One path for each leaf, all of one width. Siblings keep the order of the rows.
+            with_null: Add NULL as a leaf that only the top generalizes, unless a row names it.
+            name: The hierarchy's own name, such as its file, for messages.
+
+        Raises:
+            HierarchyError: With all faults at once: no rows, ragged rows, no level, duplicate
+                leaves, empty labels, levels that do not nest, more than one top.
+        """
+        paths = rows if isinstance(rows, list | tuple) else list(rows)
+        subject = f"hierarchy '{name}' of column '{column}'" if name else _of(column)
+        faults = shape_faults(paths, subject)
+        if faults:
+            raise HierarchyError(faults)
+        columns = [list(map(itemgetter(level), paths)) for level in range(len(paths[0]))]
+        if with_null and None not in columns[0]:
+            for texts in columns[:-1]:
+                texts.append(None)
+            columns[-1].append(columns[-1][0])
+        leaves, levels = columns[0], [_Level.code(texts) for texts in columns[1:]]
+        faults = _faults(leaves, levels, subject)
+        if faults:
+            raise HierarchyError(faults)
+        return cls._number(column, leaves, levels)
+
+    @classmethod
+    def _number(cls, column: str, leaves: list[str | None], levels: list[_Level]) -> Tree:
+        """Number the nodes of every level, top down, so that siblings are neighbours."""
+        rank = [0]
+        ranks = [rank]
+        for level, above in zip(levels[-2::-1], levels[:0:-1], strict=True):
+            places = list(map(rank.__getitem__, level.parents(above)))
+            rank = [0] * len(places)
+            for place, code in enumerate(sorted(range(len(places)), key=places.__getitem__)):
+                rank[code] = place
+            ranks.append(rank)
+        places = list(map(rank.__getitem__, levels[0].codes))
+        order = sorted(range(len(leaves)), key=places.__getitem__)
+        labels = [tuple(map(leaves.__getitem__, order))]
+        nodes = [tuple(range(len(leaves)))]
+        for level, rank in zip(levels, reversed(ranks), strict=True):
+            codes = list(map(level.codes.__getitem__, order))
+            labels.append(tuple(map(level.labels.__getitem__, codes)))
+            nodes.append(tuple(map(rank.__getitem__, codes)))
+        return cls(column, labels[0], tuple(labels), tuple(nodes))
+
+    @property
+    def height(self) -> int:
+        """Number of levels above the leaves."""
+        return len(self.labels) - 1
+
+    def sizes(self, level: int) -> list[int]:
+        """Number of leaves under each node of the level."""
+        return list(Counter(self.nodes[level]).values())
+
+    def node_labels(self, level: int) -> list[str | None]:
+        """The label of each node of the level."""
+        return list(dict(zip(self.nodes[level], self.labels[level], strict=True)).values())
+
+    def parents(self, level: int) -> list[int]:
+        """For each node of the level, its parent's number within the next level."""
+        return list(dict(zip(self.nodes[level], self.nodes[level + 1], strict=True)).values())
+
+    def fan_out(self, level: int) -> int:
+        """The largest number of children, at this level, of any node of the next level."""
+        return max(Counter(self.parents(level)).values())
+
+    def child_index(self, level: int) -> list[int]:
+        """For each node of the level, its place among its siblings, 0 to fan-out - 1."""
+        return list(chain.from_iterable(map(range, Counter(self.parents(level)).values())))
+
+    def shared_labels(self) -> list[tuple[str, int, int]]:
+        """Labels that denote different nodes at two levels, as (label, level, higher level).
+
+        A node that is repeated at several levels is one node, and its label is not shared.
+        """
+        numbers = [dict(zip(self.labels[n], self.nodes[n], strict=True)) for n in self._levels()]
+        runs: dict[int, list[tuple[int, int]]] = {}
+        shared = []
+        for level, higher in combinations(self._levels(), 2):
+            common = numbers[level].keys() & numbers[higher].keys() - {None}
+            if not common:
+                continue
+            for each in (level, higher):
+                runs.setdefault(each, self._runs(each))
+            shared += [
+                (label, level, higher)
+                for label in common
+                if label is not None
+                and runs[level][numbers[level][label]] != runs[higher][numbers[higher][label]]
+            ]
+        return sorted(shared, key=itemgetter(1, 2, 0))
+
+    def _levels(self) -> range:
+        return range(len(self.labels))
+
+    def _runs(self, level: int) -> list[tuple[int, int]]:
+        """First leaf and size of each node of the level."""
+        sizes = self.sizes(level)
+        return list(zip(accumulate(sizes, initial=0), sizes, strict=False))
+
+    def warnings(self, *, show_labels: bool = False) -> list[str]:
+        """What is not wrong while the column is recoded at one level, one sentence each.
+
+        Args:
+            show_labels: Name the labels too. Only for a hierarchy that the user wrote: the labels
+                of a rule are made from values of the table.
+        """
+        return [
+            f"{sentence}; the output is ambiguous where these levels mix"
+            for sentence in self._shared_sentences(show_labels)
+        ]
+
+    def mixing_faults(self, *, show_labels: bool = False) -> list[str]:
+        """What is wrong where levels can mix in the output, one sentence each.
+
+        Args:
+            show_labels: As for `warnings`.
+        """
+        return [
+            f"{sentence}; rename them, since levels mix in the output of this method"
+            for sentence in self._shared_sentences(show_labels)
+        ]
+
+    def _shared_sentences(self, show_labels: bool) -> list[str]:
+        pairs: dict[tuple[int, int], list[str]] = {}
+        for label, level, higher in self.shared_labels():
+            pairs.setdefault((level, higher), []).append(label)
+        sentences = []
+        for (level, higher), labels in pairs.items():
+            shown = f" ({_abridged(labels)})" if show_labels else ""
+            sentences.append(
+                f"{_of(self.column)} has {_count(len(labels), 'label')}{shown} "
+                f"for different nodes at levels {level} and {higher}"
+            )
+        return sentences
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A level before its nodes are numbered: texts are hashed once, integers from then on.
+
+    Args:
+        labels: The distinct labels, in the order of the rows.
+        codes: For each row, the index of its label.
+    """
+
+    labels: list[str | None]
+    codes: list[int]
+
+    @classmethod
+    def code(cls, texts: list[str | None]) -> _Level:
+        labels = dict.fromkeys(texts)
+        codes = dict(zip(labels, count(), strict=False))
+        return cls(list(labels), list(map(codes.__getitem__, texts)))
+
+    def parents(self, above: _Level) -> list[int]:
+        """For each label, the code of a label above it: the only one where the levels nest."""
+        return list(dict(zip(self.codes, above.codes, strict=True)).values())
+
+    def split_nodes(self, above: _Level) -> int:
+        """How many labels have several labels above them."""
+        parents = self.parents(above)
+        if list(map(parents.__getitem__, self.codes)) == above.codes:
+            return 0
+        edges = Counter(code for code, _ in set(zip(self.codes, above.codes, strict=True)))
+        return sum(number > 1 for number in edges.values())
+
+
+def shape_faults(paths: Sequence[Path], subject: str) -> list[str]:
+    """What keeps the paths from being a table of leaves and levels, one sentence each.
+
+    Args:
+        paths: From leaf to top.
+        subject: How a sentence calls the hierarchy.
+    """
+    if not paths:
+        return [f"{subject} is empty: it has 0 rows; give a row for each value"]
+    width = len(paths[0])
+    ragged = sum(len(path) != width for path in paths) if len(set(map(len, paths))) > 1 else 0
+    if not ragged and width > 1:
+        return []
+    faults = []
+    if ragged:
+        faults.append(
+            f"{subject} is ragged: {ragged} of its {len(paths)} rows do not have "
+            f"{_count(width, 'field')} as the first row does"
+        )
+    if width < 2:
+        faults.append(f"{subject} has 0 levels above the leaves; add a last column with one label")
+    return faults + _duplicate_faults([path[0] if path else None for path in paths], subject)
+
+
+def _faults(leaves: list[str | None], levels: list[_Level], subject: str) -> list[str]:
+    faults = _duplicate_faults(leaves, subject)
+    for number, level in enumerate(levels, start=1):
+        if None in level.labels:
+            null = level.labels.index(None)
+            pairs = zip(leaves, level.codes, strict=True)
+            empty = sum(leaf is not None and code == null for leaf, code in pairs)
+            if empty:
+                faults.append(
+                    f"{subject} has {_count(empty, 'empty label')} at level {number}; "
+                    "only the row of NULL, whose leaf is empty, may have them"
+                )
+    for number, (level, above) in enumerate(pairwise(levels), start=1):
+        split = level.split_nodes(above)
+        if split:
+            faults.append(
+                f"{subject} does not nest: {_count(split, 'node')} of level {number} with leaves "
+                f"under several nodes of level {number + 1}"
+            )
+    tops = len(levels[-1].labels)
+    if tops > 1:
+        faults.append(
+            f"{subject} has {tops} top nodes at level {len(levels)}; "
+            "add a last column with one label"
+        )
+    return faults
+
+
+def _duplicate_faults(leaves: Sequence[str | None], subject: str) -> list[str]:
+    if len(set(leaves)) == len(leaves):
+        return []
+    duplicates = sum(count > 1 for count in Counter(leaves).values())
+    what = _count(duplicates, "duplicate leaf", "duplicate leaves")
+    return [f"{subject} has {what} at level 0; give each value one row"]
+
+
+def _of(column: str) -> str:
+    return f"hierarchy of column '{column}'"
+
+
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
+
+
+def _abridged(labels: list[str], limit: int = 5) -> str:
+    shown = ", ".join(f"'{label}'" for label in labels[:limit])
+    return f"{shown}, …" if len(labels) > limit else shown
