@@ -1,0 +1,110 @@
+"""The only reader of the SQL files and templates that ship with the package.
+
+A file holds SQL in which nothing varies; a template holds SQL in which names and numbers vary.
+Both leave this module as syntax trees, so that no caller ever joins pieces of SQL text.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import sqlglot
+from sqlglot import exp
+
+if TYPE_CHECKING:
+    import jinja2
+
+DIALECT = "duckdb"
+"""The dialect in which the templates are written."""
+
+
+def statements(name: str, dialect: str = DIALECT) -> list[exp.Expr]:
+    """The statements of the file sql/<dialect>/<name>.sql.
+
+    Args:
+        name: The file's name without its ending.
+        dialect: The folder, and the dialect in which the file is parsed.
+
+    Returns:
+        One tree per statement, in the order of the file.
+    """
+    return _parse(_text("sqlanon.sql", f"{dialect}/{name}.sql"), dialect)
+
+
+def render(name: str, /, **holes: exp.Expr | int) -> list[exp.Expr]:
+    """The statements of the template templates/sql/<name>.sql.jinja with its holes filled.
+
+    A tree is written with every identifier quoted, and in parentheses where an operator beside
+    the hole could tear it apart; so is a negative number, since `-` before `-1` opens a comment.
+
+    Args:
+        name: The template's name without its endings.
+        **holes: What fills each hole: a sqlglot tree or an integer. Every hole of the template
+            is given, and nothing else.
+
+    Returns:
+        One tree per statement, in the order of the template.
+
+    Raises:
+        TypeError: A hole is filled with something else, is left open, or does not exist.
+    """
+    from jinja2 import meta
+
+    for hole, value in holes.items():
+        _fill(value, hole)
+    environment = _environment(autoescape=False)
+    environment.finalize = _fill
+    path = f"sql/{name}.sql.jinja"
+    wanted = meta.find_undeclared_variables(environment.parse(_text("sqlanon.templates", path)))
+    if wanted != set(holes):
+        raise TypeError(f"template {name!r} has the holes {sorted(wanted)}, not {sorted(holes)}")
+    return _parse(environment.get_template(path).render(holes), DIALECT)
+
+
+def report(name: str, /, **values: object) -> str:
+    """The HTML page of the template templates/report/<name>.html.jinja, values escaped.
+
+    Args:
+        name: The template's name without its endings.
+        **values: What the template refers to; a name that is missing raises.
+    """
+    environment = _environment(autoescape=True)
+    return environment.get_template(f"report/{name}.html.jinja").render(values)
+
+
+def _environment(*, autoescape: bool) -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
+        undefined=jinja2.StrictUndefined,
+        autoescape=autoescape,
+    )
+    environment.globals.clear()
+    return environment
+
+
+def _text(package: str, path: str) -> str:
+    return files(package).joinpath(path).read_text(encoding="utf-8")
+
+
+def _parse(text: str, dialect: str) -> list[exp.Expr]:
+    # A comment behind the last statement is parsed as a bare semicolon.
+    trees = sqlglot.parse(text, dialect=dialect)
+    return [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
+
+
+def _fill(value: object, hole: str = "") -> str:
+    """The SQL text of a value in a hole; anything but a tree or an integer is refused."""
+    if isinstance(value, bool) or not isinstance(value, exp.Expr | int):
+        raise TypeError(
+            f"a hole{f' ({hole})' if hole else ''} takes a syntax tree or an integer, "
+            f"not {type(value).__name__}"
+        )
+    if isinstance(value, int):
+        return str(value) if value >= 0 else f"({value})"
+    splits = isinstance(value, exp.Binary | exp.Unary | exp.Predicate | exp.Query)
+    closed = isinstance(value, exp.Paren | exp.Subquery)
+    tree = exp.Paren(this=value.copy()) if splits and not closed else value
+    return tree.sql(dialect=DIALECT, identify=True)

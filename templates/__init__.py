@@ -1,0 +1,1 @@
+"""Templates of long SQL and of reports."""
