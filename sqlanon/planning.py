@@ -1,0 +1,252 @@
+"""Planning: from a table and a policy to a recoding, with nothing written but temporary tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.binding import Encoded, Subject, bind, encode_subject, node_counts
+from sqlanon.counting import Counter
+from sqlanon.checking import model_results, policy_notes
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.loss import (
+    CELL_LOSSES,
+    CellCosts,
+    CellObjective,
+    ClassSizeObjective,
+    DiscernibilityObjective,
+    Objective,
+    checked_loss,
+)
+from sqlanon.expected import NodeClasses, node_classes
+from sqlanon.plans import Plan
+from sqlanon.policy import Policy
+from sqlanon.query.fingerprint import fingerprint
+from sqlanon.recoding import Node
+from sqlanon.report import Report, key
+from sqlanon.search.fulldomain import Lattice, Outcome, best_node
+
+METHODS = ("auto", "incognito")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to search.
+
+    Args:
+        method: One of `METHODS`; `auto` chooses.
+        loss: The loss to minimize.
+        minimal_nodes: Whether to list every minimal node.
+        time_limit: Seconds for the search; None for no limit.
+        progress: Called with a line that says how far the search is.
+
+    Raises:
+        PolicyError: An unknown method or loss, or a time limit that is not above 0.
+    """
+
+    method: str = "auto"
+    loss: str = "lm"
+    minimal_nodes: bool = False
+    time_limit: float | None = None
+    progress: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise PolicyError(
+                f"method {self.method!r} is not known; choose one of {', '.join(METHODS)}"
+            )
+        checked_loss(self.loss)
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise PolicyError(f"time limit {self.time_limit!r} is not a number above 0 [seconds]")
+
+
+def make_plan(
+    engine: Engine,
+    table: exp.Table,
+    policy: Policy,
+    options: Options,
+    *,
+    fingerprinted: bool = True,
+) -> Plan:
+    """Finds the recoding of least loss that satisfies a policy.
+
+    Args:
+        engine: Where the table lives.
+        table: The table.
+        policy: What the published table must satisfy.
+        options: How to search.
+        fingerprinted: Whether the plan must be able to tell later that the table has changed.
+
+    Raises:
+        PolicyError: The policy does not fit the table or has no model.
+        HierarchyError: A hierarchy does not fit its column.
+        UnsatisfiableError: No node allowed satisfies the policy.
+    """
+    if not policy.models:
+        raise PolicyError("no privacy model is given; ask for one with --k NUMBER")
+    started = time.monotonic()
+    subject = bind(engine, table, policy)
+    with engine.workspace():
+        problem = _encode(engine, subject, policy, options)
+        encoded_at = time.monotonic()
+        outcome = _search(problem, options)
+        searched_at = time.monotonic()
+        if outcome.best is None:
+            raise _unsatisfiable(problem)
+        report = _expected(engine, problem, outcome, options)
+    seconds = {
+        "encode": encoded_at - started,
+        "search": searched_at - encoded_at,
+        "total": time.monotonic() - started,
+    }
+    return Plan(
+        policy=policy.with_attributes(subject.attributes),
+        table=table.sql(engine.dialect),
+        columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
+        report=report.timed(seconds),
+        fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
+        if fingerprinted
+        else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A full-domain search, ready to start."""
+
+    subject: Subject
+    policy: Policy
+    encoded: Encoded
+    counter: Counter
+    lattice: Lattice
+
+    def classes_of(self, engine: Engine, node: Node) -> NodeClasses:
+        """The classes of a node, with all that its measures need."""
+        return node_classes(engine, self.subject, self.encoded, node, self.policy.k)
+
+
+def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Problem:
+    allowance = policy.allowance(subject.records)
+    costs = None
+    if options.loss in CELL_LOSSES:
+        costs = CellCosts.of(options.loss, subject.trees, subject.weights, subject.records)
+    encoded = encode_subject(engine, subject)
+    entropies = encoded.entropies(subject.trees)
+    objective = _objective(options.loss, subject, encoded, costs, policy.k)
+    counter = Counter(
+        engine,
+        encoded,
+        subject.trees,
+        policy.k,
+        objective,
+        costs if allowance else None,
+        options.loss == "discernibility",
+        subject.low,
+        entropies,
+    )
+    lattice = Lattice(
+        subject.low,
+        subject.high,
+        entropies,
+        subject.records,
+        allowance,
+        objective,
+    )
+    return Problem(subject, policy, encoded, counter, lattice)
+
+
+def _objective(
+    loss: str, subject: Subject, encoded: Encoded, costs: CellCosts | None, k: int
+) -> Objective:
+    levels = [range(tree.height + 1) for tree in subject.trees]
+    if costs is not None:
+        floor = tuple(
+            tuple(
+                sum(
+                    count * cost
+                    for count, cost in zip(
+                        node_counts(tree, level, counts), costs.costs[number][level], strict=True
+                    )
+                )
+                for level in levels[number]
+            )
+            for number, (tree, counts) in enumerate(
+                zip(subject.trees, encoded.counts, strict=True)
+            )
+        )
+        scale = len(subject.trees) * subject.records if loss == "suppressed-cells" else 1.0
+        return CellObjective(costs.unit, subject.records, floor, scale)
+    if loss == "discernibility":
+        rest = tuple((0,) * len(column) for column in levels[1:])
+        return DiscernibilityObjective(
+            subject.records, ((subject.records,) * len(levels[0]), *rest)
+        )
+    lowest = -(subject.records // k)
+    return ClassSizeObjective(subject.records, k, tuple((lowest,) * len(c) for c in levels))
+
+
+def _search(problem: Problem, options: Options) -> Outcome:
+    counter, progress = problem.counter, options.progress
+
+    def ask(nodes: Sequence[Node]) -> list[Any]:
+        if progress is not None:
+            progress(f"search: {counter.counted:,} nodes checked")
+        return list(counter.ask(nodes))
+
+    return best_node(
+        problem.lattice,
+        ask,
+        time_limit=options.time_limit,
+        minimal_nodes=options.minimal_nodes,
+    )
+
+
+def _unsatisfiable(problem: Problem) -> UnsatisfiableError:
+    top = problem.counter.ask([problem.subject.high])[0]
+    records = problem.subject.records
+    return UnsatisfiableError(
+        f"no recoding within the levels allowed satisfies k = {problem.policy.k}: even at the "
+        f"highest levels {top.suppressed} of {records} records are in smaller classes, and "
+        f"{problem.lattice.allowance} may be suppressed; raise --max-level or --suppression-limit"
+    )
+
+
+def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Options) -> Report:
+    """What publishing the best node will lose and leave, for every measure that applies."""
+    assert outcome.best is not None
+    subject, policy, node = problem.subject, problem.policy, outcome.best.node
+    classes = problem.classes_of(engine, node)
+    loss = classes.measures()
+    kept = classes.statistics.at_least(policy.k)
+    objective, name = problem.lattice.objective, key(options.loss)
+    return Report(
+        method="incognito",
+        loss_name=options.loss,
+        loss=loss,
+        lower_bound=loss[name] if outcome.proven else objective.loss(outcome.bound),
+        levels=dict(zip(subject.names, node, strict=True)),
+        heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
+        records=subject.records,
+        suppressed_records=outcome.best.suppressed,
+        suppressed_cells=classes.suppressed_cells(),
+        statistics=kept,
+        models=model_results(policy, kept),
+        minimal_nodes=None
+        if outcome.minimal_nodes is None
+        else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
+        search={
+            "nodes": problem.lattice.box.size,
+            "checked": outcome.checked,
+            "candidates": problem.encoded.rows,
+            "rolled_up": problem.counter.rolled_up,
+            "proven": outcome.proven,
+        },
+        notes=(*subject.warnings(), *policy_notes(policy)),
+    )
+
+

@@ -1,0 +1,152 @@
+"""Plan: a recoding with the statements that will carry it out, to read, store and apply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.policy import Policy
+from sqlanon.query import recode
+from sqlanon.report import SCHEMA_VERSION, Report
+
+Fingerprint = tuple[int, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be published, why, and by which statement; nothing has been written yet.
+
+    Args:
+        policy: What the published table must satisfy, its hierarchies complete.
+        table: The table as SQL names it.
+        columns: Its columns and their types, as DuckDB writes them.
+        report: What is expected.
+        fingerprint: Figures of the table's content at the time; None where apply follows within
+            the same transaction.
+    """
+
+    policy: Policy
+    table: str
+    columns: Mapping[str, str]
+    report: Report
+    fingerprint: Fingerprint | None = None
+
+    @property
+    def source(self) -> exp.Table:
+        """The table."""
+        return exp.to_table(self.table, dialect="duckdb")
+
+    def rows(self, source: exp.Table | None = None) -> exp.Select:
+        """The query whose rows are published.
+
+        Args:
+            source: The table to read, where it has another name by now.
+
+        Raises:
+            PolicyError: Columns without a role.
+        """
+        self.policy.check_columns(list(self.columns), publish=True)
+        source = source or self.source
+        recodes = {
+            name: recode.recode(
+                source,
+                name,
+                attribute.hierarchy,
+                self.report.levels[name],
+                exp.DataType.build(self.columns[name], dialect="duckdb", udt=True),
+            )
+            for name, attribute in self.policy.attributes.items()
+        }
+        keeping = self.policy.suppressed == "keep"
+        return recode.published(
+            source,
+            self.policy.published(list(self.columns)),
+            recodes,
+            k=self.policy.k,
+            kept_label=self.policy.suppressed_label if keeping else None,
+            suppressing=self.report.suppressed_records > 0,
+        )
+
+    def sql(self, dialect: str = "duckdb", into: str = "anonymized") -> str:
+        """The statement that publishes the table.
+
+        Args:
+            dialect: Any that sqlglot writes, such as `duckdb` or `spark`.
+            into: Name of the new table.
+
+        Raises:
+            PolicyError: Columns without a role, or a dialect that is not known.
+        """
+        target = exp.Table(this=exp.to_identifier(into, quoted=True))
+        try:
+            return recode.create_table(target, self.rows()).sql(
+                dialect, pretty=True, identify=True
+            )
+        except ValueError as error:
+            if isinstance(error, PolicyError):
+                raise
+            raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `plan --json`."""
+        return self.report.to_dict()
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        return self.report.to_text()
+
+    def save(self, path: str | Path) -> None:
+        """Writes the plan as JSON; it holds no value of the table beyond the user's hierarchies.
+
+        Raises:
+            SourceError: The file cannot be written.
+        """
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "sqlanon plan",
+            "table": self.table,
+            "columns": dict(self.columns),
+            "policy": self.policy.to_dict(),
+            "report": self.report.to_dict(),
+            "heights": dict(self.report.heights),
+            "histogram": list(map(list, self.report.statistics.histogram.items())),
+            "fingerprint": self.fingerprint,
+        }
+        try:
+            Path(path).write_text(json.dumps(document, indent=1, ensure_ascii=False), "utf-8")
+        except OSError as error:
+            raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Reads a stored plan.
+
+        Raises:
+            SourceError: The file is missing or is no plan of this version.
+        """
+        try:
+            document = json.loads(Path(path).read_text("utf-8"))
+            if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
+                raise KeyError
+            fingerprint = document["fingerprint"]
+            return cls(
+                policy=Policy.from_dict(document["policy"]),
+                table=document["table"],
+                columns=document["columns"],
+                report=Report.from_dict(
+                    document["report"], document["heights"], document["histogram"]
+                ),
+                fingerprint=None if fingerprint is None else tuple(fingerprint),
+            )
+        except OSError as error:
+            raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
+        except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError):
+            raise SourceError(
+                f"{str(path)!r} is no plan that this version of sqlanon has saved"
+            ) from None

@@ -1,0 +1,171 @@
+"""Encode: from the records of a table to packed codes and class sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.query.names import (
+    added,
+    alias,
+    bigint,
+    column,
+    count_all,
+    masked,
+    total,
+)
+
+LEAF = "leaf"
+VALUE = "value"
+SIZE = "size"
+
+
+def word(number: int) -> str:
+    """Name of the column that holds a word of the packed code."""
+    return f"word_{number}"
+
+
+def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """Records of a table, and per column how many of them are not NULL."""
+    counts = [bigint(exp.Count(this=column(name))) for name in columns]
+    return exp.select(bigint(count_all()), *counts).from_(source.copy())
+
+
+def distinct_paths(
+    source: exp.Table, name: str, labels: Sequence[exp.Expr]
+) -> exp.Select:
+    """Per distinct value of a column its text and its labels, from level 1 up.
+
+    Args:
+        source: The table.
+        name: The column; the labels read it as `value`.
+        labels: One expression per level.
+    """
+    values = (
+        exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("v")
+    )
+    text = exp.cast(column(VALUE), exp.DataType.Type.VARCHAR)
+    query = exp.select(text, *(label.copy() for label in labels)).from_(values)
+    return query.order_by(exp.Ordered(this=column(VALUE)))
+
+
+def leaf_map(codes: exp.Table, column_type: exp.DataType, carried: Sequence[str]) -> exp.Select:
+    """The codes of a column's leaves by value: leaf texts turned into the column's type.
+
+    A text that is no value of the type stands for a value that the column cannot hold; whole
+    numbers must not match a text that only rounds to them.
+    """
+    leaf = column(LEAF)
+    if not needs_cast(column_type):
+        value: exp.Expr = leaf
+        fits: exp.Expr | None = None
+    else:
+        value = exp.TryCast(this=leaf, to=column_type.copy())
+        fits = value.is_(exp.null()).not_()
+        if column_type.this in exp.DataType.INTEGER_TYPES:
+            number = exp.TryCast(this=leaf.copy(), to=exp.DataType.build("DOUBLE"))
+            fits = exp.and_(fits, exp.EQ(this=number, expression=value.copy()))
+        fits = exp.or_(leaf.copy().is_(exp.null()), fits)
+    query = exp.select(alias(value, VALUE), *(column(name) for name in carried))
+    query = query.from_(codes.copy())
+    return query if fits is None else query.where(fits)
+
+
+def needs_cast(column_type: exp.DataType) -> bool:
+    """Whether a column's values are anything but text."""
+    return column_type.this not in (*exp.DataType.TEXT_TYPES, exp.DataType.Type.ENUM)
+
+
+def repeated_values(leaves: exp.Table) -> exp.Select:
+    """How many values of a leaf map come from more than one leaf."""
+    repeated = (
+        exp.select(column(VALUE))
+        .from_(leaves.copy())
+        .group_by(column(VALUE))
+        .having(exp.GT(this=count_all(), expression=exp.Literal.number(1)))
+    )
+    return exp.select(bigint(count_all())).from_(repeated.subquery("repeated"))
+
+
+def encoded(
+    source: exp.Table, leaves: Mapping[str, exp.Table], nullable: set[str], words: int
+) -> exp.Select:
+    """One row per distinct combination of quasi-identifier values: its code and its size.
+
+    Args:
+        source: The table.
+        leaves: Per column its leaf map, a table of `value` and one word or more.
+        nullable: Columns that hold NULLs, which plain equality would lose.
+        words: Number of words of the code.
+    """
+    names = [f"map_{number}" for number in range(len(leaves))]
+    codes = [added([column(word(w), name) for name in names]) for w in range(words)]
+    query = exp.select(
+        *(alias(code, word(w)) for w, code in enumerate(codes)),
+        alias(bigint(count_all()), SIZE),
+    ).from_(exp.alias_(source.copy(), exp.to_identifier("source", quoted=True), table=True))
+    for name, (origin, table) in zip(names, leaves.items(), strict=True):
+        same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
+        target = exp.alias_(table.copy(), exp.to_identifier(name, quoted=True), table=True)
+        query = query.join(target, on=same)
+    return query.group_by(*(code.copy() for code in codes))
+
+
+def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
+    """Equality that also pairs NULL with NULL, where there are any."""
+    kind = exp.NullSafeEQ if nullable else exp.EQ
+    return kind(this=left, expression=right)
+
+
+def uncovered(source: exp.Table, name: str, leaves: exp.Table) -> exp.Select:
+    """Distinct values of a column that its leaf map misses, and the records that hold them."""
+    values = (
+        exp.select(alias(column(name), VALUE), alias(count_all(), SIZE))
+        .from_(source.copy())
+        .group_by(column(name))
+        .subquery("held")
+    )
+    same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
+    known = exp.select(exp.Literal.number(1)).from_(exp.alias_(leaves.copy(), "leaves", table=True))
+    return (
+        exp.select(bigint(count_all()), total(column(SIZE)))
+        .from_(values)
+        .where(exp.Exists(this=known.where(same)).not_())
+    )
+
+
+def marginals(encoded_table: exp.Table, masks: Sequence[Sequence[int]]) -> exp.Expr:
+    """Records per value of every column: rows of column number, words, records.
+
+    Args:
+        encoded_table: Codes and sizes.
+        masks: Per column and word the bits of the column.
+    """
+    parts = []
+    for number, words in enumerate(masks):
+        keys = [masked(word(w), mask) for w, mask in enumerate(words)]
+        parts.append(
+            exp.select(exp.Literal.number(number), *keys, total(column(SIZE)))
+            .from_(encoded_table.copy())
+            .group_by(*(key.copy() for key in keys))
+        )
+    return union_all(parts)
+
+
+def union_all(parts: Sequence[exp.Select]) -> exp.Expr:
+    """The rows of several queries."""
+    result: exp.Expr = parts[0]
+    for part in parts[1:]:
+        result = exp.Union(this=result, expression=part, distinct=False)
+    return result
+
+
+def extent(encoded_table: exp.Table) -> exp.Select:
+    """Combinations and records of an encoded table."""
+    return exp.select(bigint(count_all()), total(column(SIZE))).from_(encoded_table.copy())
+
+
+def value() -> exp.Column:
+    """The column under which `distinct_paths` hands a value to its labels."""
+    return column(VALUE)

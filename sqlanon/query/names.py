@@ -1,0 +1,91 @@
+"""Small pieces of syntax trees: quoted names, literals, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+# Builders of sqlglot copy what they are given unless told not to. Every piece made here is used
+# once, and copying it would cost more than the query itself takes to run.
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A quoted column, of a quoted table alias where one is given."""
+    return exp.Column(
+        this=exp.Identifier(this=name, quoted=True),
+        table=None if table is None else exp.Identifier(this=table, quoted=True),
+    )
+
+
+def alias(expression: exp.Expr, name: str) -> exp.Expr:
+    """An expression under a quoted name."""
+    return exp.Alias(this=expression, alias=exp.Identifier(this=name, quoted=True))
+
+
+def named(relation: exp.Table, name: str) -> exp.Table:
+    """A table under a quoted alias."""
+    result = relation.copy()
+    result.set("alias", exp.TableAlias(this=exp.Identifier(this=name, quoted=True)))
+    return result
+
+
+def nested(query: exp.Select, name: str) -> exp.Subquery:
+    """A query as a relation under a quoted alias."""
+    return query.subquery(exp.Identifier(this=name, quoted=True), copy=False)
+
+
+def table(name: str) -> exp.Table:
+    """A quoted table name without schema."""
+    return exp.Table(this=exp.Identifier(this=name, quoted=True))
+
+
+def bigint(expression: exp.Expr) -> exp.Cast:
+    """A count as BIGINT: sums of BIGINT are wider and arrive as decimals."""
+    return exp.Cast(this=expression, to=exp.DataType(this=exp.DataType.Type.BIGINT))
+
+
+def count_all() -> exp.Count:
+    """COUNT(*)."""
+    return exp.Count(this=exp.Star())
+
+
+def total(expression: exp.Expr) -> exp.Expr:
+    """The sum of an expression as BIGINT, 0 over no rows."""
+    nothing = exp.Literal.number(0)
+    return bigint(exp.Coalesce(this=exp.Sum(this=expression), expressions=[nothing]))
+
+
+def when(condition: exp.Expr, value: exp.Expr, default: exp.Expr | None = None) -> exp.Case:
+    """CASE WHEN condition THEN value ELSE default END."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value)], default=default)
+
+
+def added(expressions: Sequence[exp.Expr]) -> exp.Expr:
+    """The sum of one or more expressions within a row, 0 for none."""
+    if not expressions:
+        return exp.Literal.number(0)
+    result = expressions[0]
+    for expression in expressions[1:]:
+        result = exp.Add(this=result, expression=expression)
+    return result
+
+
+def masked(name: str, mask: int, table: str | None = None) -> exp.BitwiseAnd:
+    """The bits of a word that a mask lets through."""
+    return exp.BitwiseAnd(this=column(name, table), expression=exp.Literal.number(mask))
+
+
+def create_temporary(name: exp.Table, query: exp.Query) -> exp.Create:
+    """CREATE TEMPORARY TABLE name AS query."""
+    return exp.Create(
+        this=name.copy(),
+        kind="TABLE",
+        expression=query,
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
+
+
+def drop_table(name: exp.Table, *, exists: bool = False) -> exp.Drop:
+    """DROP TABLE name."""
+    return exp.Drop(tables=[name.copy()], kind="TABLE", exists=exists)

@@ -1,0 +1,172 @@
+"""Recode: the statement that publishes a table, for any engine that speaks SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.query.frequency import CLASS_SIZE
+from sqlanon.query.encode import LEAF, VALUE, leaf_map, same_value
+from sqlanon.query.labels import level_labels
+from sqlanon.query.names import alias, column, count_all, when
+
+LABEL = "label"
+RECORD = "record"
+SMALL = "small"
+
+
+@dataclass(frozen=True, slots=True)
+class Recode:
+    """How one quasi-identifier is published.
+
+    Args:
+        name: The column.
+        constant: The label that every value becomes, where the level is the top.
+        labels: A query of `value` and `label`, where the level lies between; None for the
+            original values.
+    """
+
+    name: str
+    constant: str | None = None
+    labels: exp.Select | None = None
+
+    def published(self) -> exp.Expr:
+        """The published value of a record of the source."""
+        if self.labels is not None:
+            return column(LABEL, f"{self.name} labels")
+        if self.constant is not None:
+            return exp.cast(exp.Literal.string(self.constant), exp.DataType.Type.VARCHAR)
+        return column(self.name, RECORD)
+
+
+def recode(
+    source: exp.Table, name: str, hierarchy: Hierarchy, level: int, column_type: exp.DataType
+) -> Recode:
+    """How a column is published at a level of its hierarchy.
+
+    Args:
+        source: The table.
+        name: The column.
+        hierarchy: Explicit rows, or a rule that is written as an expression over the values, so
+            that no value of the table stands in the statement.
+        level: Level in [0, height of the hierarchy].
+        column_type: The column's type.
+    """
+    if level == 0:
+        return Recode(name)
+    if hierarchy.rows is not None:
+        if level == hierarchy.height:
+            return Recode(name, constant=hierarchy.rows[0][-1])
+        return Recode(name, labels=_listed_labels(hierarchy, level, column_type))
+    label = level_labels(
+        hierarchy, column(VALUE), column_type.sql("duckdb"), name=name
+    )[level - 1]
+    if isinstance(label, exp.Literal):
+        return Recode(name, constant=label.this)
+    values = (
+        exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
+    )
+    return Recode(name, labels=exp.select(column(VALUE), alias(label, LABEL)).from_(values))
+
+
+def _listed_labels(hierarchy: Hierarchy, level: int, column_type: exp.DataType) -> exp.Select:
+    assert hierarchy.rows is not None
+    rows = [(row[0], row[level]) for row in hierarchy.rows]
+    if all(leaf is not None for leaf, _ in rows):
+        rows.append((None, None))
+    listed = exp.values(
+        [tuple(_text(part) for part in row) for row in rows],
+        alias="listed",
+        columns=[exp.to_identifier(LEAF, quoted=True), exp.to_identifier(LABEL, quoted=True)],
+    )
+    return leaf_map(listed, column_type, [LABEL])
+
+
+def _text(value: str | None) -> exp.Expr:
+    return exp.null() if value is None else exp.Literal.string(value)
+
+
+def published(
+    source: exp.Table,
+    columns: Sequence[str],
+    recodes: Mapping[str, Recode],
+    *,
+    k: int,
+    kept_label: str | None = None,
+    suppressing: bool = True,
+) -> exp.Select:
+    """The rows to publish: generalized, without small classes, in an order that tells nothing.
+
+    Sorting by every published column is deterministic, and tells nothing that the columns do not.
+
+    Args:
+        source: The table.
+        columns: The published columns, in order.
+        recodes: How each quasi-identifier is published.
+        k: Classes smaller than it are suppressed [records].
+        kept_label: What replaces the quasi-identifiers of suppressed records; None drops them.
+        suppressing: Whether there are classes to suppress.
+    """
+    query = _generalized(source, recodes)
+    values = {
+        name: recodes[name].published() if name in recodes else column(name, RECORD)
+        for name in columns
+    }
+    if suppressing:
+        small = _small_classes(source, recodes, k)
+        same = [
+            same_value(column(name, SMALL), item.published(), nullable=True)
+            for name, item in recodes.items()
+        ]
+        query = query.join(small.subquery(SMALL), on=exp.and_(*same), join_type="left")
+        large = column(CLASS_SIZE, SMALL).is_(exp.null())
+        if kept_label is None:
+            query = query.where(large)
+        else:
+            for name in recodes:
+                kept = exp.cast(values[name], exp.DataType.Type.VARCHAR)
+                values[name] = when(large.copy(), kept, exp.Literal.string(kept_label))
+    query = query.select(*(alias(value, name) for name, value in values.items()))
+    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
+
+
+def _generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
+    query = exp.Select().from_(
+        exp.alias_(source.copy(), exp.to_identifier(RECORD, quoted=True), table=True)
+    )
+    for item in recodes.values():
+        if item.labels is not None:
+            name = f"{item.name} labels"
+            same = same_value(column(item.name, RECORD), column(VALUE, name), nullable=True)
+            target = item.labels.copy().subquery(exp.to_identifier(name, quoted=True))
+            query = query.join(target, on=same)
+    return query
+
+
+def _small_classes(source: exp.Table, recodes: Mapping[str, Recode], k: int) -> exp.Select:
+    query = _generalized(source, recodes)
+    values = [item.published() for item in recodes.values()]
+    names = [alias(value, name) for name, value in zip(recodes, values, strict=True)]
+    return (
+        query.select(*names, alias(count_all(), CLASS_SIZE))
+        .group_by(*(value.copy() for value in values if not isinstance(value, exp.Cast)))
+        .having(exp.LT(this=count_all(), expression=exp.Literal.number(k)))
+    )
+
+
+def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:
+    """CREATE TABLE target AS the rows."""
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
+    return exp.Create(this=target.copy(), kind="TABLE", expression=rows, properties=properties)
+
+
+def rename_table(table: exp.Table, name: str) -> exp.Alter:
+    """ALTER TABLE table RENAME TO name."""
+    return exp.Alter(
+        this=table.copy(),
+        kind="TABLE",
+        actions=[exp.AlterRename(this=exp.Table(this=exp.to_identifier(name, quoted=True)))],
+    )

@@ -1,0 +1,349 @@
+"""Reports: what a check found, what a plan expects and what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+SCHEMA_VERSION = 1
+RISK_THRESHOLD = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStatistics:
+    """Equivalence classes of a table, by size.
+
+    Args:
+        histogram: `{class size: number of classes of that size}` [records, classes].
+    """
+
+    histogram: Mapping[int, int]
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int]]) -> ClassStatistics:
+        """From rows of class size and number of classes."""
+        return cls({size: count for size, count in sorted(rows)})
+
+    @property
+    def records(self) -> int:
+        """Records in all classes."""
+        return sum(size * count for size, count in self.histogram.items())
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return sum(self.histogram.values())
+
+    @property
+    def smallest(self) -> int:
+        """Size of the smallest class: the k that holds; 0 for an empty table."""
+        return min(self.histogram, default=0)
+
+    @property
+    def mean(self) -> float:
+        """Records per class; 0 for an empty table."""
+        return self.records / self.classes if self.histogram else 0.0
+
+    @property
+    def median(self) -> float:
+        """The middle class size; the mean of the middle two where their number is even."""
+        if not self.histogram:
+            return 0.0
+        return (self._nth((self.classes - 1) // 2) + self._nth(self.classes // 2)) / 2
+
+    def _nth(self, position: int) -> int:
+        for size, count in self.histogram.items():
+            position -= count
+            if position < 0:
+                return size
+        return 0
+
+    def below(self, size: int) -> int:
+        """Records in classes smaller than a size."""
+        return sum(s * count for s, count in self.histogram.items() if s < size)
+
+    def at_least(self, size: int) -> ClassStatistics:
+        """The classes of at least a size alone."""
+        return ClassStatistics({s: count for s, count in self.histogram.items() if s >= size})
+
+    def to_dict(self, threshold: float = RISK_THRESHOLD) -> dict[str, Any]:
+        """Sizes and re-identification risks, by the keys of `check --json`.
+
+        A record's prosecutor risk is one over the size of its class, so its mean over records
+        is classes over records.
+
+        Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity", section 2.
+
+        Args:
+            threshold: Risk above which a record counts as at risk, in (0, 1].
+        """
+        at_risk = sum(s * c for s, c in self.histogram.items() if 1 > s * threshold)
+        return {
+            "records": self.records,
+            "classes": self.classes,
+            "k": self.smallest,
+            "class_size": {
+                "min": self.smallest,
+                "mean": self.mean,
+                "median": self.median,
+                "max": max(self.histogram, default=0),
+            },
+            "unique_records": self.histogram.get(1, 0),
+            "risk": {
+                "prosecutor_max": 1 / self.smallest if self.histogram else 0.0,
+                "prosecutor_mean": self.classes / self.records if self.histogram else 0.0,
+                "records_at_risk": at_risk,
+                "threshold": threshold,
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResult:
+    """Whether a table satisfies one privacy model.
+
+    Args:
+        model: Its name.
+        threshold: What the policy demands.
+        value: What the table has.
+        holds: Whether that is enough.
+    """
+
+    model: str
+    threshold: float
+    value: float
+    holds: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """By the keys of `models` in the JSON documents."""
+        return {
+            "model": self.model,
+            "threshold": self.threshold,
+            "value": self.value,
+            "holds": self.holds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check of a table as it stands found.
+
+    Args:
+        statistics: Its equivalence classes.
+        models: The policy's models and whether they hold.
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+        quasi_identifiers: The columns that make the classes.
+        notes: What a reader should know besides.
+        seconds: How long the check took.
+    """
+
+    statistics: ClassStatistics
+    models: tuple[ModelResult, ...]
+    threshold: float
+    quasi_identifiers: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model holds; true where there is none."""
+        return all(result.holds for result in self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `check --json`."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            **self.statistics.to_dict(self.threshold),
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "models": [result.to_dict() for result in self.models],
+            "holds": self.holds,
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        figures = self.statistics.to_dict(self.threshold)
+        sizes, risk = figures["class_size"], figures["risk"]
+        lines = [
+            f"{figures['records']:,} records in {figures['classes']:,} classes "
+            f"by {', '.join(self.quasi_identifiers)}",
+            f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
+            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
+            f"  unique records  {figures['unique_records']:,}"
+            f" ({share(figures['unique_records'], figures['records'])})",
+            f"  risk            highest {risk['prosecutor_max']:.1%}, "
+            f"mean {risk['prosecutor_mean']:.1%}; {risk['records_at_risk']:,} records above "
+            f"{self.threshold:.1%}",
+        ]
+        for result in self.models:
+            verdict = "holds" if result.holds else "does NOT hold"
+            lines.append(
+                f"{result.model} {result.threshold:g} {verdict}: the table has {result.value:g}"
+            )
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was published, or what a plan expects to publish.
+
+    Args:
+        method: Name of the search.
+        loss_name: The loss that it minimized.
+        loss: Every measure that applies, by its name.
+        lower_bound: Proven lower bound on `loss[loss_name]` over what the method may choose from.
+        levels: Level per quasi-identifier.
+        heights: Highest level per quasi-identifier.
+        records: Records of the original.
+        suppressed_records: Records in classes that violate a model.
+        suppressed_cells: Cells that say nothing any more, those of suppressed records included.
+        statistics: The published table's equivalence classes.
+        models: The policy's models and whether they hold.
+        minimal_nodes: All minimal nodes, on request.
+        search: What the search did: `nodes`, `checked`, `proven` and so on.
+        output: Where the table was published; None for a plan.
+        notes: What a reader should know besides.
+        seconds: How long each part took.
+    """
+
+    method: str
+    loss_name: str
+    loss: Mapping[str, float]
+    lower_bound: float | None
+    levels: Mapping[str, int]
+    heights: Mapping[str, int]
+    records: int
+    suppressed_records: int
+    suppressed_cells: int
+    statistics: ClassStatistics
+    models: tuple[ModelResult, ...]
+    minimal_nodes: tuple[Mapping[str, int], ...] | None = None
+    search: Mapping[str, Any] = field(default_factory=dict)
+    output: str | None = None
+    notes: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def timed(self, seconds: Mapping[str, float]) -> Report:
+        """The same report with how long each part took."""
+        return replace(self, seconds=dict(seconds))
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model of the policy holds."""
+        return all(result.holds for result in self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `plan --json` and `anonymize --json`."""
+        statistics = self.statistics.to_dict()
+        document: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "method": self.method,
+            "loss": {
+                "name": self.loss_name,
+                "value": self.loss[key(self.loss_name)],
+                **self.loss,
+            },
+            "lower_bound": self.lower_bound,
+            "records": self.records,
+            "suppressed_records": self.suppressed_records,
+            "suppressed_cells": self.suppressed_cells,
+            "published_records": statistics["records"],
+            "classes": statistics["classes"],
+            "k": statistics["k"],
+            "class_size": statistics["class_size"],
+            "unique_records": statistics["unique_records"],
+            "risk": statistics["risk"],
+            "levels": dict(self.levels),
+            "output": self.output,
+            "models": [result.to_dict() for result in self.models],
+            "holds": self.holds,
+            "search": dict(self.search),
+            "notes": list(self.notes),
+            "seconds": dict(self.seconds),
+        }
+        if self.minimal_nodes is not None:
+            document["minimal_nodes"] = [dict(node) for node in self.minimal_nodes]
+        return document
+
+    @classmethod
+    def from_dict(
+        cls,
+        document: Mapping[str, Any],
+        heights: Mapping[str, int],
+        histogram: Iterable[Sequence[int]],
+    ) -> Report:
+        """Reads back what `to_dict` wrote.
+
+        Args:
+            document: The document.
+            heights: Highest level per quasi-identifier.
+            histogram: Rows of class size and number of classes.
+        """
+        measures = {k: v for k, v in document["loss"].items() if k not in ("name", "value")}
+        nodes = document.get("minimal_nodes")
+        return cls(
+            method=document["method"],
+            loss_name=document["loss"]["name"],
+            loss=measures,
+            lower_bound=document["lower_bound"],
+            levels=document["levels"],
+            heights=heights,
+            records=document["records"],
+            suppressed_records=document["suppressed_records"],
+            suppressed_cells=document["suppressed_cells"],
+            statistics=ClassStatistics.of(histogram),
+            models=tuple(ModelResult(**result) for result in document["models"]),
+            minimal_nodes=None if nodes is None else tuple(nodes),
+            search=document["search"],
+            output=document["output"],
+            notes=tuple(document["notes"]),
+            seconds=document["seconds"],
+        )
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        name = self.loss_name
+        proof = "proven best" if self.search.get("proven") else "best found"
+        verb = "publish" if self.output is None else "published"
+        sizes = self.statistics.to_dict()["class_size"]
+        lines = [
+            f"{self.method}: {proof} of {self.search.get('nodes', 0):,} recodings, "
+            f"{self.search.get('checked', 0):,} checked",
+            f"  {'loss':<16}{name} {self.loss[key(name)]:.6g}"
+            + ("" if self.lower_bound is None else f" (none below {self.lower_bound:.6g})"),
+            f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
+            f"{self.statistics.classes:,} classes",
+            f"  {'suppressed':<16}{self.suppressed_records:,} records "
+            f"({share(self.suppressed_records, self.records)})",
+            f"  {'class size':<16}smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
+            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
+        ]
+        width = max((len(column) for column in self.levels), default=0)
+        lines.append("  levels (0 is the original value)")
+        for column, level in self.levels.items():
+            bar = "#" * level + "." * (self.heights[column] - level)
+            lines.append(f"    {column:<{width}}  {level} of {self.heights[column]}  {bar}")
+        if self.minimal_nodes is not None:
+            lines.append(f"  minimal nodes   {len(self.minimal_nodes):,}")
+            lines += [
+                "    " + ", ".join(f"{c} {level}" for c, level in node.items())
+                for node in self.minimal_nodes
+            ]
+        for result in self.models:
+            verdict = "holds" if result.holds else "does NOT hold"
+            lines.append(f"{result.model} {result.threshold:g} {verdict}: {result.value:g}")
+        if self.output is not None:
+            lines.append(f"output: {self.output}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def key(loss_name: str) -> str:
+    """A loss's name as a JSON key."""
+    return loss_name.replace("-", "_")
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in per cent."""
+    return f"{part / whole:.2%}" if whole else "0 %"

@@ -1,0 +1,1 @@
+"""Search: the algorithms, over numbers and small arrays."""

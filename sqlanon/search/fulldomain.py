@@ -1,0 +1,346 @@
+"""Full-domain search: the best node of the generalization lattice, proven, and all minimal ones.
+
+Every check of a node bounds whole sub-lattices (see `knowledge`), so the order of the checks is
+everything. Two kinds of checks alternate. A *promising* node is expected to beat the best one. A
+*witness* is a node expected to rule out the open node that is hardest to rule out, and the more
+open nodes lie below it the better. The search ends when no open node can beat the best one.
+
+Source: Samarati 2001 (lattice), LeFevre et al. 2005 (Incognito: roll-up and both directions of
+predictive tagging); the bounds for losses that are not monotone follow from the two parts of a
+loss that `knowledge` names.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sqlanon.loss import MARGIN, Objective
+from sqlanon.recoding import Node
+from sqlanon.search.knowledge import (
+    Box,
+    Check,
+    Flags,
+    Forecast,
+    Knowledge,
+    Longs,
+    Reals,
+    combine,
+    count_above,
+    count_below,
+    minimal,
+    spread,
+)
+
+Ask = Callable[[Sequence[Node]], list[Check]]
+
+LARGEST_BOX = 2**18  # nodes held in arrays at a time
+UNKNOWN = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """What a full-domain search needs to know of the table.
+
+    Args:
+        low: Lowest level allowed per quasi-identifier.
+        high: Highest level allowed.
+        entropies: Per quasi-identifier and level the entropy of the generalized column [bits].
+        records: Records of the table.
+        allowance: Records that may be suppressed.
+        objective: The loss to minimize.
+    """
+
+    low: Node
+    high: Node
+    entropies: Sequence[Sequence[float]]
+    records: int
+    allowance: int
+    objective: Objective
+
+    @property
+    def box(self) -> Box:
+        """All nodes allowed."""
+        return Box(self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search found and proved.
+
+    Args:
+        best: The best node checked, None where no node is within the allowance.
+        bound: Lower bound on the loss of every node, equal to the best value where `proven`
+            [units of the objective].
+        proven: Whether no node can be better.
+        checked: Number of nodes whose classes were counted.
+        minimal_nodes: The minimal nodes, on request.
+    """
+
+    best: Check | None
+    bound: int
+    proven: bool
+    checked: int
+    minimal_nodes: tuple[Node, ...] | None = None
+
+
+@dataclass(slots=True)
+class Search:
+    """The state of a search: the checks made, the best of them, and what they foretell: the
+    share of records that a node suppresses, and whether that is beyond the allowance."""
+
+    lattice: Lattice
+    ask: Ask
+    deadline: float = float("inf")
+    batch: int = 8
+    checks: dict[Node, Check] = field(default_factory=dict)
+    best: Check | None = None
+    shares: Forecast = field(init=False)
+    excess: Forecast = field(init=False)
+
+    def __post_init__(self) -> None:
+        highest = sum(max(levels) for levels in self.lattice.entropies)
+        self.shares, self.excess = Forecast(highest), Forecast(highest)
+
+    def expired(self) -> bool:
+        """Whether the time limit is over."""
+        return time.monotonic() > self.deadline
+
+    def check(self, nodes: Sequence[Node]) -> list[Check]:
+        """Checks nodes that were not checked before and takes in what they show."""
+        found = self.ask([node for node in nodes if node not in self.checks])
+        for check in found:
+            self.checks[check.node] = check
+            entropy = sum(
+                levels[level]
+                for levels, level in zip(self.lattice.entropies, check.node, strict=True)
+            )
+            self.shares.learn(entropy, check.suppressed / self.lattice.records)
+            self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
+            if check.suppressed <= self.lattice.allowance and (
+                self.best is None or rank(check) < rank(self.best)
+            ):
+                self.best = check
+        return found
+
+    def knowledge(self, box: Box) -> Knowledge:
+        """What all checks made so far prove about a box."""
+        objective = self.lattice.objective
+        knowledge = Knowledge(
+            box, objective.floor, self.lattice.records, additive=objective.additive
+        )
+        for check in self.checks.values():
+            knowledge.learn(check)
+        return knowledge
+
+
+def rank(check: Check) -> tuple[int, int, Node]:
+    """The order of preference: loss, then fewer records suppressed, then lower levels."""
+    return check.value, check.suppressed, check.node
+
+
+def best_node(
+    lattice: Lattice, ask: Ask, *, time_limit: float | None = None, minimal_nodes: bool = False, batch: int = 8
+) -> Outcome:
+    """Finds the node of least loss whose suppressed records stay within the allowance.
+
+    Args:
+        lattice: The nodes allowed and the loss.
+        ask: Counts the classes of nodes, in the order given.
+        time_limit: Seconds after which the best node so far is returned with the bound proved.
+        minimal_nodes: Also find every minimal node: within the allowance, none below it is.
+
+    Returns:
+        The outcome; ties are broken by fewer suppressed records, then by the levels in order.
+    """
+    deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
+    search = Search(lattice, ask, deadline, batch)
+    search.check([lattice.high])
+    if search.best is None:
+        return Outcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
+    if lattice.box.size > LARGEST_BOX:
+        descend(search)
+    bound = branch(search, lattice.box, close_optimum)
+    nodes = minimal_within(search) if minimal_nodes else None
+    proven = bound >= search.best.value
+    return Outcome(
+        search.best, min(bound, search.best.value), proven, len(search.checks), nodes
+    )
+
+
+def minimal_within(search: Search) -> tuple[Node, ...] | None:
+    """All minimal nodes within the allowance; None where the time limit cut their search short."""
+    lattice = search.lattice
+    if lattice.allowance >= lattice.records:
+        return (lattice.low,)
+    if branch(search, lattice.box, close_classification, every=True) != UNKNOWN:
+        return None
+    within = [c.node for c in search.checks.values() if c.suppressed <= lattice.allowance]
+    return tuple(minimal(within))
+
+
+def descend(search: Search) -> None:
+    """Walks down from the top while the allowance holds, for a first good node."""
+    current = search.checks[search.lattice.high]
+    while not search.expired():
+        steps = [
+            (*current.node[:axis], level - 1, *current.node[axis + 1 :])
+            for axis, level in enumerate(current.node)
+            if level > search.lattice.low[axis]
+        ]
+        search.check(steps)
+        within = [
+            search.checks[node]
+            for node in steps
+            if search.checks[node].suppressed <= search.lattice.allowance
+        ]
+        if not within:
+            return
+        current = min(within, key=rank)
+
+
+def branch(
+    search: Search,
+    box: Box,
+    close: Callable[[Search, Knowledge], int],
+    *,
+    every: bool = False,
+) -> int:
+    """Closes a lattice of any size: cuts it into boxes, the one of the lowest bound first.
+
+    Returns:
+        A lower bound on the loss of the nodes left open, `UNKNOWN` where none is.
+    """
+    allowance, objective = search.lattice.allowance, search.lattice.objective
+    queue = [(-UNKNOWN, box.low, box.high)]
+    left = UNKNOWN
+    while queue:
+        bound, low, high = heapq.heappop(queue)
+        assert search.best is not None
+        if not every and bound > search.best.value:
+            break
+        if search.expired():
+            return min(left, bound)
+        part = Box(low, high)
+        if part.size <= LARGEST_BOX:
+            left = min(left, close(search, search.knowledge(part)))
+            continue
+        for half in part.halves():
+            if half.high not in search.checks:
+                search.check([half.high])
+            top = search.checks[half.high]
+            if top.suppressed <= allowance:
+                lowest = int(combine(objective.lowest_up(half.low), top.down, objective.additive))
+                heapq.heappush(queue, (lowest, half.low, half.high))
+    return left
+
+
+def close_optimum(search: Search, knowledge: Knowledge) -> int:
+    """Checks nodes of a box until none open can beat the best node found anywhere.
+
+    Returns:
+        `UNKNOWN` when closed, else a lower bound on the loss of the nodes left open.
+    """
+    lattice, box = search.lattice, knowledge.box
+    entropies = spread(box, lattice.entropies, np.float64, additive=True)
+    while True:
+        bounds = knowledge.bound()
+        candidates = open_nodes(search, knowledge, bounds)
+        if not candidates.any():
+            return UNKNOWN
+        if search.expired():
+            return int(bounds[candidates].min())
+        for check in search.check(pick(search, knowledge, candidates, entropies)):
+            knowledge.learn(check)
+
+
+def open_nodes(search: Search, knowledge: Knowledge, bounds: Longs) -> Flags:
+    """The unchecked nodes that may be within the allowance and rank before the best one."""
+    best = search.best
+    assert best is not None
+    box = knowledge.box
+    result = (knowledge.fewest <= search.lattice.allowance) & ~knowledge.checked
+    ties = (bounds == best.value) & (knowledge.fewest <= best.suppressed)
+    later = box.preceding(best.node)
+    ties.flat[later:] &= knowledge.fewest.flat[later:] < best.suppressed
+    result &= (bounds < best.value) | ties
+    return result
+
+
+def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Reals) -> list[Node]:
+    """The nodes to check next: the most promising one, then witnesses against the open ones."""
+    lattice, box = search.lattice, knowledge.box
+    objective, best = lattice.objective, search.best
+    assert best is not None
+    shares = search.shares.at(entropies)
+    shares = np.clip(
+        shares, knowledge.fewest / lattice.records, knowledge.most / lattice.records
+    )
+    down = np.maximum(objective.expected_down(knowledge.up, shares), knowledge.down)
+    excess = search.excess.at(entropies)
+    excess[knowledge.most <= lattice.allowance] = 0.0
+    doubt = excess**2
+    if lattice.allowance:
+        doubt = shares * lattice.records > (1 + MARGIN) * lattice.allowance
+    value = combine(knowledge.up, down, objective.additive)
+    picked: list[int] = []
+    promising = np.where(candidates & (excess < 0.5), value, np.inf)
+    first = int(promising.argmin())
+    if promising.flat[first] < best.value:
+        picked.append(first)
+    left = candidates.copy()
+    if picked:
+        left.flat[first] = False
+    below = count_below(candidates)
+    while len(picked) < search.batch and left.any():
+        hardest = int(np.where(left, knowledge.up, UNKNOWN).argmin())
+        corner = np.unravel_index(hardest, box.shape)
+        above = tuple(slice(i, None) for i in corner)
+        need = objective.needed_down(int(knowledge.up.flat[hardest]), best.value)
+        rules_out = np.where(down[above] >= need, 1.0, doubt[above])
+        score = np.where(knowledge.checked[above], -1.0, rules_out * below[above])
+        offset = np.unravel_index(int(score.argmax()), score.shape)
+        found = score[offset] > 0
+        witness = tuple(a + b if found else a for a, b in zip(corner, offset, strict=True))
+        picked.append(int(np.ravel_multi_index(witness, box.shape)))
+        left[tuple(slice(0, i + 1) for i in witness)] = False
+    return [box.node(flat) for flat in dict.fromkeys(picked)]
+
+
+def close_classification(search: Search, knowledge: Knowledge) -> int:
+    """Checks nodes of a box until each is known to be within the allowance or not.
+
+    Returns:
+        `UNKNOWN` when closed, else a lower bound on the loss of the nodes left open.
+    """
+    lattice, box = search.lattice, knowledge.box
+    entropies = spread(box, lattice.entropies, np.float64, additive=True)
+    while True:
+        unknown = (knowledge.fewest <= lattice.allowance) & (knowledge.most > lattice.allowance)
+        if not unknown.any():
+            return UNKNOWN
+        if search.expired():
+            return int(knowledge.bound()[unknown].min())
+        for check in search.check(divide(search, knowledge, unknown, entropies)):
+            knowledge.learn(check)
+
+
+def divide(search: Search, knowledge: Knowledge, unknown: Flags, entropies: Reals) -> list[Node]:
+    """The nodes whose checks are expected to settle most of the unknown ones."""
+    box = knowledge.box
+    below, above = count_below(unknown), count_above(unknown)
+    excess = search.excess.at(entropies)
+    score = np.where(unknown, excess * below + (1.0 - excess) * above, -1.0)
+    left = unknown.copy()
+    picked: list[int] = []
+    while len(picked) < search.batch and left.any():
+        flat = int(np.where(left, score, -1.0).argmax())
+        corner = np.unravel_index(flat, box.shape)
+        picked.append(flat)
+        left[tuple(slice(0, i + 1) for i in corner)] = False
+        left[tuple(slice(i, None) for i in corner)] = False
+    return [box.node(flat) for flat in picked]

@@ -1,0 +1,229 @@
+"""What the node checks made so far prove about every node of a box of the lattice.
+
+Let `s(v)` be the records that a node `v` leaves in too small classes, and write its loss as
+`combine(up(v), down(v))`. Classes only merge on the way up, so going up `s` and `down` never grow
+and `up` never shrinks. One check of `w` therefore bounds every node below it (`s`, `down` from
+below) and every node above it (`s` from above, `up` from below).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlanon.recoding import Node
+
+Longs = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one query found out about a node.
+
+    Args:
+        node: One level per quasi-identifier.
+        suppressed: Records in classes that violate a model [records].
+        up: The part of the loss that never shrinks on the way up [units of the objective].
+        down: The part that never grows on the way up [units of the objective].
+        value: The node's loss [units of the objective].
+    """
+
+    node: Node
+    suppressed: int
+    up: int
+    down: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The nodes between two nodes of the lattice, both included."""
+
+    low: Node
+    high: Node
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Levels per quasi-identifier."""
+        return tuple(top - bottom + 1 for bottom, top in zip(self.low, self.high, strict=True))
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        total = 1
+        for levels in self.shape:
+            total *= levels
+        return total
+
+    def node(self, flat: int) -> Node:
+        """The node at a position of the flattened box; positions ascend lexicographically."""
+        index = np.unravel_index(flat, self.shape)
+        return tuple(int(i) + low for i, low in zip(index, self.low, strict=True))
+
+    def preceding(self, node: Node) -> int:
+        """How many nodes of the box come before a node in lexicographic order."""
+        count, rest = 0, self.size
+        for level, low, high in zip(node, self.low, self.high, strict=True):
+            rest //= high - low + 1
+            if level < low:
+                return count
+            if level > high:
+                return count + rest * (high - low + 1)
+            count += (level - low) * rest
+        return count
+
+    def below(self, node: Node) -> tuple[slice, ...] | None:
+        """The part of the box at or below a node, or None where there is none."""
+        if any(level < low for level, low in zip(node, self.low, strict=True)):
+            return None
+        return tuple(slice(0, level - low + 1) for level, low in zip(node, self.low, strict=True))
+
+    def above(self, node: Node) -> tuple[slice, ...] | None:
+        """The part of the box at or above a node, or None where there is none."""
+        if any(level > high for level, high in zip(node, self.high, strict=True)):
+            return None
+        return tuple(
+            slice(max(level - low, 0), None) for level, low in zip(node, self.low, strict=True)
+        )
+
+    def halves(self) -> tuple[Box, Box]:
+        """The box cut in two across its longest side."""
+        axis = max(range(len(self.low)), key=lambda i: self.shape[i])
+        middle = (self.low[axis] + self.high[axis]) // 2
+        high = (*self.high[:axis], middle, *self.high[axis + 1 :])
+        low = (*self.low[:axis], middle + 1, *self.low[axis + 1 :])
+        return Box(self.low, high), Box(low, self.high)
+
+
+class Knowledge:
+    """Proven bounds for every node of a box, tightened by each check.
+
+    Args:
+        box: The nodes considered.
+        floor: Per quasi-identifier and level a lower bound on `up`; they add up over the
+            quasi-identifiers where the objective adds, and the largest counts where it does not.
+        records: Records of the table.
+        additive: Whether `up` and `down` are added, or the larger of them counts.
+    """
+
+    __slots__ = ("additive", "box", "checked", "down", "fewest", "most", "up")
+
+    def __init__(
+        self, box: Box, floor: Sequence[Sequence[int]], records: int, *, additive: bool
+    ) -> None:
+        self.box = box
+        self.additive = additive
+        self.up: Longs = spread(box, floor, np.int64, additive=additive)
+        self.down: Longs = np.full(box.shape, np.iinfo(np.int64).min // 4, np.int64)
+        if additive:
+            self.down[...] = 0
+        self.fewest: Longs = np.zeros(box.shape, np.int64)
+        self.most: Longs = np.full(box.shape, records, np.int64)
+        self.checked: Flags = np.zeros(box.shape, np.bool_)
+
+    def learn(self, check: Check) -> None:
+        """Tightens all bounds by one check, of a node in the box or outside."""
+        below, above = self.box.below(check.node), self.box.above(check.node)
+        if below is not None:
+            np.maximum(self.fewest[below], check.suppressed, out=self.fewest[below])
+            np.maximum(self.down[below], check.down, out=self.down[below])
+        if above is not None:
+            np.minimum(self.most[above], check.suppressed, out=self.most[above])
+            np.maximum(self.up[above], check.up, out=self.up[above])
+        if below is not None and above is not None:
+            self.checked[tuple(part.stop - 1 for part in below)] = True
+
+    def bound(self) -> Longs:
+        """A lower bound on the loss of every node of the box."""
+        result: Longs = combine(self.up, self.down, self.additive)
+        return result
+
+
+def combine(up: Any, down: Any, additive: bool) -> Any:
+    """A loss from its two parts, for numbers and arrays: their sum, or the larger of them."""
+    return up + down if additive else np.maximum(up, down)
+
+
+def spread(
+    box: Box, table: Sequence[Sequence[float]], kind: type, *, additive: bool
+) -> npt.NDArray[np.generic]:
+    """Sums (or takes the largest of) one figure per quasi-identifier and level over a box."""
+    result = np.zeros(box.shape, kind)
+    if not additive:
+        result[...] = min(min(levels) for levels in table)
+    for axis, levels in enumerate(table):
+        side = np.asarray(levels[box.low[axis] : box.high[axis] + 1], kind)
+        shape = [1] * len(box.shape)
+        shape[axis] = len(side)
+        result = result + side.reshape(shape) if additive else np.maximum(result, side.reshape(shape))
+    return result
+
+
+def count_below(flags: Flags) -> Longs:
+    """How many flagged nodes lie at or below each node: one cumulative sum per axis."""
+    counts = flags.astype(np.int64)
+    for axis in range(flags.ndim):
+        np.cumsum(counts, axis=axis, out=counts)
+    return counts
+
+
+def count_above(flags: Flags) -> Longs:
+    """How many flagged nodes lie at or above each node."""
+    backwards = (slice(None, None, -1),) * flags.ndim
+    return count_below(flags[backwards])[backwards]
+
+
+class Forecast:
+    """Guesses a figure in [0, 1] of an unchecked node from the entropy that the node keeps.
+
+    A node's entropy is the sum of the entropies of its columns, known before any check. What
+    share of the records lies in small classes, and whether that is too much, follows it closely:
+    nothing at entropy 0, everything at the highest. Only the order of the checks depends on the
+    guess, never what is proved.
+
+    Args:
+        highest: Entropy at which the figure is certain to be 1 [bits].
+    """
+
+    WIDTH = 1.0  # [bits]; how far a check speaks for nodes of another entropy
+    STEPS = 64
+    PRIOR = 0.05  # weight of the straight line from 0 to 1, in checks
+
+    __slots__ = ("_entropies", "_figures", "_highest")
+
+    def __init__(self, highest: float) -> None:
+        self._highest = max(highest, 1e-9)
+        self._entropies: list[float] = []
+        self._figures: list[float] = []
+
+    def learn(self, entropy: float, figure: float) -> None:
+        """Takes in the figure that one node was found to have."""
+        self._entropies.append(entropy)
+        self._figures.append(figure)
+
+    def at(self, entropies: Reals) -> Reals:
+        """The figure expected at each entropy: kernel regression, made to ascend."""
+        seen, figures = np.asarray(self._entropies), np.asarray(self._figures)
+        grid = np.linspace(0.0, self._highest, self.STEPS)
+        kernel = np.exp(-(((grid[:, None] - seen[None]) / self.WIDTH) ** 2))
+        prior = grid / self._highest
+        smooth = (kernel @ figures + self.PRIOR * prior) / (kernel.sum(axis=1) + self.PRIOR)
+        result: Reals = np.interp(entropies, grid, np.maximum.accumulate(smooth))
+        return result
+
+
+def minimal(nodes: Sequence[Node]) -> list[Node]:
+    """The minimal nodes of a set: those with no other node of the set below them."""
+    kept: list[Node] = []
+    for node in sorted(set(nodes), key=lambda levels: (sum(levels), levels)):
+        if not any(all(a <= b for a, b in zip(other, node, strict=True)) for other in kept):
+            kept.append(node)
+    return sorted(kept)
+
+
