@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.codes import Layout
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, plain
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.hierarchies import resolved_hierarchy
 from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy, QuasiIdentifier
 from sqlanon.query import encode
@@ -102,11 +101,27 @@ class Encoded:
 
 
 def column_types(engine: Engine, table: exp.Table) -> dict[str, exp.DataType]:
-    """The columns of a table and their types."""
+    """The columns of a table and their types.
+
+    An enumeration counts as text: the labels of its type are values of the table, and would be
+    published with it even where no record holds them any more.
+    """
     return {
-        name: exp.DataType.build(text, dialect=engine.dialect, udt=True)
+        name: plain(exp.DataType.build(text, dialect=engine.dialect, udt=True))
         for name, text in engine.columns(table).items()
     }
+
+
+def enumerated(engine: Engine, table: exp.Table) -> tuple[str, ...]:
+    """The columns that are enumerations, or hold some inside."""
+    return tuple(
+        name
+        for name, text in engine.columns(table).items()
+        for kind in exp.DataType.build(text, dialect=engine.dialect, udt=True).find_all(
+            exp.DataType
+        )
+        if kind.this == exp.DataType.Type.ENUM
+    )
 
 
 def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
@@ -143,6 +158,8 @@ def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
     """The same quasi-identifier, its hierarchy read from the database if it is stored there."""
     if attribute.hierarchy.kind != "table":
         return attribute
+    from sqlanon.hierarchies import resolved_hierarchy  # few policies need it
+
     return replace(attribute, hierarchy=resolved_hierarchy(engine, attribute.hierarchy))
 
 
@@ -162,7 +179,8 @@ def _grow(
     columns: dict[str, exp.DataType],
     nullable: frozenset[str],
 ) -> tuple[Tree, ...]:
-    trees, faults = [], []
+    trees: list[Tree] = []
+    faults: list[str] = []
     for name, attribute in attributes.items():
         hierarchy = attribute.hierarchy
         try:
@@ -221,7 +239,7 @@ def _load_leaves(engine: Engine, subject: Subject, layout: Layout, number: int) 
         encode.word(w): codes for w, codes in enumerate(layout.leaf_codes(number, tree))
     }
     loaded = engine.temporary("leaves")
-    types = {key: "BIGINT" for key in carried}
+    types = dict.fromkeys(carried, "BIGINT")
     key = encode.LEAF if cast else encode.VALUE
     engine.load(loaded, {key: tree.leaves, **carried}, {key: "VARCHAR", **types})
     if not cast:

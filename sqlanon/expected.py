@@ -41,9 +41,7 @@ class NodeClasses:
     def measures(self) -> dict[str, float]:
         """Every measure of the node by its name."""
         subject, kept = self.subject, self.statistics.at_least(self.k)
-        result = {
-            key(name): float(self.cell_loss(name, subject.weights)) for name in CELL_LOSSES
-        }
+        result = {key(name): float(self.cell_loss(name, subject.weights)) for name in CELL_LOSSES}
         result["suppressed_cells"] *= len(self.node) * subject.records
         squares = sum(size * size * count for size, count in kept.histogram.items())
         result["discernibility"] = float(squares + self.suppressed * subject.records)

@@ -158,7 +158,10 @@ class Objective(Protocol):
     """
 
     additive: ClassVar[bool]
-    floor: tuple[tuple[int, ...], ...]
+
+    @property
+    def floor(self) -> tuple[tuple[int, ...], ...]:
+        """Per column and level a lower bound on `up` that needs no check."""
 
     def up(self, node: Node, counts: ClassCounts) -> int:
         """The part that never shrinks on the way up."""
@@ -197,6 +200,7 @@ class CellObjective:
         unit: Cost of one suppressed record.
         records: Records of the table.
         floor: Per column and level the cost of all its cells [units].
+        scale: What the average is multiplied with to be the measure.
     """
 
     unit: int
@@ -246,8 +250,8 @@ class DiscernibilityObjective:
 
     Args:
         records: Records of the table.
-        floor: Per column and level the sum of squares of its classes alone cannot be undercut by
-            a single column; see `of`.
+        floor: The records in the first column and nothing in the others: no node has a smaller
+            sum of squares.
     """
 
     records: int
@@ -294,6 +298,11 @@ class ClassSizeObjective:
 
     Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity", C_AVG;
     a suppressed record counts in the numerator and belongs to no class.
+
+    Args:
+        records: Records of the table.
+        k: Smallest class size allowed [records].
+        floor: One class per k records, negated, for every column and level.
     """
 
     records: int

@@ -9,11 +9,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import Encoded, Subject, bind, encode_subject, node_counts
-from sqlanon.counting import Counter
+from sqlanon.binding import Encoded, Subject, bind, encode_subject, enumerated, node_counts
 from sqlanon.checking import model_results, policy_notes
+from sqlanon.counting import Counter
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.expected import NodeClasses, node_classes
 from sqlanon.loss import (
     CELL_LOSSES,
     CellCosts,
@@ -23,7 +24,6 @@ from sqlanon.loss import (
     Objective,
     checked_loss,
 )
-from sqlanon.expected import NodeClasses, node_classes
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
@@ -108,6 +108,7 @@ def make_plan(
         policy=policy.with_attributes(subject.attributes),
         table=table.sql(engine.dialect),
         columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
+        enumerated=enumerated(engine, table),
         report=report.timed(seconds),
         fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
         if fingerprinted
@@ -175,9 +176,7 @@ def _objective(
                 )
                 for level in levels[number]
             )
-            for number, (tree, counts) in enumerate(
-                zip(subject.trees, encoded.counts, strict=True)
-            )
+            for number, (tree, counts) in enumerate(zip(subject.trees, encoded.counts, strict=True))
         )
         scale = len(subject.trees) * subject.records if loss == "suppressed-cells" else 1.0
         return CellObjective(costs.unit, subject.records, floor, scale)
@@ -248,5 +247,3 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
         },
         notes=(*subject.warnings(), *policy_notes(policy)),
     )
-
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ class Plan:
         table: The table as SQL names it.
         columns: Its columns and their types, as DuckDB writes them.
         report: What is expected.
+        enumerated: Columns that are enumerations; they are published as text, since the labels of
+            an enumeration are values of the table.
         fingerprint: Figures of the table's content at the time; None where apply follows within
             the same transaction.
     """
@@ -35,6 +37,7 @@ class Plan:
     table: str
     columns: Mapping[str, str]
     report: Report
+    enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
 
     @property
@@ -59,19 +62,22 @@ class Plan:
                 name,
                 attribute.hierarchy,
                 self.report.levels[name],
-                exp.DataType.build(self.columns[name], dialect="duckdb", udt=True),
+                self._type(name),
             )
             for name, attribute in self.policy.attributes.items()
         }
         keeping = self.policy.suppressed == "keep"
+        casts = {name: self._type(name) for name in self.enumerated}
         return recode.published(
             source,
-            self.policy.published(list(self.columns)),
+            {name: casts.get(name) for name in self.policy.published(list(self.columns))},
             recodes,
-            k=self.policy.k,
+            k=self.policy.k if self.report.suppressed_records else None,
             kept_label=self.policy.suppressed_label if keeping else None,
-            suppressing=self.report.suppressed_records > 0,
         )
+
+    def _type(self, name: str) -> exp.DataType:
+        return exp.DataType.build(self.columns[name], dialect="duckdb", udt=True)
 
     def sql(self, dialect: str = "duckdb", into: str = "anonymized") -> str:
         """The statement that publishes the table.
@@ -85,9 +91,7 @@ class Plan:
         """
         target = exp.Table(this=exp.to_identifier(into, quoted=True))
         try:
-            return recode.create_table(target, self.rows()).sql(
-                dialect, pretty=True, identify=True
-            )
+            return recode.create_table(target, self.rows()).sql(dialect, pretty=True, identify=True)
         except ValueError as error:
             if isinstance(error, PolicyError):
                 raise
@@ -112,6 +116,7 @@ class Plan:
             "kind": "sqlanon plan",
             "table": self.table,
             "columns": dict(self.columns),
+            "enumerated": list(self.enumerated),
             "policy": self.policy.to_dict(),
             "report": self.report.to_dict(),
             "heights": dict(self.report.heights),
@@ -139,6 +144,7 @@ class Plan:
                 policy=Policy.from_dict(document["policy"]),
                 table=document["table"],
                 columns=document["columns"],
+                enumerated=tuple(document["enumerated"]),
                 report=Report.from_dict(
                     document["report"], document["heights"], document["histogram"]
                 ),

@@ -46,9 +46,7 @@ class QuasiIdentifier:
             if isinstance(bound, bool) or not isinstance(bound, int) or bound < 0:
                 raise PolicyError(f"level {bound!r} is not a whole number of at least 0")
         if self.max_level is not None and self.max_level < self.min_level:
-            raise PolicyError(
-                f"min_level {self.min_level} is above max_level {self.max_level}"
-            )
+            raise PolicyError(f"min_level {self.min_level} is above max_level {self.max_level}")
 
 
 @dataclass(frozen=True, slots=True)

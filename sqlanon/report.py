@@ -23,7 +23,7 @@ class ClassStatistics:
     @classmethod
     def of(cls, rows: Iterable[Sequence[int]]) -> ClassStatistics:
         """From rows of class size and number of classes."""
-        return cls({size: count for size, count in sorted(rows)})
+        return cls(dict(sorted((size, count) for size, count in rows)))
 
     @property
     def records(self) -> int:
@@ -78,7 +78,7 @@ class ClassStatistics:
         Args:
             threshold: Risk above which a record counts as at risk, in (0, 1].
         """
-        at_risk = sum(s * c for s, c in self.histogram.items() if 1 > s * threshold)
+        at_risk = sum(s * c for s, c in self.histogram.items() if s * threshold < 1)
         return {
             "records": self.records,
             "classes": self.classes,

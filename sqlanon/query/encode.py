@@ -32,9 +32,7 @@ def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     return exp.select(bigint(count_all()), *counts).from_(source.copy())
 
 
-def distinct_paths(
-    source: exp.Table, name: str, labels: Sequence[exp.Expr]
-) -> exp.Select:
+def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
     """Per distinct value of a column its text and its labels, from level 1 up.
 
     Args:
@@ -42,15 +40,15 @@ def distinct_paths(
         name: The column; the labels read it as `value`.
         labels: One expression per level.
     """
-    values = (
-        exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("v")
-    )
+    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("v")
     text = exp.cast(column(VALUE), exp.DataType.Type.VARCHAR)
     query = exp.select(text, *(label.copy() for label in labels)).from_(values)
     return query.order_by(exp.Ordered(this=column(VALUE)))
 
 
-def leaf_map(codes: exp.Table, column_type: exp.DataType, carried: Sequence[str]) -> exp.Select:
+def leaf_map(
+    codes: exp.Table | exp.Values, column_type: exp.DataType, carried: Sequence[str]
+) -> exp.Select:
     """The codes of a column's leaves by value: leaf texts turned into the column's type.
 
     A text that is no value of the type stands for a value that the column cannot hold; whole

@@ -130,9 +130,7 @@ def _words(masks: Masks) -> list[exp.Expr]:
     return [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
 
 
-def _grouped(
-    source: exp.Table, masks: Masks, expressions: list[exp.Expr]
-) -> exp.Select:
+def _grouped(source: exp.Table, masks: Masks, expressions: list[exp.Expr]) -> exp.Select:
     keys: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(masks)]
     query = exp.Select(expressions=expressions, group=exp.Group(expressions=keys))
     return query.from_(source.copy(), copy=False)
@@ -162,9 +160,7 @@ def histogram(classes: exp.Select) -> exp.Select:
     )
 
 
-def small_marginals(
-    source: exp.Table, masks: Masks, k: int, columns: Sequence[Masks]
-) -> exp.Expr:
+def small_marginals(source: exp.Table, masks: Masks, k: int, columns: Sequence[Masks]) -> exp.Expr:
     """Records in small classes of a node per generalized value of every column.
 
     Rows of column number, words of the value, records.

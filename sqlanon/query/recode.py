@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.encode import LEAF, VALUE, leaf_map, same_value
+from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.labels import level_labels
 from sqlanon.query.names import alias, column, count_all, when
 
@@ -32,6 +32,11 @@ class Recode:
     name: str
     constant: str | None = None
     labels: exp.Select | None = None
+
+    @property
+    def is_original(self) -> bool:
+        """Whether the values stay as they are."""
+        return self.constant is None and self.labels is None
 
     def published(self) -> exp.Expr:
         """The published value of a record of the source."""
@@ -61,14 +66,10 @@ def recode(
         if level == hierarchy.height:
             return Recode(name, constant=hierarchy.rows[0][-1])
         return Recode(name, labels=_listed_labels(hierarchy, level, column_type))
-    label = level_labels(
-        hierarchy, column(VALUE), column_type.sql("duckdb"), name=name
-    )[level - 1]
+    label = level_labels(hierarchy, column(VALUE), column_type.sql("duckdb"), name=name)[level - 1]
     if isinstance(label, exp.Literal):
         return Recode(name, constant=label.this)
-    values = (
-        exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
-    )
+    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
     return Recode(name, labels=exp.select(column(VALUE), alias(label, LABEL)).from_(values))
 
 
@@ -80,7 +81,7 @@ def _listed_labels(hierarchy: Hierarchy, level: int, column_type: exp.DataType) 
     listed = exp.values(
         [tuple(_text(part) for part in row) for row in rows],
         alias="listed",
-        columns=[exp.to_identifier(LEAF, quoted=True), exp.to_identifier(LABEL, quoted=True)],
+        columns=[LEAF, LABEL],
     )
     return leaf_map(listed, column_type, [LABEL])
 
@@ -91,12 +92,11 @@ def _text(value: str | None) -> exp.Expr:
 
 def published(
     source: exp.Table,
-    columns: Sequence[str],
+    columns: Mapping[str, exp.DataType | None],
     recodes: Mapping[str, Recode],
     *,
-    k: int,
+    k: int | None,
     kept_label: str | None = None,
-    suppressing: bool = True,
 ) -> exp.Select:
     """The rows to publish: generalized, without small classes, in an order that tells nothing.
 
@@ -104,18 +104,19 @@ def published(
 
     Args:
         source: The table.
-        columns: The published columns, in order.
+        columns: The published columns, in order, with the type to cast to where it is another.
         recodes: How each quasi-identifier is published.
-        k: Classes smaller than it are suppressed [records].
+        k: Classes smaller than it are suppressed [records]; None where there are none.
         kept_label: What replaces the quasi-identifiers of suppressed records; None drops them.
-        suppressing: Whether there are classes to suppress.
     """
     query = _generalized(source, recodes)
     values = {
-        name: recodes[name].published() if name in recodes else column(name, RECORD)
-        for name in columns
+        name: _as_published(column(name, RECORD), kind)
+        if name not in recodes or recodes[name].is_original
+        else recodes[name].published()
+        for name, kind in columns.items()
     }
-    if suppressing:
+    if k is not None:
         small = _small_classes(source, recodes, k)
         same = [
             same_value(column(name, SMALL), item.published(), nullable=True)
@@ -131,6 +132,10 @@ def published(
                 values[name] = when(large.copy(), kept, exp.Literal.string(kept_label))
     query = query.select(*(alias(value, name) for name, value in values.items()))
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
+
+
+def _as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
+    return value if kind is None else exp.cast(value, kind)
 
 
 def _generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:

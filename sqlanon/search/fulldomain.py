@@ -38,6 +38,7 @@ from sqlanon.search.knowledge import (
 
 Ask = Callable[[Sequence[Node]], list[Check]]
 
+BATCH = 12  # nodes per query: more share its overhead, fewer learn from each other
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
 UNKNOWN = np.iinfo(np.int64).max
 
@@ -90,13 +91,15 @@ class Outcome:
 
 @dataclass(slots=True)
 class Search:
-    """The state of a search: the checks made, the best of them, and what they foretell: the
-    share of records that a node suppresses, and whether that is beyond the allowance."""
+    """The checks made, the best of them, and what they foretell of other nodes.
+
+    Foretold are the share of records that a node suppresses, and whether that is in excess of the
+    allowance.
+    """
 
     lattice: Lattice
     ask: Ask
     deadline: float = float("inf")
-    batch: int = 8
     checks: dict[Node, Check] = field(default_factory=dict)
     best: Check | None = None
     shares: Forecast = field(init=False)
@@ -144,7 +147,11 @@ def rank(check: Check) -> tuple[int, int, Node]:
 
 
 def best_node(
-    lattice: Lattice, ask: Ask, *, time_limit: float | None = None, minimal_nodes: bool = False, batch: int = 8
+    lattice: Lattice,
+    ask: Ask,
+    *,
+    time_limit: float | None = None,
+    minimal_nodes: bool = False,
 ) -> Outcome:
     """Finds the node of least loss whose suppressed records stay within the allowance.
 
@@ -158,7 +165,7 @@ def best_node(
         The outcome; ties are broken by fewer suppressed records, then by the levels in order.
     """
     deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
-    search = Search(lattice, ask, deadline, batch)
+    search = Search(lattice, ask, deadline)
     search.check([lattice.high])
     if search.best is None:
         return Outcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
@@ -167,9 +174,7 @@ def best_node(
     bound = branch(search, lattice.box, close_optimum)
     nodes = minimal_within(search) if minimal_nodes else None
     proven = bound >= search.best.value
-    return Outcome(
-        search.best, min(bound, search.best.value), proven, len(search.checks), nodes
-    )
+    return Outcome(search.best, min(bound, search.best.value), proven, len(search.checks), nodes)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
@@ -246,7 +251,7 @@ def close_optimum(search: Search, knowledge: Knowledge) -> int:
         `UNKNOWN` when closed, else a lower bound on the loss of the nodes left open.
     """
     lattice, box = search.lattice, knowledge.box
-    entropies = spread(box, lattice.entropies, np.float64, additive=True)
+    entropies = spread(box, lattice.entropies)
     while True:
         bounds = knowledge.bound()
         candidates = open_nodes(search, knowledge, bounds)
@@ -277,15 +282,13 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
     objective, best = lattice.objective, search.best
     assert best is not None
     shares = search.shares.at(entropies)
-    shares = np.clip(
-        shares, knowledge.fewest / lattice.records, knowledge.most / lattice.records
-    )
+    shares = np.clip(shares, knowledge.fewest / lattice.records, knowledge.most / lattice.records)
     down = np.maximum(objective.expected_down(knowledge.up, shares), knowledge.down)
     excess = search.excess.at(entropies)
     excess[knowledge.most <= lattice.allowance] = 0.0
-    doubt = excess**2
+    beyond = excess**2
     if lattice.allowance:
-        doubt = shares * lattice.records > (1 + MARGIN) * lattice.allowance
+        beyond = (shares * lattice.records > (1 + MARGIN) * lattice.allowance).astype(np.float64)
     value = combine(knowledge.up, down, objective.additive)
     picked: list[int] = []
     promising = np.where(candidates & (excess < 0.5), value, np.inf)
@@ -296,12 +299,12 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
     if picked:
         left.flat[first] = False
     below = count_below(candidates)
-    while len(picked) < search.batch and left.any():
+    while len(picked) < BATCH and left.any():
         hardest = int(np.where(left, knowledge.up, UNKNOWN).argmin())
         corner = np.unravel_index(hardest, box.shape)
         above = tuple(slice(i, None) for i in corner)
         need = objective.needed_down(int(knowledge.up.flat[hardest]), best.value)
-        rules_out = np.where(down[above] >= need, 1.0, doubt[above])
+        rules_out = np.where(down[above] >= need, 1.0, beyond[above])
         score = np.where(knowledge.checked[above], -1.0, rules_out * below[above])
         offset = np.unravel_index(int(score.argmax()), score.shape)
         found = score[offset] > 0
@@ -318,7 +321,7 @@ def close_classification(search: Search, knowledge: Knowledge) -> int:
         `UNKNOWN` when closed, else a lower bound on the loss of the nodes left open.
     """
     lattice, box = search.lattice, knowledge.box
-    entropies = spread(box, lattice.entropies, np.float64, additive=True)
+    entropies = spread(box, lattice.entropies)
     while True:
         unknown = (knowledge.fewest <= lattice.allowance) & (knowledge.most > lattice.allowance)
         if not unknown.any():
@@ -337,7 +340,7 @@ def divide(search: Search, knowledge: Knowledge, unknown: Flags, entropies: Real
     score = np.where(unknown, excess * below + (1.0 - excess) * above, -1.0)
     left = unknown.copy()
     picked: list[int] = []
-    while len(picked) < search.batch and left.any():
+    while len(picked) < BATCH and left.any():
         flat = int(np.where(left, score, -1.0).argmax())
         corner = np.unravel_index(flat, box.shape)
         picked.append(flat)

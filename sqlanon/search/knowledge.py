@@ -119,7 +119,7 @@ class Knowledge:
     ) -> None:
         self.box = box
         self.additive = additive
-        self.up: Longs = spread(box, floor, np.int64, additive=additive)
+        self.up: Longs = spread(box, floor, additive=additive)
         self.down: Longs = np.full(box.shape, np.iinfo(np.int64).min // 4, np.int64)
         if additive:
             self.down[...] = 0
@@ -150,19 +150,16 @@ def combine(up: Any, down: Any, additive: bool) -> Any:
     return up + down if additive else np.maximum(up, down)
 
 
-def spread(
-    box: Box, table: Sequence[Sequence[float]], kind: type, *, additive: bool
-) -> npt.NDArray[np.generic]:
-    """Sums (or takes the largest of) one figure per quasi-identifier and level over a box."""
-    result = np.zeros(box.shape, kind)
-    if not additive:
-        result[...] = min(min(levels) for levels in table)
+def spread(box: Box, table: Sequence[Sequence[float]], *, additive: bool = True) -> Any:
+    """Sums one figure per quasi-identifier and level over a box, or takes the largest of them."""
+    result: Any = None
     for axis, levels in enumerate(table):
-        side = np.asarray(levels[box.low[axis] : box.high[axis] + 1], kind)
+        side = np.asarray(levels[box.low[axis] : box.high[axis] + 1])
         shape = [1] * len(box.shape)
         shape[axis] = len(side)
-        result = result + side.reshape(shape) if additive else np.maximum(result, side.reshape(shape))
-    return result
+        side = side.reshape(shape)
+        result = side if result is None else combine(result, side, additive)
+    return np.array(np.broadcast_to(result, box.shape))
 
 
 def count_below(flags: Flags) -> Longs:
@@ -225,5 +222,3 @@ def minimal(nodes: Sequence[Node]) -> list[Node]:
         if not any(all(a <= b for a, b in zip(other, node, strict=True)) for other in kept):
             kept.append(node)
     return sorted(kept)
-
-

@@ -1,0 +1,105 @@
+"""Full-domain search on public data: optimum, node checks, and time against one GROUP BY.
+
+    python benchmarks/fulldomain.py adult
+    python benchmarks/fulldomain.py ihis
+
+Reads the folder named by SQLANON_DATA, or ../shared/data. Ratios are taken within one run.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+
+DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
+SETS = {
+    "adult": (
+        "adult.csv.gz",
+        "sex,age,race,marital_status,education,native_country,workclass,occupation,income",
+        [(2, 0), (5, 0), (5, 0.05), (5, 1)],
+    ),
+    "ihis": (
+        "ihis_like.csv.gz",
+        "year,quarter,region,pernum,age,marstat,sex,racea,educ",
+        [(5, 0), (5, 0.05)],
+    ),
+}
+
+
+def prepare(name, folder):
+    """The file to anonymize: complete rows only for adult."""
+    file, columns, _ = SETS[name]
+    if name != "adult":
+        return DATA / file
+    path = folder / "adult.csv"
+    complete = " AND ".join(f"{c} <> '?'" for c in ("workclass", "occupation", "native_country"))
+    duckdb.execute(
+        f"COPY (SELECT {columns} FROM read_csv('{DATA / file}') WHERE {complete}) TO '{path}'"
+    )
+    return path
+
+
+def group_by_seconds(path, columns):
+    """One GROUP BY of the distinct combinations, small integers, by all columns; median of 5."""
+    connection = duckdb.connect()
+    names = columns.split(",")
+    codes = ", ".join(f"(dense_rank() OVER (ORDER BY {n}))::SMALLINT AS {n}" for n in names)
+    connection.execute(
+        f"CREATE TABLE encoded AS SELECT {codes}, size FROM (SELECT {columns}, "
+        f"count(*)::INTEGER AS size FROM read_csv('{path}') GROUP BY {columns})"
+    )
+    times = []
+    for _ in range(6):
+        started = time.perf_counter()
+        connection.execute(
+            f"SELECT count(*) FROM (SELECT sum(size) FROM encoded GROUP BY {columns})"
+        ).fetchall()
+        times.append(time.perf_counter() - started)
+    return sorted(times[1:])[2]
+
+
+def run(name, path, k, limit):
+    """One plan as a process of its own: its document, and seconds from command to exit."""
+    _, columns, _ = SETS[name]
+    command = [sys.executable, "-c", "from sqlanon.cli import app; app()", "plan", str(path)]
+    command += ["--qi", columns, "--k", str(k), "--suppression-limit", str(limit), "--json"]
+    folder = DATA / ("adult_hierarchies" if name == "adult" else "ihis_like_hierarchies")
+    for column in columns.split(","):
+        command += ["--hierarchy", f"{column}={folder / column}.csv"]
+    started = time.perf_counter()
+    result = subprocess.run(command, capture_output=True, check=True, text=True)
+    return json.loads(result.stdout), time.perf_counter() - started
+
+
+def main():
+    """Prints a line per policy: medians of the runs asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=SETS)
+    parser.add_argument("--runs", type=int, default=5)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = prepare(arguments.name, Path(folder))
+        base = group_by_seconds(path, SETS[arguments.name][1])
+        print(f"one GROUP BY of the encoded table: {base * 1000:.1f} ms")
+        for k, limit in SETS[arguments.name][2]:
+            runs = [run(arguments.name, path, k, limit) for _ in range(arguments.runs)]
+            document = runs[0][0]
+            search = statistics.median(d["seconds"]["search"] for d, _ in runs)
+            whole = statistics.median(seconds for _, seconds in runs)
+            levels = ",".join(map(str, document["levels"].values()))
+            print(
+                f"k={k} limit={limit}: levels {levels} lm {document['loss']['lm']:.6f}; "
+                f"{document['search']['checked']} of {document['search']['nodes']} nodes checked; "
+                f"search {search:.3f} s = {search / base:.0f} GROUP BYs; whole {whole:.2f} s"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""sqlanon: anonymize tables where they live.
+
+Names are loaded when they are first used, so that a program which needs few of them starts fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlanon.api import anonymize as anonymize
+    from sqlanon.api import apply as apply
+    from sqlanon.api import check as check
+    from sqlanon.api import plan as plan
+    from sqlanon.engine.rewrite import rewrite as rewrite
+    from sqlanon.errors import SqlanonError as SqlanonError
+    from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
+    from sqlanon.errors import VerificationError as VerificationError
+    from sqlanon.hierarchy import Hierarchy as Hierarchy
+    from sqlanon.plans import Plan as Plan
+    from sqlanon.policy import Policy as Policy
+    from sqlanon.policy import QuasiIdentifier as QuasiIdentifier
+    from sqlanon.privacy import KAnonymity as KAnonymity
+    from sqlanon.report import CheckReport as CheckReport
+    from sqlanon.report import Report as Report
+
+_HOMES = {
+    "anonymize": "sqlanon.api",
+    "apply": "sqlanon.api",
+    "check": "sqlanon.api",
+    "plan": "sqlanon.api",
+    "rewrite": "sqlanon.engine.rewrite",
+    "SqlanonError": "sqlanon.errors",
+    "UnsatisfiableError": "sqlanon.errors",
+    "VerificationError": "sqlanon.errors",
+    "Hierarchy": "sqlanon.hierarchy",
+    "Plan": "sqlanon.plans",
+    "Policy": "sqlanon.policy",
+    "QuasiIdentifier": "sqlanon.policy",
+    "KAnonymity": "sqlanon.privacy",
+    "CheckReport": "sqlanon.report",
+    "Report": "sqlanon.report",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOMES]

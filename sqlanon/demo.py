@@ -1,0 +1,317 @@
+"""Demo: a made-up census, anonymized, and what that did in words for a newcomer."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from sqlglot import exp
+
+from sqlanon import census
+from sqlanon.api import anonymize, check
+from sqlanon.binding import Subject, bind
+from sqlanon.engine.base import Engine
+from sqlanon.engine.source import Limits, Resources
+from sqlanon.errors import SourceError
+from sqlanon.policy import SETTINGS, Policy, read_document
+from sqlanon.query import names
+from sqlanon.report import SCHEMA_VERSION, CheckReport, Report, key, share
+
+TABLE = "people"
+PUBLISHED = "people_anonymous"
+DATABASE = "census.duckdb"
+SHOWN = 2
+WIDTH = 80
+NOT_PUBLISHED = "–"
+
+Person = Mapping[str, tuple[str, str]]
+"""For each column what to show before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What to make up.
+
+    Args:
+        folder: Where to; a new or an empty folder.
+        records: How many people [records].
+        seed: Another seed gives other people.
+        overwrite: Whether the demo's own files in a folder in use may be replaced.
+    """
+
+    folder: Path
+    records: int = 20_000
+    seed: int = 0
+    overwrite: bool = False
+
+    @property
+    def database(self) -> Path:
+        """The database file."""
+        return self.folder / DATABASE
+
+    @property
+    def policy(self) -> Path:
+        """The policy file."""
+        return self.folder / "policy.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoReport:
+    """What the demo did.
+
+    Args:
+        demo: What was made up.
+        before: The check of the original.
+        published: The report of the anonymization.
+        after: The check of the published table, from that table alone.
+        people: A few people before and after.
+        descriptions: What each quasi-identifier's hierarchy is.
+    """
+
+    demo: Demo
+    before: CheckReport
+    published: Report
+    after: CheckReport
+    people: tuple[Person, ...]
+    descriptions: Mapping[str, str]
+
+    @property
+    def commands(self) -> list[str]:
+        """What to try next."""
+        paths = (self.demo.database, self.demo.policy)
+        database, policy = (shlex.quote(str(path)) for path in paths)
+        return [
+            f"sqlanon check {database} {TABLE} --policy {policy}",
+            f"sqlanon check {database} {PUBLISHED} --policy {policy}",
+            f"sqlanon plan {database} {TABLE} --policy {policy} --sql",
+            f"sqlanon anonymize {database} {TABLE} --policy {policy} --k 20 --into people_k20",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `demo --json`."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "folder": str(self.demo.folder),
+            "database": str(self.demo.database),
+            "policy": str(self.demo.policy),
+            "table": TABLE,
+            "output": PUBLISHED,
+            "records": self.demo.records,
+            "seed": self.demo.seed,
+            "original": self.before.to_dict(),
+            "anonymize": self.published.to_dict(),
+            "published": self.after.to_dict(),
+            "holds": self.after.holds,
+            "commands": self.commands,
+        }
+
+    def to_text(self) -> str:
+        """A page for somebody who has never heard of k-anonymity."""
+        parts = (
+            self._opening(),
+            _side_by_side(self.people),
+            self._effect(),
+            self._levels(),
+            self._meaning(),
+            "\n".join(["Try next:", *(f"  {command}" for command in self.commands)]),
+        )
+        return "\n\n".join(parts)
+
+    def _opening(self) -> str:
+        sentences = (
+            f"{self.demo.records:,} made-up people are in {self.demo.database}, table {TABLE}. "
+            f"The policy in {self.demo.policy} asks for k = {self._k}: nobody may be told apart "
+            f"from {self._k - 1} others by {_listed(self.before.quasi_identifiers)}. "
+            f"Table {PUBLISHED} beside it satisfies that. Nobody here is real, so here are "
+            "some of them, before → after (– is not published):"
+        )
+        return _wrapped(sentences)
+
+    @property
+    def _k(self) -> int:
+        return int(self.after.models[0].threshold)
+
+    def _effect(self) -> str:
+        before, after = self.before.statistics, self.after.statistics
+        unique_before, unique_after = (figures.histogram.get(1, 0) for figures in (before, after))
+        left_out = self.published.suppressed_records
+        return "\n".join(
+            [
+                f"{'':<34}{'before':>12}{'after':>12}",
+                f"{'people':<34}{before.records:>12,}{after.records:>12,}",
+                f"{'people who are unique':<34}{unique_before:>12,}{unique_after:>12,}",
+                f"{'  share of all':<34}{share(unique_before, before.records):>12}"
+                f"{share(unique_after, after.records):>12}",
+                f"{'smallest group of lookalikes':<34}{before.smallest:>12,}{after.smallest:>12,}",
+                f"{'people left out (suppressed)':<34}{'':>12}{left_out:>12,}",
+                f"{'  share of all':<34}{'':>12}{share(left_out, before.records):>12}",
+            ]
+        )
+
+    def _levels(self) -> str:
+        lines = ["How far each column was generalized (0: as it was, highest: only *):"]
+        published = self.published
+        width = max(map(len, published.levels))
+        for name, level in published.levels.items():
+            lines.append(
+                f"  {name:<{width}}  {level} of {published.heights[name]}  "
+                f"{self.descriptions[name]}"
+            )
+        nodes, checked = (published.search.get(name, 0) for name in ("nodes", "checked"))
+        proof = "provably loses the least" if published.search.get("proven") else "loses little"
+        loss = published.loss[key(published.loss_name)]
+        sentence = (
+            f"Of {nodes:,} possible combinations this one {proof}: {published.loss_name} "
+            f"{loss:.3f}, where 0 is nothing and 1 all. {checked:,} of them were looked at."
+        )
+        return "\n".join([*lines, _wrapped(sentence)])
+
+    def _meaning(self) -> str:
+        return _wrapped(
+            f"Whoever knows a neighbour's {_listed(self.before.quasi_identifiers[:3])} and so on "
+            f"finds at least {self._k} people who fit, and cannot tell which one it is. What all "
+            "of them have in common stays visible: where everybody in a group has the same "
+            "diagnosis, it is known."
+        )
+
+
+def run_demo(
+    demo: Demo, progress: Callable[[str], None] | None = None, **limits: Unpack[Limits]
+) -> DemoReport:
+    """Makes up a census with hierarchies and a policy, and anonymizes it.
+
+    Args:
+        demo: What to make up.
+        progress: Called with a line that says how far the demo is.
+        limits: `threads`, `memory_limit`, `temp_directory`.
+
+    Raises:
+        SourceError: The folder is in use, or cannot be written.
+        SqlanonError: A limit that is none, or a number of records out of range.
+    """
+    tell = progress or (lambda _: None)
+    table = exp.table_(TABLE, quoted=True)
+    statements = census.statements(table, demo.records, demo.seed)
+    resources = Resources(**limits)
+    _make_room(demo)
+    document = read_document(demo.policy)
+    how = {key: document.pop(key) for key in SETTINGS if key in document}
+    policy = Policy.from_dict(document, demo.folder)
+    with resources.connect(demo.database) as engine:
+        tell("making people up")
+        for statement in statements:
+            engine.run(statement)
+        before = check(engine, TABLE, policy)
+        published = anonymize(
+            engine, TABLE, policy, into=PUBLISHED, overwrite=True, progress=progress, **how
+        )
+        tell("checking the published table")
+        after = check(engine, PUBLISHED, replace(policy, identifiers=(), drop=()))
+        subject = bind(engine, engine.resolve(TABLE), policy)
+        people = tuple(_people(engine, subject, policy, published))
+        descriptions = {
+            name: attribute.hierarchy.describe() for name, attribute in policy.attributes.items()
+        }
+    return DemoReport(demo, before, published, after, people, descriptions)
+
+
+def _make_room(demo: Demo) -> None:
+    """Makes the folder and its files; a folder with anything in it is left alone.
+
+    Raises:
+        SourceError: The folder is in use, or cannot be written.
+    """
+    folder = demo.folder
+    try:
+        if not demo.overwrite and folder.exists() and any(folder.iterdir()):
+            raise SourceError(
+                f"folder {str(folder)!r} is not empty; name another one, or replace the demo's "
+                "files in it with --overwrite"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (DATABASE, f"{DATABASE}.wal"):
+            (folder / name).unlink(missing_ok=True)
+        census.write(folder)
+    except OSError as error:
+        raise SourceError(f"folder {str(folder)!r}: {error.strerror}") from None
+
+
+def _people(
+    engine: Engine, subject: Subject, policy: Policy, published: Report
+) -> Iterator[Person]:
+    """The first few people by number, each with what became of them."""
+    columns = list(subject.columns)
+    texts = (names.alias(_text(name), name) for name in columns)
+    query = exp.select(*texts).from_(subject.table.copy())
+    rows = engine.rows(query.order_by(names.column(columns[0])).limit(SHOWN))
+    kept = policy.published(columns)
+    for row in rows:
+        before = dict(zip(columns, row, strict=True))
+        labels = _labels(subject, published, before)
+        here = _is_published(engine, labels)
+        after = before | labels
+        yield {
+            name: (_shown(before[name]), _fate(after[name], kept=name in kept, here=here))
+            for name in columns
+        }
+
+
+def _labels(
+    subject: Subject, published: Report, values: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """A person's quasi-identifiers at the published levels."""
+    return {
+        tree.column: tree.labels[published.levels[tree.column]][
+            tree.leaves.index(values[tree.column])
+        ]
+        for tree in subject.trees
+    }
+
+
+def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
+    """Whether anybody of these labels is in the published table; then everybody is."""
+    query = exp.select(names.count_all()).from_(names.table(PUBLISHED))
+    for name, label in labels.items():
+        value = exp.null() if label is None else exp.Literal.string(label)
+        query = query.where(exp.NullSafeEQ(this=_text(name), expression=value))
+    return bool(engine.rows(query)[0][0])
+
+
+def _text(name: str) -> exp.Cast:
+    return exp.cast(names.column(name), exp.DataType.Type.VARCHAR)
+
+
+def _shown(value: str | None) -> str:
+    return "NULL" if value is None else value
+
+
+def _fate(value: str | None, *, kept: bool, here: bool) -> str:
+    return _shown(value) if here and kept else NOT_PUBLISHED
+
+
+def _side_by_side(people: Sequence[Person]) -> str:
+    """One line per column, one pair of before and after per person."""
+    pairs = [
+        {name: " → ".join(dict.fromkeys(cells)) for name, cells in person.items()}
+        for person in people
+    ]
+    columns = list(people[0]) if people else []
+    name_width = max(map(len, columns), default=0)
+    widths = [max(map(len, pair.values())) for pair in pairs]
+    lines = []
+    for name in columns:
+        cells = [f"{pair[name]:<{width}}" for pair, width in zip(pairs, widths, strict=True)]
+        lines.append("  " + "   ".join([f"{name:<{name_width}}", *cells]).rstrip())
+    return "\n".join(lines)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(word.replace("_", " ") for word in words)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)

@@ -1,0 +1,139 @@
+"""What every engine offers, and the one line that turns a syntax tree into text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import UnsupportedError
+
+from sqlanon.errors import EngineError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Row = tuple[Any, ...]
+
+
+def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
+    """The text of a statement: identifiers quoted, nothing dropped that the dialect lacks.
+
+    Args:
+        statement: Any statement or query.
+        dialect: A dialect of sqlglot ("duckdb", "spark", ...).
+        pretty: One clause a line, for people.
+
+    Raises:
+        EngineError: The dialect cannot express a part of the statement.
+    """
+    try:
+        return statement.sql(
+            dialect=dialect,
+            identify=True,
+            pretty=pretty,
+            unsupported_level=ErrorLevel.RAISE,
+            copy=False,
+        )
+    except UnsupportedError as error:
+        reasons = str(error)
+    raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
+
+
+class Engine(Protocol):
+    """A database that carries statements out. Text exists only behind these members."""
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of sqlglot that the engine reads."""
+        ...
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that hold the tables, which therefore nothing else may be written over."""
+        ...
+
+    @property
+    def in_callers_transaction(self) -> bool:
+        """True while the caller's own transaction is open: it commits, sqlanon does not."""
+        ...
+
+    def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
+        """Carries a statement out and drops its result."""
+        ...
+
+    def rows(self, query: exp.Expr, parameters: Sequence[object] = ()) -> list[Row]:
+        """All rows of a small result, as Python tuples."""
+        ...
+
+    def prepare(self, query: exp.Expr) -> Callable[[Sequence[object]], list[Row]]:
+        """A query whose text is generated once; call it with parameters for its rows."""
+        ...
+
+    def fetch(self, query: exp.Expr) -> pyarrow.Table:
+        """The whole result as an Arrow table."""
+        ...
+
+    def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
+        """The result as Arrow batches, to be read before the next statement runs."""
+        ...
+
+    def load(
+        self, table: exp.Table, columns: Mapping[str, Sequence[object]], types: Mapping[str, str]
+    ) -> None:
+        """Creates a temporary table and fills it with the columns."""
+        ...
+
+    def columns(self, table: exp.Table) -> dict[str, str]:
+        """Name and type text of every column, in table order."""
+        ...
+
+    def resolve(self, table: object) -> exp.Table:
+        """The fully qualified table that a name or a frame stands for."""
+        ...
+
+    def target(self, name: str, source: exp.Table) -> exp.Table:
+        """The table that a name for a new table stands for: beside `source` unless it says more."""
+        ...
+
+    def beside(self, table: exp.Table) -> exp.Table:
+        """A fresh name in the schema of a table."""
+        ...
+
+    def exists(self, table: exp.Table) -> bool:
+        """Whether there is a table or view of that fully qualified name."""
+        ...
+
+    def is_base_table(self, table: exp.Table) -> bool:
+        """Whether a fully qualified name is a table's, not a view's."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All statements inside take effect together, or none does."""
+        ...
+
+    def temporary(self, prefix: str) -> exp.Table:
+        """A fresh name for a temporary table, remembered by `drop_temporaries`."""
+        ...
+
+    def drop_temporaries(self) -> None:
+        """Drops every table and view that was created under a name of `temporary`."""
+        ...
+
+    def workspace(self) -> AbstractContextManager[None]:
+        """Temporaries named inside are dropped at its end."""
+        ...
+
+
+def plain(kind: exp.DataType) -> exp.DataType:
+    """A type in which every ENUM, also a nested one, is text."""
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        is_enum = isinstance(node, exp.DataType) and node.is_type(exp.DType.ENUM)
+        return exp.DataType.build("VARCHAR", dialect="duckdb") if is_enum else node
+
+    changed = kind.transform(replaced)
+    assert isinstance(changed, exp.DataType)
+    return changed

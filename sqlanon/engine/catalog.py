@@ -1,0 +1,245 @@
+"""Finding the table that a name stands for, among what a DuckDB connection can see."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Row
+from sqlanon.errors import SourceError
+
+_PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
+_DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
+_PATH_ITEM = re.compile(r'(?:"(?:[^"]|"")+"|[^",])+')
+_NEAR = 5
+
+
+Place = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A table or view of the catalog."""
+
+    database: str
+    schema: str
+    name: str
+    is_view: bool
+
+    @property
+    def table(self) -> exp.Table:
+        """The entry, fully qualified and quoted."""
+        return qualified(self.database, self.schema, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """What a connection can see, and where it looks first.
+
+    Args:
+        entries: Every table and view, those of the system left out.
+        path: (database, schema) pairs in the order in which a bare name is looked up.
+        schemas: (database, schema) of every schema that there is.
+    """
+
+    entries: tuple[Entry, ...]
+    path: tuple[Place, ...]
+    schemas: tuple[Place, ...]
+
+    def find(self, text: str) -> exp.Table | None:
+        """The table that a name means: the exact whole name first, then its dotted form.
+
+        Raises:
+            SourceError: Two tables fit a two-part name.
+        """
+        found = self._on_path(text)
+        if found is not None:
+            return found.table
+        parts = split(text)
+        if parts is None:
+            return None
+        if len(parts) == 1:
+            found = self._on_path(parts[0])
+            return found.table if found else None
+        fitting = self._among(parts)
+        if len(fitting) > 1:
+            raise SourceError(
+                f"the name {text!r} fits {len(fitting)} tables; write database.schema.table"
+            )
+        return fitting[0].table if fitting else None
+
+    def entry(self, table: exp.Table) -> Entry | None:
+        """The table or view of a fully qualified name, or None."""
+        wanted = _fold(table.catalog), _fold(table.db)
+        here = [one for one in self.entries if (_fold(one.database), _fold(one.schema)) == wanted]
+        return _named(here, table.name)
+
+    def target(self, text: str, source: exp.Table) -> exp.Table:
+        """Where a new table of that name goes.
+
+        Args:
+            text: A bare name, or a dotted one whose first parts are a schema that exists.
+            source: The table beside which a bare name goes, unless that one is temporary.
+
+        Raises:
+            SourceError: A dotted name in a schema that does not exist.
+        """
+        place = self.path[1] if source.catalog == "temp" else (source.catalog, source.db)
+        whole = qualified(*place, text)
+        parts = split(text)
+        if parts is None or self.entry(whole) is not None:
+            return whole
+        *qualifiers, name = parts
+        if not qualifiers:
+            return qualified(*place, name)
+        wanted: list[Place] = (
+            [(place[0], qualifiers[0]), (qualifiers[0], "main")]
+            if len(qualifiers) == 1
+            else [(qualifiers[0], qualifiers[1])]
+        )
+        for one in wanted:
+            for database, schema in self.schemas:
+                if (_fold(database), _fold(schema)) == (_fold(one[0]), _fold(one[1])):
+                    return qualified(database, schema, name)
+        raise SourceError(
+            f"there is no schema {'.'.join(qualifiers)!r} for the table {text!r}; create it, "
+            "or put the whole name in double quotes"
+        )
+
+    def missing(self, text: str) -> SourceError:
+        """The error for a name that fits nothing: how many tables there are, and near ones."""
+        from difflib import get_close_matches  # slow to import, and only errors need it
+
+        names = {self.display(entry): entry.name for entry in self.entries}
+        wanted = _fold(text.rpartition(".")[2])
+        folded = {shown: _fold(name) for shown, name in names.items()}
+        near_names = get_close_matches(wanted, sorted(set(folded.values())), _NEAR, 0.5)
+        near = [shown for wish in near_names for shown in names if folded[shown] == wish][:_NEAR]
+        hint = f"; near it: {', '.join(repr(name) for name in near)}" if near else ""
+        return SourceError(f"there is no table {text!r} among {len(names)} tables{hint}")
+
+    def display(self, entry: Entry) -> str:
+        """The shortest name under which `find` finds the entry."""
+        if (entry.database, entry.schema) in self.path:
+            return entry.name
+        return ".".join(_spell(part) for part in (entry.database, entry.schema, entry.name))
+
+    def _on_path(self, name: str) -> Entry | None:
+        for place in self.path:
+            here = [entry for entry in self.entries if (entry.database, entry.schema) == place]
+            found = _named(here, name)
+            if found is not None:
+                return found
+        return None
+
+    def _among(self, parts: Sequence[str]) -> list[Entry]:
+        *qualifiers, name = (_fold(part) for part in parts)
+        # The search path starts with the temporary tables; a schema's name means the next entry's.
+        current = _fold(self.path[1][0])
+
+        def fits(entry: Entry) -> bool:
+            place = [_fold(entry.database), _fold(entry.schema)]
+            if len(qualifiers) == 2:
+                return qualifiers == place
+            return place in ([current, qualifiers[0]], [qualifiers[0], "main"])
+
+        return [entry for entry in self.entries if _fold(entry.name) == name and fits(entry)]
+
+
+def qualified(database: str, schema: str, name: str) -> exp.Table:
+    """A table by its three names, each quoted."""
+    return exp.table_(name, db=schema, catalog=database, quoted=True)
+
+
+def split(text: str) -> list[str] | None:
+    """The parts of a dotted name, quotes taken off; None where it is no such name.
+
+    >>> split('db.main."a.b"')
+    ['db', 'main', 'a.b']
+    """
+    if not _DOTTED.fullmatch(text):
+        return None
+    parts = re.findall(_PART, text, re.DOTALL)
+    return [
+        part[1:-1].replace('""', '"') if part.startswith('"') else part.strip() for part in parts
+    ]
+
+
+def read_catalog(rows: Callable[[exp.Expr], list[Row]]) -> Catalog:
+    """Asks a connection what it can see.
+
+    Args:
+        rows: Runs a query.
+    """
+    tables, views = (
+        exp.select("database_name", "schema_name", name, exp.convert(is_view).as_("is_view"))
+        .from_(exp.Table(this=exp.Anonymous(this=function)))
+        .where(exp.Not(this=exp.column("internal")))
+        for function, name, is_view in (
+            ("duckdb_tables", "table_name", False),
+            ("duckdb_views", "view_name", True),
+        )
+    )
+    found = sorted(rows(exp.union(tables, views, distinct=False)))
+    schemas = exp.select("database_name", "schema_name").from_(
+        exp.Table(this=exp.Anonymous(this="duckdb_schemas"))
+    )
+    place = exp.select(
+        exp.Anonymous(this="current_database"),
+        exp.Anonymous(this="current_schema"),
+        exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("search_path")]),
+    )
+    [(database, schema, search_path)] = rows(place)
+    path: list[Place] = [("temp", "main"), (database, schema)]
+    for item in _PATH_ITEM.findall(search_path or ""):
+        parts = split(item.strip()) or []
+        if parts:
+            path.append((database, parts[0]) if len(parts) == 1 else (parts[0], parts[1]))
+    places: list[Place] = [(name, schema) for name, schema in sorted(rows(schemas))]
+    return Catalog(tuple(Entry(*row) for row in found), tuple(dict.fromkeys(path)), tuple(places))
+
+
+def variable(name: str) -> object | None:
+    """A variable of that name in the frames that called into sqlanon, if it holds a table.
+
+    The innermost frame outside sqlanon wins, its locals before its globals, as in Python itself.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] != "sqlanon":
+            for variables in (frame.f_locals, frame.f_globals):
+                found: object = variables.get(name)
+                if found is not None and is_frame(found):
+                    return found
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return None
+
+
+def is_frame(candidate: object) -> bool:
+    """Whether an object is a table that DuckDB can scan: Arrow, pandas, Polars, a relation."""
+    if isinstance(candidate, type):
+        return False
+    lazy = type(candidate).__module__.startswith("polars.") and hasattr(candidate, "collect")
+    return lazy or hasattr(candidate, "__arrow_c_stream__")
+
+
+def _fold(name: str) -> str:
+    # DuckDB folds the case of ASCII letters only.
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
+
+
+def _named(entries: Sequence[Entry], name: str) -> Entry | None:
+    exact = [entry for entry in entries if entry.name == name]
+    folded = [entry for entry in entries if _fold(entry.name) == _fold(name)]
+    return next(iter(exact or folded), None)
+
+
+def _spell(part: str) -> str:
+    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", part)
+    return part if plain else '"' + part.replace('"', '""') + '"'

@@ -1,0 +1,345 @@
+"""DuckDB, embedded: the engine that every other part of sqlanon is measured on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import duckdb
+from sqlglot import exp
+
+from sqlanon.engine.base import Row, render
+from sqlanon.engine.catalog import Catalog, is_frame, qualified, read_catalog, variable
+from sqlanon.engine.faults import attempt, doing, fault
+from sqlanon.engine.interrupts import interruptible
+from sqlanon.errors import EngineError, SourceError, SqlanonError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+T = TypeVar("T")
+
+_CHUNK = 500_000
+_numbers = itertools.count(1)
+_CURRENT_TRANSACTION = exp.select(exp.Anonymous(this="txid_current"))
+
+
+class DuckDB:
+    """An open DuckDB connection behind the engine protocol.
+
+    The connection is the caller's: it is neither closed nor are its settings changed here. Names
+    of temporary tables are unique within the process, so several engines may share a connection.
+
+    Args:
+        connection: Open, with or without an open transaction.
+    """
+
+    dialect = "duckdb"
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self._files: list[Path] = []
+        self._temporaries: list[str] = []
+        self._frames: list[str] = []
+        self._in_own_transaction = False
+
+    def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
+        """Carries a statement out and drops its result.
+
+        Raises:
+            EngineError: DuckDB refused it; the message holds no value of a table.
+            SourceError: It names a table or column that is missing, in the way or read-only.
+        """
+        text = render(statement, self.dialect)
+        self.attempt(
+            lambda: self._execute(text, parameters), lambda error: fault(error, doing(statement))
+        )
+
+    def rows(self, query: exp.Expr, parameters: Sequence[object] = ()) -> list[Row]:
+        """All rows of a small result, as Python tuples; errors as in `run`."""
+        return self.prepare(query)(parameters)
+
+    def prepare(self, query: exp.Expr) -> Callable[[Sequence[object]], list[Row]]:
+        """A query whose text is generated once; call it with parameters for its rows."""
+        text = render(query, self.dialect)
+
+        def ask(parameters: Sequence[object] = ()) -> list[Row]:
+            return self.attempt(
+                lambda: self._execute(text, parameters).fetchall(),
+                lambda error: fault(error, doing(query)),
+            )
+
+        return ask
+
+    def fetch(self, query: exp.Expr) -> pyarrow.Table:
+        """The whole result as an Arrow table; errors as in `run`."""
+        text = render(query, self.dialect)
+        return self.attempt(
+            lambda: self.connection.sql(text).to_arrow_table(),
+            lambda error: fault(error, doing(query)),
+        )
+
+    def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
+        """The result as Arrow batches, to be read before the next statement runs."""
+        text = render(query, self.dialect)
+        return self.attempt(
+            lambda: self.connection.sql(text).to_arrow_reader(),
+            lambda error: fault(error, doing(query)),
+        )
+
+    def load(
+        self, table: exp.Table, columns: Mapping[str, Sequence[object]], types: Mapping[str, str]
+    ) -> None:
+        """Creates a temporary table and fills it with the columns.
+
+        Args:
+            table: Its name, usually from `temporary`.
+            columns: Values by column name, all of one length; None is NULL.
+            types: DuckDB's type text by column name, for the same names.
+
+        Raises:
+            EngineError: Lengths or names disagree, or a value does not fit its type.
+        """
+        lengths = {len(values) for values in columns.values()}
+        if len(lengths) != 1 or columns.keys() != types.keys():
+            raise EngineError(
+                f"cannot load {table.name!r}: {len(columns)} columns of {len(lengths)} lengths "
+                f"for {len(types)} types"
+            )
+        kinds = {name: type_of(types[name]) for name in columns}
+        definitions = [
+            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind)
+            for name, kind in kinds.items()
+        ]
+        self.run(create_temporary(exp.Schema(this=table.copy(), expressions=definitions)))
+        arrays = [
+            exp.Anonymous(
+                this="unnest",
+                expressions=[exp.cast(exp.Placeholder(), exp.DataType.build(
+                    exp.DType.ARRAY, expressions=[kind], nested=True))],
+            )
+            for kind in kinds.values()
+        ]  # fmt: skip
+        insert = exp.insert(exp.select(*arrays), table.copy())
+        for start in range(0, lengths.pop(), _CHUNK):
+            self.run(insert, [list(part[start : start + _CHUNK]) for part in columns.values()])
+
+    def columns(self, table: exp.Table) -> dict[str, str]:
+        """Name and type text of every column, in table order; errors as in `run`."""
+        probe = exp.select("*").from_(table.copy()).limit(0)
+        text = render(probe, self.dialect)
+        description = self.attempt(
+            lambda: self._execute(text).description,
+            lambda error: fault(error, f"read the columns of {table.name!r}"),
+        )
+        return {name: str(kind) for name, kind, *_ in description or ()}
+
+    def resolve(self, table: object) -> exp.Table:
+        """The fully qualified table that a name or a frame stands for.
+
+        A string is first taken as one exact name, dots and all, looked up along the search path;
+        then as `table`, `schema.table`, `database.table` or `database.schema.table`, each part
+        quoted or not. A name that is not in the catalog may be a Python variable of the calling
+        code that holds a frame, as in DuckDB itself (unless `python_enable_replacements` is off).
+
+        Args:
+            table: A name, or a pandas / Polars frame, an Arrow table or a relation, which stays
+                registered until `release`.
+
+        Raises:
+            SourceError: There is no such table; the message names up to five near ones.
+        """
+        if isinstance(table, exp.Table):
+            return table if table.catalog and table.db else self.resolve(table.name)
+        if not isinstance(table, str):
+            return self._register(table)
+        catalog = self.catalog()
+        found = catalog.find(table)
+        if found is not None:
+            return found
+        frame = variable(table) if self._scans_variables() else None
+        if frame is None:
+            raise catalog.missing(table)
+        return self._register(frame)
+
+    def target(self, name: str, source: exp.Table) -> exp.Table:
+        """The table that a name for a new table stands for: beside `source` unless it says more.
+
+        Raises:
+            SourceError: A dotted name in a schema that does not exist.
+        """
+        return self.catalog().target(name, source)
+
+    def beside(self, table: exp.Table) -> exp.Table:
+        """A fresh name in the schema of a table."""
+        catalog = self.catalog()
+        while True:
+            fresh = qualified(table.catalog, table.db, f"_sqlanon_{next(_numbers)}")
+            if catalog.entry(fresh) is None:
+                return fresh
+
+    def exists(self, table: exp.Table) -> bool:
+        """Whether there is a table or view of that fully qualified name."""
+        return self.catalog().entry(table) is not None
+
+    def is_base_table(self, table: exp.Table) -> bool:
+        """Whether a fully qualified name is a table's, not a view's."""
+        entry = self.catalog().entry(table)
+        return entry is not None and not entry.is_view
+
+    def catalog(self) -> Catalog:
+        """Every table and view that the connection can see."""
+        return read_catalog(self.rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All statements inside take effect together, or none does.
+
+        Joins a transaction that is open already, and then leaves its end to whoever began it.
+        """
+        if self._transaction_is_open():
+            yield
+            return
+        self.run(exp.Transaction())
+        self._in_own_transaction = True
+        try:
+            yield
+            self.run(exp.Commit())
+        except BaseException:
+            # A failed COMMIT has rolled back by itself, and then there is nothing left to do.
+            with suppress(duckdb.Error):
+                self.connection.rollback()
+            raise
+        finally:
+            self._in_own_transaction = False
+
+    def keep_file(self, path: Path) -> None:
+        """Notes a file that tables are read from, so that `files` names it."""
+        self._files.append(path)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that hold the tables, which therefore nothing else may be written over."""
+        attached = (
+            exp.select("path")
+            .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))
+            .where(exp.Not(this=exp.Is(this=exp.column("path"), expression=exp.Null())))
+        )
+        return [*self._files, *(Path(path) for (path,) in self.rows(attached))]
+
+    @property
+    def in_callers_transaction(self) -> bool:
+        """True while the caller's own transaction is open: it commits, sqlanon does not."""
+        return not self._in_own_transaction and self._transaction_is_open()
+
+    def temporary(self, prefix: str) -> exp.Table:
+        """A fresh name for a temporary table, remembered by `drop_temporaries`."""
+        name = f"_sqlanon_{prefix}_{next(_numbers)}"
+        self._temporaries.append(name)
+        return qualified("temp", "main", name)
+
+    def drop_temporaries(self) -> None:
+        """Drops every table and view that was created under a name of `temporary`."""
+        self._drop_since(0)
+
+    @contextmanager
+    def workspace(self) -> Iterator[None]:
+        """Temporaries named inside are dropped at its end, also after an error."""
+        mark = len(self._temporaries)
+        try:
+            yield
+        except BaseException:
+            # In a failed transaction nothing can be dropped; its end drops what it created.
+            with suppress(EngineError):
+                self._drop_since(mark)
+            raise
+        self._drop_since(mark)
+
+    def register(self, frame: object) -> exp.Table:
+        """A frame, or a reader of Arrow batches to scan once, as a table, until `release`."""
+        name = f"_sqlanon_frame_{next(_numbers)}"
+        self.attempt(
+            lambda: self.connection.register(name, frame),
+            lambda error: fault(error, f"register a {type(frame).__name__}"),
+        )
+        self._frames.append(name)
+        return qualified("temp", "main", name)
+
+    def release(self) -> None:
+        """Drops the temporaries and unregisters the frames that `resolve` registered."""
+        with suppress(EngineError):
+            self.drop_temporaries()
+        while self._frames:
+            with suppress(duckdb.Error):
+                self.connection.unregister(self._frames.pop())
+
+    def attempt(self, action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:
+        """Runs an action on the connection that Ctrl-C can end, its errors translated.
+
+        Args:
+            action: Calls DuckDB and nothing else.
+            failure: Makes the error to raise from DuckDB's.
+        """
+        return attempt(lambda: interruptible(self.connection, action), failure)
+
+    def _execute(self, text: str, parameters: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:
+        return self.connection.execute(text, list(parameters) if parameters else None)
+
+    def _transaction_is_open(self) -> bool:
+        # Outside a transaction every statement has its own id.
+        if self._in_own_transaction:
+            return True
+        ask = self.prepare(_CURRENT_TRANSACTION)
+        return ask([]) == ask([])
+
+    def _scans_variables(self) -> bool:
+        name = exp.Literal.string("python_enable_replacements")
+        setting = exp.select(exp.Anonymous(this="current_setting", expressions=[name]))
+        return bool(self.rows(setting)[0][0])
+
+    def _register(self, frame: object) -> exp.Table:
+        if not is_frame(frame):
+            raise SourceError(
+                f"a {type(frame).__name__} is no table; give a name, a pandas or Polars frame, "
+                "or an Arrow table"
+            )
+        # A reader can be scanned only once.
+        return self.register(frame.read_all() if hasattr(frame, "read_all") else frame)
+
+    def _drop_since(self, mark: int) -> None:
+        names = self._temporaries[mark:]
+        if not names:
+            return
+        views = {entry.name: entry.is_view for entry in self.catalog().entries}
+        for name in names:
+            if name in views:
+                kind = "VIEW" if views[name] else "TABLE"
+                self.run(exp.Drop(tables=[qualified("temp", "main", name)], kind=kind, exists=True))
+        del self._temporaries[mark:]
+
+
+def type_of(text: str) -> exp.DataType:
+    """A type from DuckDB's text for it, also where sqlglot does not know the type."""
+    return exp.DataType.build(text, dialect="duckdb", udt=True)
+
+
+def create_temporary(
+    target: exp.Expr, query: exp.Expr | None = None, *, kind: str = "TABLE"
+) -> exp.Create:
+    """CREATE TEMPORARY TABLE or VIEW.
+
+    Args:
+        target: A table, or a schema with column definitions.
+        query: What fills it.
+        kind: "TABLE" or "VIEW".
+    """
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return exp.Create(this=target, kind=kind, expression=query, properties=properties)
+
+
+def drop(table: exp.Table, kind: str = "TABLE") -> exp.Drop:
+    """DROP TABLE or VIEW of a table that exists."""
+    return exp.Drop(tables=[table.copy()], kind=kind)

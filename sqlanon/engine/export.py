@@ -1,0 +1,266 @@
+"""Writing a table to a file that nobody can see until it has been checked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, Unpack
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine, plain
+from sqlanon.engine.catalog import qualified
+from sqlanon.engine.duckdb import DuckDB, type_of
+from sqlanon.engine.source import Limits, Resources, read_file
+from sqlanon.engine.text import read_typed_csv
+from sqlanon.errors import EngineError, SourceError
+
+T = TypeVar("T")
+
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb")
+# Arrow has no type, or a narrower one, for these: they cross as text and are cast back.
+_CROSS_AS_TEXT = ("INT128", "HUGEINT", "BIGNUM", "BIT", "UUID", "INTERVAL", "TIMETZ")
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A table written under a temporary name that only its owner can read.
+
+    Args:
+        written: The file, alone in a folder of its own beside the target.
+        target: Where `publish` puts it.
+        ending: One of `ENDINGS`.
+        types: Type text by column name, without ENUMs, whose labels may be values of others.
+        overwrite: Whether an existing target is replaced.
+    """
+
+    written: Path
+    target: Path
+    ending: str
+    types: Mapping[str, str]
+    overwrite: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the table in a database file: the target's, without its ending."""
+        return self.target.name[: -len(self.ending)]
+
+    def publish(self) -> None:
+        """Moves the file to its target in one step, once it is safe on the disk.
+
+        Raises:
+            SourceError: A target has appeared meanwhile, or the folder cannot be written.
+        """
+        if not self.overwrite and self.target.exists():
+            self.discard()
+            raise _in_the_way(self.target)
+        _on_disk(self._move, self.target)
+        self.discard()
+
+    def discard(self) -> None:
+        """Removes what was written; after `publish` it does nothing."""
+        shutil.rmtree(self.written.parent, ignore_errors=True)
+
+    def _move(self) -> None:
+        self.written.chmod(_mode(self.target))
+        sync(self.written)
+        self.written.replace(self.target)
+        sync(self.target.parent)
+
+
+def export(
+    engine: Engine, table: exp.Table, path: str | Path, *, overwrite: bool = False
+) -> Exported:
+    """Writes a table to a file beside its target, in the table's order.
+
+    CSV: a header, commas, quotes only where needed; NULL is an empty field and the empty text is
+    `""`. Parquet and Arrow: no metadata, no index, no dictionary of unused values. DuckDB: a new
+    database with this one table. ENUM columns become text in every format.
+
+    Args:
+        engine: Where the table is; an open transaction is no obstacle.
+        table: What to write.
+        path: The target. Its ending says the format: see `ENDINGS`.
+        overwrite: Whether an existing file may be replaced.
+
+    Returns:
+        The written file, for checking with `open_exported`, then `publish` or `discard`.
+
+    Raises:
+        SourceError: The ending is unknown, or the target is in the way or holds the source.
+        EngineError: Writing failed; nothing is left of it.
+    """
+    target, ending = _checked(engine, Path(path), overwrite=overwrite)
+    types = {name: plain(type_of(text)) for name, text in engine.columns(table).items()}
+    texts = {name: kind.sql("duckdb") for name, kind in types.items()}
+    folder = _on_disk(lambda: tempfile.mkdtemp(prefix=".sqlanon-", dir=target.parent), target)
+    exported = Exported(Path(folder) / target.name, target, ending, texts, overwrite)
+    try:
+        if ending == ".arrow":
+            _write_arrow(engine, _cast(table, types), exported)
+        elif ending == ".duckdb":
+            _write_database(engine, table, types, exported)
+        else:
+            engine.run(_copy(_cast(table, types), exported))
+        _on_disk(lambda: exported.written.chmod(0o600), target)
+    except BaseException:
+        exported.discard()
+        raise
+    return exported
+
+
+@contextmanager
+def open_exported(
+    exported: Exported, **limits: Unpack[Limits]
+) -> Iterator[tuple[DuckDB, exp.Table]]:
+    """Reads a written file back, on a fresh engine, with the types that it was written from.
+
+    Args:
+        exported: What `export` wrote, published or not.
+        limits: The arguments of `Resources`.
+    """
+    path = exported.written if exported.written.exists() else exported.target
+    resources = Resources(**limits)
+    if exported.ending == ".duckdb":
+        with resources.connect(path, read_only=True) as engine:
+            yield engine, engine.resolve(exported.name)
+        return
+    with resources.connect() as engine:
+        if exported.ending.startswith(".csv"):
+            table = qualified("temp", "main", exported.name)
+            read_typed_csv(engine, path, table, _readable(exported.types))
+        else:
+            table = read_file(engine, path)
+        yield engine, table
+
+
+def sync(path: Path) -> None:
+    """Waits until a file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]:
+    lower = path.name.lower()
+    fitting = [one for one in ENDINGS if lower.endswith(one) and len(lower) > len(one)]
+    if not fitting:
+        raise SourceError(
+            f"{path.name!r} has no known ending; name it {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        )
+    if not path.parent.is_dir():
+        raise SourceError(f"there is no folder {str(path.parent)!r}")
+    if path.is_dir():
+        raise SourceError(f"{str(path)!r} is a folder")
+    if path.exists():
+        if any(file.exists() and path.samefile(file) for file in engine.files):
+            raise SourceError(f"{str(path)!r} holds the original; choose another output")
+        if not overwrite:
+            raise _in_the_way(path)
+    log = path.with_name(path.name + ".wal")
+    if fitting[0] == ".duckdb" and log.exists():
+        raise SourceError(
+            f"{log.name!r} lies beside the output and would be read into it; "
+            "open that database once, or remove the log"
+        )
+    return path.resolve(), fitting[0]
+
+
+def _in_the_way(path: Path) -> SourceError:
+    return SourceError(f"{str(path)!r} is there already; replace it with --overwrite")
+
+
+def _on_disk(action: Callable[[], T], target: Path) -> T:
+    try:
+        return action()
+    except OSError as error:
+        reason = error.strerror
+    raise SourceError(f"{str(target)!r} cannot be written: {reason}")
+
+
+def _mode(target: Path) -> int:
+    """The rights of the file that is replaced, or those that a new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _cast(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
+    columns = [
+        exp.cast(exp.column(name, quoted=True), kind.copy()).as_(name, quoted=True)
+        for name, kind in types.items()
+    ]
+    return exp.select(*columns).from_(table.copy())
+
+
+def _copy(query: exp.Select, exported: Exported) -> exp.Copy:
+    """COPY to a CSV or Parquet file."""
+    csv = {
+        "FORMAT": exp.var("csv"),
+        "HEADER": exp.true(),
+        "DELIM": exp.Literal.string(","),
+        "QUOTE": exp.Literal.string('"'),
+        "ESCAPE": exp.Literal.string('"'),
+        "NULLSTR": exp.Literal.string(""),
+        "COMPRESSION": exp.var("gzip" if exported.ending == ".csv.gz" else "none"),
+    }
+    parquet = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd")}
+    options: Mapping[str, exp.Expr] = parquet if exported.ending == ".parquet" else csv
+    return exp.Copy(
+        this=query.subquery(),
+        kind=False,
+        files=[exp.Literal.string(str(exported.written))],
+        params=[
+            exp.CopyParameter(this=exp.var(name), expression=value)
+            for name, value in options.items()
+        ],
+    )
+
+
+def _readable(types: Mapping[str, str]) -> dict[str, str]:
+    """The types of a CSV file's columns; nested ones stay the text that CSV has for them."""
+    return {
+        name: "VARCHAR" if type_of(text).is_type(*exp.DataType.NESTED_TYPES) else text
+        for name, text in types.items()
+    }
+
+
+def _write_arrow(engine: Engine, query: exp.Select, exported: Exported) -> None:
+    import pyarrow
+    from pyarrow import ipc
+
+    try:
+        with engine.stream(query) as reader:
+            schema = reader.schema.remove_metadata()
+            with ipc.new_file(str(exported.written), schema) as file:
+                for batch in reader:
+                    file.write_batch(batch.replace_schema_metadata(None))
+            return
+    except (pyarrow.ArrowException, OSError) as error:
+        kind = type(error).__name__
+    raise EngineError(f"the Arrow file could not be written ({kind})")
+
+
+def _write_database(
+    engine: Engine, table: exp.Table, types: Mapping[str, exp.DataType], exported: Exported
+) -> None:
+    """A new database, filled over Arrow: an open transaction may write to one database only."""
+    text = exp.DataType.build("VARCHAR", dialect="duckdb")
+    crossing = {
+        name: text if any(word in exported.types[name] for word in _CROSS_AS_TEXT) else kind
+        for name, kind in types.items()
+    }
+    reader = engine.stream(_cast(table, crossing))
+    with Resources().connect(exported.written) as database:
+        rows = database.register(reader)
+        place = qualified(database.catalog().path[1][0], "main", exported.name)
+        database.run(exp.Create(this=place, kind="TABLE", expression=_cast(rows, types)))

@@ -1,0 +1,123 @@
+"""DuckDB's errors in our own words: its messages quote cell values and are never shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+import duckdb
+from sqlglot import exp
+
+from sqlanon.errors import EngineError, SourceError, SqlanonError
+
+T = TypeVar("T")
+
+# The first entry whose class and marker both fit decides; the marker is a part of DuckDB's text.
+_REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
+    (duckdb.OutOfMemoryException, "", EngineError,
+     "it ran out of memory or of temporary space; raise --memory-limit, lower --threads, "
+     "or name a larger disk with --temp-directory"),
+    (duckdb.ConversionException, "", EngineError,
+     "a value does not fit the type it is converted to"),
+    (duckdb.OutOfRangeException, "", EngineError, "a value is out of its type's range"),
+    (duckdb.InvalidInputException, "read-only mode", SourceError,
+     "the database is open read-only; open it for writing"),
+    (duckdb.CatalogException, "main key table", SourceError,
+     "a foreign key of another table refers to it; write into another table, "
+     "or drop the foreign key first"),
+    (duckdb.DependencyException, "", SourceError, "another object of the database depends on it"),
+    (duckdb.ConstraintException, "foreign key", EngineError, "a foreign key forbids it"),
+    (duckdb.ConstraintException, "", EngineError, "a constraint of the table forbids it"),
+    (duckdb.CatalogException, "already exists", SourceError,
+     "something of that name exists already"),
+    (duckdb.CatalogException, "not exist", SourceError,
+     "a table, schema or function that it names does not exist"),
+    (duckdb.BinderException, "not found in FROM", SourceError,
+     "a column that it names does not exist"),
+    (duckdb.BinderException, "", EngineError, "a column or a type does not fit"),
+    (duckdb.TransactionException, "aborted", EngineError,
+     "the open transaction has failed already; roll it back first"),
+    (duckdb.TransactionException, "", EngineError, "another transaction is in its way"),
+    (duckdb.ResourceInUseException, "", SourceError,
+     "this process has it open already; close that connection first"),
+    (duckdb.IOException, "lock", SourceError, "another process holds the database"),
+    (duckdb.IOException, "No space left", EngineError,
+     "the disk is full; name a larger one with --temp-directory"),
+    (duckdb.IOException, "", EngineError, "a file cannot be read or written"),
+    (duckdb.InterruptException, "", EngineError, "it was interrupted"),
+    (duckdb.ConnectionException, "", EngineError, "the connection is closed"),
+    (duckdb.FatalException, "", EngineError, "the database is no longer usable; reopen it"),
+    (duckdb.InvalidInputException, "pytz", EngineError,
+     "Python needs the package pytz to read timestamps with a time zone"),
+    (duckdb.InvalidInputException, "", EngineError, "an input is not valid"),
+    (duckdb.ParserException, "", EngineError, "the statement is not valid"),
+    (duckdb.NotImplementedException, "", EngineError, "DuckDB lacks a feature that it needs"),
+)  # fmt: skip
+
+_VERBS = {
+    exp.Create: "create",
+    exp.Insert: "insert into",
+    exp.Drop: "drop",
+    exp.Alter: "alter",
+    exp.Delete: "delete from",
+    exp.Update: "update",
+}
+
+
+def doing(statement: exp.Expr) -> str:
+    """What a statement does, for a message: "create 'people_anon'"."""
+    verb = _VERBS.get(type(statement))
+    target = statement.find(exp.Table) if verb else None
+    if verb and target is not None:
+        return f"{verb} {target.name!r}"
+    if isinstance(statement, exp.Attach):
+        return "open the database"
+    if isinstance(statement, exp.Query):
+        return "run a query"
+    return "run a statement"
+
+
+def fault(error: Exception, action: str) -> SqlanonError:
+    """The error to raise for one of DuckDB's.
+
+    Args:
+        error: What DuckDB raised. Only its class and known phrases are looked at.
+        action: What was tried, in our words, without a value of the table.
+    """
+    text = str(error)
+    for kind, marker, raised, reason in _REASONS:
+        if isinstance(error, kind) and marker in text:
+            return raised(f"DuckDB could not {action}: {reason} ({type(error).__name__})")
+    return EngineError(f"DuckDB could not {action} ({type(error).__name__})")
+
+
+def holder(error: Exception) -> str | None:
+    """Who holds the lock that an attempt to open a database met, or None if no lock did."""
+    text = str(error)
+    if not isinstance(error, duckdb.IOException) or "Could not set lock" not in text:
+        return None
+    found = re.search(r"\(PID (\d+)\)", text)
+    return f"process {found.group(1)}" if found else "unknown"
+
+
+def attempt(action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:
+    """Runs an action on DuckDB; its errors come out translated, interrupts as they are.
+
+    The translated error is raised outside the handler, so that it does not carry DuckDB's own
+    error, and the values in it, as its context.
+
+    Args:
+        action: Calls DuckDB and nothing else.
+        failure: Makes the error to raise from DuckDB's.
+    """
+    try:
+        return action()
+    except duckdb.Error as error:
+        translated: BaseException = failure(error)
+    except RuntimeError as error:
+        # DuckDB turns Ctrl-C into a plain RuntimeError.
+        if "interrupted" not in str(error).lower():
+            raise
+        translated = KeyboardInterrupt()
+    raise translated

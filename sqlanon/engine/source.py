@@ -1,0 +1,362 @@
+"""Opening what a user names: a DuckDB connection, a database file, or a file of data."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
+
+import duckdb
+from sqlglot import exp
+
+from sqlanon.engine.catalog import Entry, qualified
+from sqlanon.engine.duckdb import DuckDB, create_temporary
+from sqlanon.engine.faults import attempt, fault, holder
+from sqlanon.engine.text import is_gzip, read_csv, read_json, scan_file
+from sqlanon.errors import EngineError, SourceError, SqlanonError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Kind = Literal["duckdb", "file", "connection"]
+
+_CSV = frozenset({".csv", ".tsv", ".txt"})
+_JSON = frozenset({".json", ".jsonl", ".ndjson"})
+_ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
+_NAMED = 10
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B)", re.IGNORECASE)
+
+
+class Limits(TypedDict, total=False):
+    """The arguments of `Resources`."""
+
+    threads: int | None
+    memory_limit: str | None
+    temp_directory: str | Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a database that sqlanon opens may use.
+
+    Args:
+        threads: At least 1; None leaves the choice to DuckDB.
+        memory_limit: A size such as "2GB".
+        temp_directory: An existing folder; spilled data goes to a folder in it that only its
+            owner can read and that is removed at the end. None is the system's.
+
+    Raises:
+        SourceError: A limit that is none, or a folder that is not there.
+    """
+
+    threads: int | None = None
+    memory_limit: str | None = None
+    temp_directory: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and self.threads < 1:
+            raise SourceError(f"threads must be at least 1, not {self.threads}")
+        if self.memory_limit is not None:
+            size = _SIZE.fullmatch(self.memory_limit.strip())
+            if size is None or float(size.group(1)) == 0:
+                raise SourceError(
+                    f"memory limit {self.memory_limit!r} is not a size; write it like '2GB'"
+                )
+        if self.temp_directory is not None and not Path(self.temp_directory).is_dir():
+            raise SourceError(f"temporary directory {str(self.temp_directory)!r} does not exist")
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the resources that are limited."""
+        values = {
+            "threads": self.threads,
+            "memory_limit": self.memory_limit,
+            "temp_directory": self.temp_directory,
+        }
+        return [name for name, value in values.items() if value is not None]
+
+    @contextmanager
+    def connect(self, database: Path | None = None, *, read_only: bool = False) -> Iterator[DuckDB]:
+        """A connection of our own, closed on leaving, and nothing that it spilled stays.
+
+        Args:
+            database: A database file; None is a database in memory.
+            read_only: Whether the file is opened for reading only.
+        """
+        spill = tempfile.TemporaryDirectory(
+            prefix="sqlanon-", dir=self.temp_directory, ignore_cleanup_errors=True
+        )
+        with spill as folder:
+            config: dict[str, str | bool | int | float | list[str]] = {
+                "temp_directory": folder,
+                "autoinstall_known_extensions": "false",
+            }
+            if self.threads is not None:
+                config["threads"] = self.threads
+            if self.memory_limit is not None:
+                config["memory_limit"] = self.memory_limit.strip()
+            connection = attempt(
+                lambda: duckdb.connect(str(database or ":memory:"), read_only, config),
+                lambda error: _not_opened(error, database),
+            )
+            try:
+                engine = DuckDB(connection)
+                # DuckDB's own progress bar goes to stdout, where results go.
+                engine.run(setting("enable_progress_bar", exp.false()))
+                yield engine
+            finally:
+                connection.close()
+
+
+def setting(name: str, value: exp.Expr) -> exp.Set:
+    """SET name = value."""
+    assignment = exp.EQ(this=exp.column(name), expression=value)
+    return exp.Set(expressions=[exp.SetItem(this=assignment)])
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSource:
+    """A table that is open for questions. Close it, or use it in a `with` statement.
+
+    Args:
+        engine: Where the table lives.
+        table: The table, fully qualified.
+        owned: Whether sqlanon opened the database, and so closes it.
+        path: The file, where there is one.
+        kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
+            caller's own connection.
+    """
+
+    engine: DuckDB
+    table: exp.Table
+    owned: bool
+    path: Path | None
+    kind: Kind
+    _closing: ExitStack = field(repr=False, compare=False)
+
+    def close(self) -> None:
+        """Drops temporaries, and closes what sqlanon opened; again does nothing."""
+        self._closing.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_source(
+    source: object,
+    table: object = None,
+    *,
+    read_only: bool = False,
+    **limits: Unpack[Limits],
+) -> OpenedSource:
+    """Opens a source and finds the table in it.
+
+    A text file is read once, into a temporary table; a Parquet file is read where it lies.
+
+    Args:
+        source: An open DuckDB connection or an engine, which stay open; or a path to a DuckDB
+            database (told by its content, not its name) or to a CSV, TSV, JSON, Parquet or Arrow
+            IPC file, the text ones also compressed with gzip.
+        table: A name, or a frame where `source` is a connection; None where there is only one.
+        read_only: Whether a database file is opened for reading only.
+        limits: The arguments of `Resources`, only for what sqlanon opens itself.
+
+    Raises:
+        SourceError: There is no such file or table, or it cannot be read.
+    """
+    resources = Resources(**limits)
+    if isinstance(source, duckdb.DuckDBPyConnection | DuckDB):
+        if resources.given:
+            raise SourceError(
+                f"{', '.join(resources.given)} cannot be set for an open connection; "
+                "set them where it is opened"
+            )
+        engine = source if isinstance(source, DuckDB) else DuckDB(source)
+        return _open_connection(engine, table)
+    if not isinstance(source, str | Path):
+        raise SourceError(f"a {type(source).__name__} is no source; give a connection or a path")
+    path = _existing(Path(source))
+    stack = ExitStack()
+    try:
+        if _is_database(path):
+            engine = stack.enter_context(resources.connect(path, read_only=read_only))
+            stack.callback(engine.release)
+            return OpenedSource(engine, _choose(engine, table), True, path, "duckdb", stack)
+        engine = stack.enter_context(resources.connect())
+        stack.callback(engine.release)
+        engine.keep_file(path)
+        found = read_file(engine, path)
+        if table is not None and not _is_same(engine, found, table):
+            raise SourceError(
+                f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
+            )
+        return OpenedSource(engine, found, True, path, "file", stack)
+    except BaseException:
+        stack.close()
+        raise
+
+
+def read_file(engine: DuckDB, path: Path) -> exp.Table:
+    """A file of data as a temporary table or view named like the file.
+
+    Raises:
+        SourceError: The file is of no known kind, or not what its name says.
+    """
+    name, ending = _stem(path)
+    table = qualified("temp", "main", name)
+    with path.open("rb") as file:
+        start = file.read(8)
+    if start.startswith(b"PAR1") or ending == ".parquet":
+        _view_parquet(engine, path, table)
+    elif start.startswith(b"ARROW1") or ending in _ARROW:
+        _read_arrow(engine, path, table)
+    elif ending in _CSV:
+        read_csv(engine, path, table)
+    elif ending in _JSON:
+        read_json(engine, path, table)
+    else:
+        raise SourceError(
+            f"{path.name!r} is neither a DuckDB database nor a .csv, .csv.gz, .tsv, .json, "
+            ".jsonl, .parquet, .arrow or .feather file"
+        )
+    return table
+
+
+def _open_connection(engine: DuckDB, table: object) -> OpenedSource:
+    stack = ExitStack()
+    stack.callback(engine.release)
+    try:
+        return OpenedSource(engine, _choose(engine, table), False, None, "connection", stack)
+    except BaseException:
+        stack.close()
+        raise
+
+
+def _choose(engine: DuckDB, table: object) -> exp.Table:
+    """The named table, or the only one; views count where there is no table."""
+    if table is not None:
+        return engine.resolve(table)
+    catalog = engine.catalog()
+    own = [one for one in catalog.entries if not one.name.startswith("_sqlanon_")]
+    candidates: list[Entry] = [one for one in own if not one.is_view] or own
+    if len(candidates) == 1:
+        return candidates[0].table
+    if not candidates:
+        raise SourceError("the database holds no table")
+    names = [catalog.display(one) for one in candidates]
+    more = ", ..." if len(names) > _NAMED else ""
+    raise SourceError(
+        f"the database holds {len(names)} tables; name one of "
+        f"{', '.join(repr(name) for name in names[:_NAMED])}{more}"
+    )
+
+
+def _existing(path: Path) -> Path:
+    if path.is_dir():
+        raise SourceError(f"{str(path)!r} is a folder, not a file")
+    if not path.exists():
+        raise SourceError(f"there is no file {str(path)!r}")
+    if path.is_file() and path.stat().st_size == 0:
+        raise SourceError(f"{str(path)!r} is empty")
+    try:
+        with path.open("rb"):
+            return path.resolve()
+    except OSError as error:
+        reason = error.strerror
+    raise SourceError(f"{str(path)!r} cannot be read: {reason}")
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(12)
+    if head[8:12] == b"DUCK":
+        return True
+    if path.suffix.lower() in {".duckdb", ".ddb", ".db"}:
+        raise SourceError(f"{path.name!r} is not a DuckDB database")
+    return False
+
+
+def _is_same(engine: DuckDB, table: exp.Table, named: object) -> bool:
+    try:
+        return engine.resolve(named) == table
+    except SourceError:
+        return False
+
+
+def _stem(path: Path) -> tuple[str, str]:
+    """The name of a file without its endings, and the ending that tells its kind."""
+    inner = Path(path.stem) if path.suffix.lower() == ".gz" else path
+    if inner != path and not is_gzip(path):
+        raise SourceError(f"{path.name!r} is not a valid gzip file")
+    return inner.stem or path.name, inner.suffix.lower()
+
+
+def _view_parquet(engine: DuckDB, path: Path, table: exp.Table) -> None:
+    scan = scan_file("read_parquet", path, {"hive_partitioning": exp.false()})
+    try:
+        engine.run(create_temporary(table.copy(), exp.select("*").from_(scan), kind="VIEW"))
+        readable = bool(engine.columns(table))
+    except EngineError:
+        readable = False
+    if not readable:
+        raise SourceError(f"{path.name!r} is not a readable Parquet file")
+
+
+def _read_arrow(engine: DuckDB, path: Path, table: exp.Table) -> None:
+    import pyarrow
+
+    try:
+        with pyarrow.OSFile(str(path)) as file:
+            # Dictionaries come out as text: their unused values are no part of the table.
+            frame = engine.register(_arrow_batches(file))
+            engine.run(create_temporary(table.copy(), exp.select("*").from_(frame)))
+            return
+    except (pyarrow.ArrowException, OSError, EngineError):
+        pass
+    raise SourceError(f"{path.name!r} is not a readable Arrow IPC file")
+
+
+def _arrow_batches(file: pyarrow.NativeFile) -> pyarrow.RecordBatchReader:
+    from pyarrow import RecordBatchReader, ipc
+
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    if not is_file:
+        return ipc.open_stream(file)
+    opened = ipc.open_file(file)
+    batches = (opened.get_batch(number) for number in range(opened.num_record_batches))
+    return RecordBatchReader.from_batches(opened.schema, batches)
+
+
+def _not_opened(error: Exception, database: Path | None) -> SqlanonError:
+    """Why a database could not be opened."""
+    text = str(error)
+    name = str(database) if database else "in memory"
+    owner = holder(error)
+    reasons = (
+        (owner is not None, f"is held by another process ({owner})"),
+        ("different configuration" in text,
+         "is open in this process already, with other settings; give that connection"),
+        ("newer version" in text or "storage version" in text.lower(),
+         "was written by a newer version of DuckDB; upgrade duckdb"),
+        ("ermission denied" in text, "may not be written; open it read-only or change its rights"),
+        (isinstance(error, duckdb.OutOfMemoryException),
+         "cannot be opened within the memory limit; raise --memory-limit"),
+        (True, "is damaged or no DuckDB database"),
+    )  # fmt: skip
+    if database is None and not isinstance(error, duckdb.OutOfMemoryException):
+        return fault(error, "open a database in memory")
+    return SourceError(next(f"database {name!r} {reason}" for holds, reason in reasons if holds))

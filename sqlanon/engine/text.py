@@ -1,0 +1,289 @@
+"""Reading text files (CSV, TSV, JSON) once, into a temporary table, without changing a value."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+from sqlglot import exp
+
+from sqlanon.engine.base import render
+from sqlanon.engine.duckdb import DuckDB, create_temporary, drop
+from sqlanon.engine.faults import fault
+from sqlanon.errors import EngineError, SourceError, SqlanonError
+
+_HEAD = 2048
+_DELIMITERS = (",", ";", "\t", "|")
+# Small buffers let decompression and parsing overlap; twice as fast as one large buffer.
+_BUFFER = 4_000_000
+_SNIFF_BUFFER = 1_000_000
+_LINE = 500_000
+_TYPED = frozenset({"BIGINT", "DOUBLE", "DATE", "TIMESTAMP"})
+# Digits that a DOUBLE would lose, or that are no quantity: 007, +49, 1234567890123456.
+_NO_NUMBER = r"^[+-]?0[0-9]|^\+|^-?[0-9]{16,}$"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a CSV file is written.
+
+    Args:
+        delimiter: Between two fields.
+        types: Type by column name, as the first rows suggest.
+        formats: Format of strptime for DATE and TIMESTAMP, where it is not ISO's.
+    """
+
+    delimiter: str
+    types: Mapping[str, str]
+    formats: Mapping[str, str]
+
+
+def read_csv(engine: DuckDB, path: Path, table: exp.Table) -> None:
+    """Reads a CSV file with a header line into a temporary table.
+
+    A column becomes BIGINT, DOUBLE, DATE or TIMESTAMP only where every value of the file says so
+    and none is changed by it: postcodes with leading zeros, long numbers and yes/no stay text, in
+    whatever row they stand. An empty field is NULL; "" in quotes is an empty text.
+
+    DuckDB's own reader decides by the first 20,480 rows and from there on turns 01234 into 1234
+    and 1.5 into 1 without a word. So all is read as text, and converted in the same pass under a
+    guard; where a guard stops that, a second, slower way looks at every value before it decides.
+
+    Raises:
+        SourceError: The file is no CSV file with a header; the message quotes none of it.
+    """
+    layout = _sniff(engine, path)
+    try:
+        engine.run(create_temporary(table.copy(), _guarded(path, layout)))
+        created = True
+    except EngineError:
+        created = False
+    if created and not _late(engine, table, layout):
+        return
+    if created:
+        engine.run(drop(table))
+    _read_slowly(engine, path, table, layout)
+
+
+def read_typed_csv(engine: DuckDB, path: Path, table: exp.Table, types: Mapping[str, str]) -> None:
+    """Reads a CSV file that sqlanon has written, with the types that it was written from."""
+    scan = _scan(path, ",", types)
+    engine.run(create_temporary(table.copy(), exp.select("*").from_(scan)))
+
+
+def read_json(engine: DuckDB, path: Path, table: exp.Table) -> None:
+    """Reads a file of JSON objects, one a line or in an array, into a temporary table.
+
+    Raises:
+        SourceError: The file is not JSON.
+    """
+    options = {"sample_size": exp.convert(-1), "hive_partitioning": exp.false()}
+    scan = scan_file("read_json", path, options)
+    text = render(create_temporary(table.copy(), exp.select("*").from_(scan)), engine.dialect)
+    engine.attempt(lambda: engine.connection.execute(text), lambda error: _no_json(error, path))
+
+
+def scan_file(function: str, path: Path, options: Mapping[str, exp.Expr]) -> exp.Table:
+    """A table function over exactly one file, whose name may hold the signs of a pattern."""
+    plain = re.sub(r"([*?\[])", r"[\1]", str(path))
+    arguments = [
+        exp.EQ(this=exp.column(name, quoted=True), expression=value)
+        for name, value in options.items()
+    ]
+    call = exp.Anonymous(this=function, expressions=[exp.Literal.string(plain), *arguments])
+    return exp.Table(this=call)
+
+
+def _sniff(engine: DuckDB, path: Path) -> Layout:
+    delimiter = _delimiter(path)
+    options: dict[str, exp.Expr] = {
+        **_dialect(delimiter),
+        "skip": exp.convert(0),
+        "sample_size": exp.convert(_HEAD),
+        "buffer_size": exp.convert(_SNIFF_BUFFER),
+        "max_line_size": exp.convert(_LINE),
+    }
+    query = exp.select("HasHeader", "Columns", "DateFormat", "TimestampFormat").from_(
+        scan_file("sniff_csv", path, options)
+    )
+    text = render(query, engine.dialect)
+    [(has_header, columns, date_format, timestamp_format)] = engine.attempt(
+        lambda: engine.connection.execute(text).fetchall(), lambda error: _no_csv(error, path)
+    )
+    if not has_header:
+        raise SourceError(
+            f"{path.name!r} has no header: its first line looks like data; "
+            "put the column names there"
+        )
+    types = {column["name"]: column["type"] for column in columns}
+    formats = {"DATE": date_format, "TIMESTAMP": timestamp_format}
+    return Layout(delimiter, types, {kind: form for kind, form in formats.items() if form})
+
+
+def _delimiter(path: Path) -> str:
+    """The delimiter of the header line: the candidate that stands most often outside quotes."""
+    try:
+        with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
+            head = file.read(65_536)
+    except (OSError, EOFError):
+        raise SourceError(f"{path.name!r} is not a valid gzip file") from None
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise SourceError(f"{path.name!r} is written in UTF-16; save it as UTF-8")
+    text = re.sub(r'"(?:[^"]|"")*"', "", head.decode("utf-8-sig", errors="replace"))
+    line = re.split(r"[\r\n]", text, maxsplit=1)[0]
+    if not head.strip():
+        raise SourceError(f"{path.name!r} is empty")
+    if head.lstrip(b"\xef\xbb\xbf")[:1] in {b"\r", b"\n"}:
+        raise SourceError(f"the first line of {path.name!r} is blank; it must name the columns")
+    return max(_DELIMITERS, key=line.count)
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether a file is compressed with gzip, by its first bytes."""
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _dialect(delimiter: str) -> dict[str, exp.Expr]:
+    # Told all this, DuckDB need not try, and takes no line for a comment.
+    return {
+        "delim": exp.Literal.string(delimiter),
+        "quote": exp.Literal.string('"'),
+        "escape": exp.Literal.string('"'),
+        "comment": exp.Literal.string(""),
+        "hive_partitioning": exp.false(),
+    }
+
+
+def _scan(path: Path, delimiter: str, types: Mapping[str, str]) -> exp.Table:
+    columns = exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string(kind))
+            for name, kind in types.items()
+        ]
+    )
+    options: dict[str, exp.Expr] = {
+        **_dialect(delimiter),
+        "auto_detect": exp.false(),
+        "header": exp.true(),
+        "columns": columns,
+        "allow_quoted_nulls": exp.false(),
+        "buffer_size": exp.convert(_BUFFER),
+        "compression": exp.Literal.string("gzip" if is_gzip(path) else "none"),
+    }
+    return scan_file("read_csv", path, options)
+
+
+def _as_text(path: Path, layout: Layout) -> exp.Table:
+    return _scan(path, layout.delimiter, dict.fromkeys(layout.types, "VARCHAR"))
+
+
+def _guarded(path: Path, layout: Layout) -> exp.Select:
+    """All columns, converted; the query fails where a conversion would change a value."""
+    stop = exp.Anonymous(this="error", expressions=[exp.Literal.string("guard")])
+    projections: list[exp.Expr] = []
+    for name, kind in layout.types.items():
+        text = exp.column(name, quoted=True)
+        if kind not in _TYPED:
+            projections.append(text)
+            continue
+        converted = _converted(text, kind, layout, safe=False)
+        case = exp.Case().when(_changed(text, converted, kind, layout), stop.copy())
+        projections.append(case.else_(converted.copy()).as_(name, quoted=True))
+    return exp.select(*projections).from_(_as_text(path, layout))
+
+
+def _converted(text: exp.Expr, kind: str, layout: Layout, *, safe: bool) -> exp.Expr:
+    if kind in layout.formats:
+        function = "try_strptime" if safe else "strptime"
+        form = exp.Literal.string(layout.formats[kind])
+        parsed = exp.Anonymous(this=function, expressions=[text.copy(), form])
+        return exp.cast(parsed, kind)
+    built = exp.TryCast if safe else exp.Cast
+    return built(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def _changed(text: exp.Expr, converted: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
+    """True where a converted text is not the same value any more."""
+    if kind == "DOUBLE":
+        pattern = exp.Literal.string(_NO_NUMBER)
+        return exp.Anonymous(this="regexp_matches", expressions=[text.copy(), pattern])
+    if kind == "BIGINT" or (kind == "DATE" and kind not in layout.formats):
+        return exp.NEQ(this=exp.cast(converted.copy(), "VARCHAR"), expression=text.copy())
+    return exp.false()
+
+
+def _late(engine: DuckDB, table: exp.Table, layout: Layout) -> bool:
+    """Whether a column taken for text is empty in the first rows, and only there."""
+    names = [name for name, kind in layout.types.items() if kind not in _TYPED]
+    if not names:
+        return False
+    counts = [exp.Count(this=exp.column(name, quoted=True)) for name in names]
+    head = exp.select("*").from_(table.copy()).limit(_HEAD).subquery("head")
+    found = engine.rows(exp.select(*counts).from_(head))[0]
+    empty = [count for count, filled in zip(counts, found, strict=True) if not filled]
+    return bool(empty) and any(engine.rows(exp.select(*empty).from_(table.copy()))[0])
+
+
+def _read_slowly(engine: DuckDB, path: Path, table: exp.Table, layout: Layout) -> None:
+    """Reads all as text, asks of every value which types it fits, then converts."""
+    raw = engine.temporary("text")
+    scan = exp.select("*").from_(_as_text(path, layout))
+    statement = render(create_temporary(raw, scan), engine.dialect)
+    engine.attempt(lambda: engine.connection.execute(statement), lambda error: _no_csv(error, path))
+    kinds = {name: ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP"] for name in layout.types}
+    fits = [
+        _fits(exp.column(name, quoted=True), kind, layout)
+        for name, candidates in kinds.items()
+        for kind in candidates
+    ]
+    answers = iter(engine.rows(exp.select(*fits).from_(raw.copy()))[0])
+    projections: list[exp.Expr] = []
+    for name, candidates in kinds.items():
+        text = exp.column(name, quoted=True)
+        fitting = [kind for kind in candidates if next(answers)]
+        value = _converted(_trimmed(text), fitting[0], layout, safe=True) if fitting else text
+        projections.append(value.as_(name, quoted=True))
+    engine.run(create_temporary(table.copy(), exp.select(*projections).from_(raw.copy())))
+    engine.run(drop(raw))
+
+
+def _trimmed(text: exp.Expr) -> exp.Expr:
+    return exp.Trim(this=text.copy())
+
+
+def _fits(text: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
+    """An aggregate: the type holds every value of the column; NULL where there is none."""
+    trimmed = _trimmed(text)
+    converted = _converted(trimmed, kind, layout, safe=True)
+    same = exp.and_(
+        exp.Not(this=exp.Is(this=converted, expression=exp.Null())),
+        exp.Not(this=_changed(trimmed, converted, kind, layout)),
+    )
+    present = exp.Case().when(exp.NEQ(this=text.copy(), expression=exp.Literal.string("")), same)
+    return exp.LogicalAnd(this=present)
+
+
+def _no_csv(error: Exception, path: Path) -> SqlanonError:
+    """Why a file is no CSV, from the numbers alone in a message that quotes the line."""
+    message = str(error)
+    if isinstance(error, duckdb.InvalidInputException | duckdb.ConversionException):
+        if "not utf-8 encoded" in message:
+            return SourceError(f"{path.name!r} is not encoded in UTF-8; save it as UTF-8")
+        line = re.match(r"\D*CSV Error on Line: (\d+)\n", message)
+        where = f" at line {line.group(1)}" if line else ""
+        return SourceError(
+            f"{path.name!r} is not a regular CSV file{where}: every line needs as many fields "
+            "as the header, and quotes must be closed"
+        )
+    return fault(error, f"read {path.name!r}")
+
+
+def _no_json(error: Exception, path: Path) -> SqlanonError:
+    if isinstance(error, duckdb.InvalidInputException):
+        return SourceError(f"{path.name!r} is not JSON: objects, one a line or in one array")
+    return fault(error, f"read {path.name!r}")

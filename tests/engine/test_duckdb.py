@@ -1,0 +1,362 @@
+"""The DuckDB engine: running, loading, resolving names, transactions, errors."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.engine.catalog import qualified, split
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.errors import EngineError, SourceError
+
+HOSTILE = ['a"b', "x; DROP TABLE t", "select", "with space", "new\nline", "Ünï çode", "a.b.c", "'"]
+
+
+def parse(text: str) -> exp.Expr:
+    return sqlglot.parse_one(text, dialect="duckdb")
+
+
+@pytest.fixture
+def engine() -> Iterator[DuckDB]:
+    with duckdb.connect() as connection:
+        yield DuckDB(connection)
+
+
+def test_prepare_binds_parameters_anew(engine: DuckDB) -> None:
+    ask = engine.prepare(parse("SELECT CAST(? AS INT) + 1"))
+    assert [ask([number]) for number in (1, 2)] == [[(2,)], [(3,)]]
+
+
+def test_rows_do_not_import_pyarrow() -> None:
+    code = (
+        "import sys, duckdb; from sqlanon.engine.duckdb import DuckDB; from sqlglot import exp;"
+        "assert DuckDB(duckdb.connect()).rows(exp.select('1')) == [(1,)];"
+        "assert not {'pyarrow', 'pandas', 'numpy', 'rich'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_fetch_returns_an_arrow_table(engine: DuckDB) -> None:
+    assert engine.fetch(parse("SELECT 1 AS n")).to_pydict() == {"n": [1]}
+
+
+def test_load_keeps_values_nulls_and_hostile_names(engine: DuckDB) -> None:
+    for number, name in enumerate(HOSTILE):
+        table = engine.temporary(f"t{number}")
+        engine.load(table, {name: [None, "a", "it's"]}, {name: "VARCHAR"})
+        assert engine.columns(table) == {name: "VARCHAR"}
+        assert engine.rows(exp.select("*").from_(table)) == [(None,), ("a",), ("it's",)]
+
+
+def test_load_copes_with_empty_lists_and_all_nulls(engine: DuckDB) -> None:
+    empty, nulls = engine.temporary("empty"), engine.temporary("nulls")
+    engine.load(empty, {"a": [], "b": []}, {"a": "BIGINT", "b": "VARCHAR"})
+    engine.load(nulls, {"a": [None, None]}, {"a": "DECIMAL(10,2)"})
+    assert engine.rows(exp.select("*").from_(empty)) == []
+    assert engine.rows(exp.select("*").from_(nulls)) == [(None,), (None,)]
+    assert engine.columns(nulls) == {"a": "DECIMAL(10,2)"}
+
+
+def test_load_takes_a_million_rows_in_seconds(engine: DuckDB) -> None:
+    table = engine.temporary("big")
+    started = time.monotonic()
+    columns = {"a": range(1_000_000), "b": ["x", None] * 500_000}
+    engine.load(table, columns, {"a": "BIGINT", "b": "VARCHAR"})
+    assert time.monotonic() - started < 15
+    total = parse("SELECT count(*), count(b), CAST(sum(a) AS BIGINT) FROM t")
+    total.find(exp.Table).replace(table)
+    assert engine.rows(total) == [(1_000_000, 500_000, 499_999_500_000)]
+
+
+def test_load_refuses_columns_of_unequal_length(engine: DuckDB) -> None:
+    with pytest.raises(EngineError, match="2 lengths"):
+        engine.load(engine.temporary("t"), {"a": [1], "b": []}, {"a": "INT", "b": "INT"})
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_resolve_takes_a_hostile_name_as_it_stands(engine: DuckDB, name: str) -> None:
+    table = qualified("memory", "main", name)
+    engine.run(exp.Create(this=table, kind="TABLE", expression=exp.select("1 AS i")))
+    assert engine.resolve(name) == table
+    assert engine.rows(exp.select("*").from_(engine.resolve(name))) == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("people", ("memory", "main", "people")),
+        ("PEOPLE", ("memory", "main", "people")),
+        ('"people"', ("memory", "main", "people")),
+        ("main.people", ("memory", "main", "people")),
+        ("memory.main.people", ("memory", "main", "people")),
+        ("s.people", ("memory", "s", "people")),
+        ("attached.people", ("attached", "main", "people")),
+        ("attached.deep.inner", ("attached", "deep", "inner")),
+        ('attached."deep"."inner"', ("attached", "deep", "inner")),
+        ("seen", ("memory", "main", "seen")),
+        ("dotted.name", ("memory", "main", "dotted.name")),
+        ('main."dotted.name"', ("memory", "main", "dotted.name")),
+        ("scratch", ("temp", "main", "scratch")),
+    ],
+)
+def test_resolve_finds(engine: DuckDB, name: str, expected: tuple[str, str, str]) -> None:
+    engine.connection.execute(
+        "CREATE TABLE people (i INT); CREATE SCHEMA s; CREATE TABLE s.people (i INT);"
+        "ATTACH ':memory:' AS attached; CREATE TABLE attached.people (i INT);"
+        "CREATE SCHEMA attached.deep; CREATE TABLE attached.deep.inner (i INT);"
+        'CREATE VIEW seen AS FROM people; CREATE TABLE "dotted.name" (i INT);'
+        "CREATE TEMP TABLE scratch (i INT)"
+    )
+    assert engine.resolve(name) == qualified(*expected)
+
+
+def test_resolve_follows_the_search_path(engine: DuckDB) -> None:
+    engine.connection.execute(
+        'CREATE SCHEMA "a,b"; CREATE TABLE "a,b".t (i INT); SET search_path = \'"a,b",main\''
+    )
+    assert engine.resolve("t") == qualified("memory", "a,b", "t")
+
+
+def test_resolve_refuses_a_name_that_fits_two_tables(engine: DuckDB) -> None:
+    engine.connection.execute(
+        "CREATE SCHEMA x; CREATE TABLE x.t (i INT); ATTACH ':memory:' AS x; "
+        "CREATE TABLE x.main.t (i INT)"
+    )
+    with pytest.raises(SourceError, match="fits 2 tables"):
+        engine.resolve("x.t")
+
+
+def test_resolve_names_near_tables_and_their_count(engine: DuckDB) -> None:
+    engine.connection.execute("CREATE TABLE people (i INT); CREATE TABLE other (i INT)")
+    with pytest.raises(SourceError) as raised:
+        engine.resolve("peple")
+    assert str(raised.value) == "there is no table 'peple' among 2 tables; near it: 'people'"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pandas.DataFrame({"i": [1, 2]}),
+        polars.DataFrame({"i": [1, 2]}),
+        polars.LazyFrame({"i": [1, 2]}),
+        pyarrow.table({"i": [1, 2]}),
+    ],
+    ids=["pandas", "polars", "lazy", "arrow"],
+)
+def test_resolve_registers_a_frame_until_release(engine: DuckDB, frame: object) -> None:
+    table = engine.resolve(frame)
+    query = exp.select("*").from_(table)
+    assert engine.rows(query) == engine.rows(query) == [(1,), (2,)]
+    engine.release()
+    assert engine.catalog().entries == ()
+
+
+def test_resolve_takes_an_arrow_reader_that_is_scanned_twice(engine: DuckDB) -> None:
+    query = exp.select("*").from_(engine.resolve(pyarrow.table({"i": [1]}).to_reader()))
+    assert engine.rows(query) == engine.rows(query) == [(1,)]
+
+
+def test_resolve_finds_a_relation_and_a_registered_frame(engine: DuckDB) -> None:
+    engine.connection.register("mine", pyarrow.table({"i": [7]}))
+    relation = engine.connection.sql("SELECT 8 AS i")
+    found = [engine.rows(exp.select("*").from_(engine.resolve(t))) for t in ("mine", relation)]
+    assert found == [[(7,)], [(8,)]]
+
+
+def test_resolve_finds_a_variable_of_the_calling_code(engine: DuckDB) -> None:
+    local_frame = pyarrow.table({"i": [3]})
+    assert engine.rows(exp.select("*").from_(engine.resolve("local_frame"))) == [(3,)]
+    del local_frame
+
+
+def test_resolve_leaves_variables_alone_where_duckdb_does(engine: DuckDB) -> None:
+    local_frame = pyarrow.table({"i": [3]})
+    engine.connection.execute("SET python_enable_replacements = false")
+    with pytest.raises(SourceError, match="no table"):
+        engine.resolve("local_frame")
+    del local_frame
+
+
+def test_resolve_refuses_what_is_no_table(engine: DuckDB) -> None:
+    with pytest.raises(SourceError, match="a dict is no table"):
+        engine.resolve({"i": [1]})
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a", ["a"]),
+        ('a."b.c"', ["a", "b.c"]),
+        ('"x""y"', ['x"y']),
+        ("a.b.c", ["a", "b", "c"]),
+        ("a.b.c.d", None),
+        ("a..b", None),
+        ("", None),
+    ],
+)
+def test_split(text: str, parts: list[str] | None) -> None:
+    assert split(text) == parts
+
+
+def test_target_goes_beside_the_source(engine: DuckDB) -> None:
+    engine.connection.execute("CREATE SCHEMA s; ATTACH ':memory:' AS other")
+    source = qualified("memory", "s", "people")
+    assert engine.target("new", source) == qualified("memory", "s", "new")
+    assert engine.target("x; DROP", source) == qualified("memory", "s", "x; DROP")
+    assert engine.target("main.new", source) == qualified("memory", "main", "new")
+    assert engine.target("other.new", source) == qualified("other", "main", "new")
+    assert engine.target('"a.b"', source) == qualified("memory", "s", "a.b")
+    scratch = qualified("temp", "main", "x")
+    assert engine.target("new", scratch) == qualified("memory", "main", "new")
+    with pytest.raises(SourceError, match="no schema 'nope'"):
+        engine.target("nope.new", source)
+
+
+def test_exists_and_base_table(engine: DuckDB) -> None:
+    engine.connection.execute("CREATE TABLE t (i INT); CREATE VIEW v AS FROM t")
+    table, view, none = (qualified("memory", "main", name) for name in ("T", "v", "none"))
+    assert [engine.exists(one) for one in (table, view, none)] == [True, True, False]
+    assert [engine.is_base_table(one) for one in (table, view, none)] == [True, False, False]
+    assert not engine.exists(engine.beside(table))
+
+
+def test_transaction_commits_and_rolls_back(engine: DuckDB) -> None:
+    create = parse("CREATE TABLE t (i INT)")
+
+    def interrupted() -> None:
+        with engine.transaction():
+            engine.run(create)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not engine.catalog().entries
+    with engine.transaction():
+        engine.run(create)
+        assert not engine.in_callers_transaction
+    assert len(engine.catalog().entries) == 1
+
+
+def test_transaction_joins_the_callers_and_leaves_its_end_alone(engine: DuckDB) -> None:
+    assert not engine.in_callers_transaction
+    engine.connection.begin()
+    assert engine.in_callers_transaction
+    with engine.transaction():
+        engine.run(parse("CREATE TABLE t (i INT)"))
+    with pytest.raises(ValueError, match="mine"), engine.transaction():
+        raise ValueError("mine")
+    assert engine.in_callers_transaction
+    engine.connection.rollback()
+    assert not engine.catalog().entries
+
+
+def test_transactions_nest(engine: DuckDB) -> None:
+    def nested() -> None:
+        with engine.transaction():
+            with engine.transaction():
+                engine.run(parse("CREATE TABLE t (i INT)"))
+            raise ValueError("late")
+
+    with pytest.raises(ValueError, match="late"):
+        nested()
+    assert not engine.catalog().entries
+
+
+def test_a_failed_statement_rolls_our_transaction_back(engine: DuckDB) -> None:
+    with pytest.raises(EngineError), engine.transaction():
+        engine.run(parse("CREATE TABLE t AS SELECT CAST('Alice' AS INT)"))
+    assert engine.rows(parse("SELECT 1")) == [(1,)]
+
+
+def test_a_failed_transaction_of_the_caller_is_told(engine: DuckDB) -> None:
+    engine.connection.begin()
+    with pytest.raises(duckdb.Error):
+        engine.connection.execute("SELECT CAST('x' AS INT)")
+    with pytest.raises(EngineError, match="roll it back first"), engine.transaction():
+        pass
+
+
+def test_workspace_drops_what_was_named_inside(engine: DuckDB) -> None:
+    outer = engine.temporary("outer")
+    engine.load(outer, {"a": [1]}, {"a": "INT"})
+
+    def work() -> None:
+        with engine.workspace():
+            engine.load(engine.temporary("inner"), {"a": [1]}, {"a": "INT"})
+            engine.temporary("never_created")
+            raise ValueError("x")
+
+    with pytest.raises(ValueError, match="x"):
+        work()
+    assert [entry.name for entry in engine.catalog().entries] == [outer.name]
+    engine.drop_temporaries()
+    assert engine.catalog().entries == ()
+
+
+def test_two_engines_on_one_connection_do_not_collide(engine: DuckDB) -> None:
+    second = DuckDB(engine.connection)
+    assert engine.temporary("x") != second.temporary("x")
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind", "message"),
+    [
+        ("SELECT CAST('Alice Smith' AS INT)", EngineError, "does not fit"),
+        ("SELECT * FROM nowhere", SourceError, "does not exist"),
+        ("SELECT nowhere FROM parent", SourceError, "column that it names"),
+        ("DROP TABLE parent", SourceError, "foreign key of another table"),
+        ("DELETE FROM parent", EngineError, "foreign key"),
+        ("CREATE TABLE parent (i INT)", SourceError, "create 'parent'.*exists already"),
+        ("INSERT INTO parent VALUES (4242)", EngineError, "insert into 'parent'.*constraint"),
+        ("SELECT error('Alice Smith')", EngineError, "run a query"),
+    ],
+)
+def test_errors_quote_no_value(
+    engine: DuckDB, statement: str, kind: type[Exception], message: str
+) -> None:
+    engine.connection.execute(
+        "CREATE TABLE parent (i INT PRIMARY KEY); INSERT INTO parent VALUES (4242);"
+        "CREATE TABLE child (i INT REFERENCES parent (i)); INSERT INTO child VALUES (4242)"
+    )
+    with pytest.raises(kind, match=message) as raised:
+        engine.run(parse(statement))
+    shown = "".join(traceback.format_exception(raised.value))
+    assert raised.value.__context__ is None
+    assert "Alice" not in str(raised.value)
+    assert "4242" not in str(raised.value)
+    assert "Conversion Error" not in shown
+
+
+def test_out_of_memory_says_what_helps(engine: DuckDB) -> None:
+    engine.connection.execute("SET memory_limit = '20MB'; SET max_temp_directory_size = '0B'")
+    with pytest.raises(EngineError, match="--memory-limit"):
+        engine.rows(parse("SELECT list(i) FROM range(10000000) AS t(i)"))
+
+
+@pytest.mark.parametrize("member", ["run", "rows", "fetch"])
+def test_ctrl_c_interrupts_a_long_query(engine: DuckDB, member: str) -> None:
+    query = parse(
+        "SELECT count(*) FROM range(1000000) AS a(i), range(1000000) AS b(j) WHERE i * j % 7 = 3"
+    )
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            getattr(engine, member)(query)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert engine.rows(parse("SELECT 1")) == [(1,)]

@@ -1,0 +1,282 @@
+"""Opening sources: databases, files of data, connections, and what is wrong with them."""
+
+import gzip
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars
+import pyarrow
+import pytest
+from pyarrow import feather, ipc
+from sqlglot import exp
+
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.source import OpenedSource, open_source
+from sqlanon.errors import SourceError, SqlanonError
+
+
+def all_rows(source: OpenedSource) -> list[tuple[Any, ...]]:
+    return source.engine.rows(exp.select("*").from_(source.table))
+
+
+def types(source: OpenedSource) -> list[str]:
+    return list(source.engine.columns(source.table).values())
+
+
+def csv(folder: Path, text: str, name: str = "people.csv") -> Path:
+    path = folder / name
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def database(path: Path, *statements: str) -> Path:
+    with duckdb.connect(str(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+def test_arrow_files_of_both_formats_and_parquet(tmp_path: Path) -> None:
+    table = pyarrow.table({"i": [1, 2], "t": pyarrow.array(["a", "b"]).dictionary_encode()})
+    file, stream, parquet = (tmp_path / name for name in ("a.arrow", "b.arrow", "c.parquet"))
+    with ipc.new_file(str(file), table.schema) as writer:
+        writer.write_table(table)
+    with ipc.new_stream(str(stream), table.schema) as writer:
+        writer.write_table(table)
+    feather.write_feather(table, str(tmp_path / "d.feather"), compression="zstd")
+    polars.DataFrame({"i": [1, 2], "t": ["a", "b"]}).write_parquet(parquet)
+    for path in (file, stream, tmp_path / "d.feather", parquet):
+        with open_source(path) as source:
+            assert types(source) == ["BIGINT", "VARCHAR"]
+            assert all_rows(source) == [(1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize("name", ["bad.parquet", "bad.arrow", "bad.feather"])
+def test_bad_binary_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"PAR1 Alice" if "parquet" in name else b"ARROW1 Alice")
+    with pytest.raises(SourceError, match="is not a readable"):
+        open_source(tmp_path / name)
+
+
+def test_a_database_is_told_by_its_content(tmp_path: Path) -> None:
+    path = database(tmp_path / "data.csv", "CREATE TABLE t AS SELECT 1 AS i")
+    with open_source(path) as source:
+        assert source.kind == "duckdb"
+        assert source.path == path
+        assert all_rows(source) == [(1,)]
+
+
+def test_several_tables_need_a_name(tmp_path: Path) -> None:
+    path = database(
+        tmp_path / "d.duckdb", *(f"CREATE TABLE t{i:02} AS SELECT {i} AS i" for i in range(12))
+    )
+    with pytest.raises(SourceError, match=r"12 tables; name one of 't00', .*'t09', \.\.\."):
+        open_source(path)
+    with open_source(path, "t07") as source:
+        assert all_rows(source) == [(7,)]
+
+
+def test_views_count_only_without_tables(tmp_path: Path) -> None:
+    both = database(
+        tmp_path / "b.duckdb", "CREATE TABLE t AS SELECT 1 AS i", "CREATE VIEW v AS FROM t"
+    )
+    view = database(tmp_path / "v.duckdb", "CREATE VIEW v AS SELECT 2 AS i")
+    for path, name in ((both, "t"), (view, "v")):
+        with open_source(path) as source:
+            assert source.table.name == name
+
+
+def test_read_only_allows_temporary_tables_and_nothing_else(tmp_path: Path) -> None:
+    path = database(tmp_path / "d.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
+    with open_source(path, read_only=True) as source:
+        source.engine.load(source.engine.temporary("x"), {"a": [1]}, {"a": "INT"})
+        with pytest.raises(SourceError, match="read-only"):
+            source.engine.run(exp.Drop(tables=[source.table], kind="TABLE"))
+
+
+def newer(folder: Path) -> Path:
+    """A database whose header names a storage version that does not exist yet."""
+    path = database(folder / "newer.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
+    data = bytearray(path.read_bytes())
+    data[12:20] = (100_000).to_bytes(8, "little")
+    value = 5381
+    for start in range(8, 4096, 8):
+        word = int.from_bytes(data[start : start + 8], "little")
+        value ^= word * 0xBF58476D1CE4E5B9 % 2**64
+    data[:8] = value.to_bytes(8, "little")
+    path.write_bytes(data)
+    return path
+
+
+def damaged(folder: Path) -> Path:
+    path = database(folder / "damaged.duckdb", "CREATE TABLE t AS SELECT 'Alice' AS i")
+    path.write_bytes(path.read_bytes()[:5000])
+    return path
+
+
+def no_database(folder: Path) -> Path:
+    path = folder / "x.duckdb"
+    path.write_bytes(b"something else altogether")
+    return path
+
+
+def unknown(folder: Path) -> Path:
+    path = folder / "x.docx"
+    path.write_bytes(b"something else altogether")
+    return path
+
+
+def false_gzip(folder: Path) -> Path:
+    path = folder / "x.csv.gz"
+    path.write_bytes(b"a,b\n1,2\n")
+    return path
+
+
+def cut_gzip(folder: Path) -> Path:
+    path = csv(folder, "a,b\n" + "1,2\n" * 9, "y.csv.gz")
+    path.write_bytes(path.read_bytes()[:-12])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda folder: folder / "none.csv", "there is no file"),
+        (lambda folder: folder, "is a folder"),
+        (no_database, "is not a DuckDB database"),
+        (unknown, "neither a DuckDB database nor"),
+        (newer, "newer version"),
+        (damaged, "is damaged"),
+        (false_gzip, "gzip"),
+        (cut_gzip, "gzip|CSV"),
+    ],
+)
+def test_bad_files_are_one_clear_error(tmp_path: Path, make: Any, message: str) -> None:
+    with pytest.raises(SourceError, match=message) as raised:
+        open_source(make(tmp_path))
+    assert "\n" not in str(raised.value)
+
+
+def test_an_unreadable_source_is_not_created(tmp_path: Path) -> None:
+    with pytest.raises(SourceError):
+        open_source(tmp_path / "none.duckdb")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_another_process_holds(tmp_path: Path) -> None:
+    path = database(tmp_path / "d.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); input()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(SourceError, match=rf"held by another process \(process {other.pid}\)"):
+            open_source(path, read_only=True)
+    finally:
+        other.communicate(b"\n")
+
+
+def test_a_database_open_in_this_process_with_other_settings(tmp_path: Path) -> None:
+    path = database(tmp_path / "d.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
+    with duckdb.connect(str(path)), pytest.raises(SourceError, match="open in this process"):
+        open_source(path, read_only=True)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"memory_limit": "much"}, "is not a size"),
+        ({"memory_limit": "-1GB"}, "is not a size"),
+        ({"memory_limit": "0GB"}, "is not a size"),
+        ({"memory_limit": "2"}, "is not a size"),
+        ({"threads": 0}, "at least 1"),
+        ({"temp_directory": "/nowhere/at/all"}, "does not exist"),
+        ({"memory_limit": "1KB"}, "memory limit|ran out of memory"),
+    ],
+)
+def test_nonsense_limits(tmp_path: Path, limits: Any, message: str) -> None:
+    with pytest.raises(SqlanonError, match=message):
+        open_source(csv(tmp_path, "a\n1\n"), **limits)
+
+
+def test_limits_reach_duckdb(tmp_path: Path) -> None:
+    with open_source(csv(tmp_path, "a\n1\n"), threads=1, memory_limit="1 GiB") as source:
+        names = ("threads", "memory_limit", "enable_progress_bar")
+        calls = [
+            exp.Anonymous(this="current_setting", expressions=[exp.Literal.string(name)])
+            for name in names
+        ]
+        assert source.engine.rows(exp.select(*calls)) == [(1, "1.0 GiB", False)]
+
+
+def test_spilled_data_is_private_and_removed(tmp_path: Path, monkeypatch: Any) -> None:
+    spill, here = tmp_path / "spill", tmp_path / "here"
+    spill.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    path = database(here / "d.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
+
+    def work() -> None:
+        with open_source(path, memory_limit="100MB", temp_directory=spill, threads=1) as source:
+            [folder] = spill.iterdir()
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            big = source.engine.temporary("big")
+            source.engine.load(big, {"a": ["x" * 100] * 1000}, {"a": "VARCHAR"})
+            source.engine.connection.execute(
+                "CREATE TEMP TABLE huge AS SELECT md5(i::VARCHAR) AS m FROM range(6000000) AS t(i)"
+            )
+            assert list(folder.iterdir()), "it has spilled"
+            assert [one.name for one in here.iterdir()] == ["d.duckdb"]
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        work()
+    assert list(spill.iterdir()) == []
+    assert [one.name for one in here.iterdir()] == ["d.duckdb"]
+
+
+def test_a_connection_stays_open_and_as_it_was() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS i")
+        before = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+        with open_source(connection) as source:
+            assert (source.kind, source.owned, source.path) == ("connection", False, None)
+            source.engine.load(source.engine.temporary("x"), {"a": [1]}, {"a": "INT"})
+            source.engine.resolve(pyarrow.table({"i": [1]}))
+        after = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+        assert before == after
+        assert connection.execute("SHOW ALL TABLES").fetchall()[0][2] == "t"
+        assert len(connection.execute("SHOW ALL TABLES").fetchall()) == 1
+
+
+def test_a_connection_takes_frames_engines_and_no_limits() -> None:
+    with duckdb.connect() as connection:
+        with open_source(connection, polars.DataFrame({"i": [5]})) as source:
+            assert all_rows(source) == [(5,)]
+        with open_source(DuckDB(connection), pyarrow.table({"i": [6]})) as source:
+            assert all_rows(source) == [(6,)]
+        with pytest.raises(SourceError, match="threads cannot be set"):
+            open_source(connection, threads=2)
+        with pytest.raises(SourceError, match="holds no table"):
+            open_source(connection)
+
+
+def test_a_file_takes_its_own_name_only(tmp_path: Path) -> None:
+    path = csv(tmp_path, "a\n1\n")
+    with open_source(path, "people") as source:
+        assert all_rows(source) == [(1,)]
+    with pytest.raises(SourceError, match="holds one table, called 'people'"):
+        open_source(path, "other")
+
+
+def test_close_can_be_repeated(tmp_path: Path) -> None:
+    source = open_source(csv(tmp_path, "a\n1\n"))
+    source.close()
+    source.close()

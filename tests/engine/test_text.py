@@ -1,0 +1,189 @@
+"""Reading text files: types that change no value, and errors that quote no line."""
+
+import gzip
+import os
+import time
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlglot import exp
+
+from sqlanon.engine.source import OpenedSource, open_source
+from sqlanon.errors import SourceError
+
+SHARED = Path(os.environ.get("SQLANON_DATA", "../shared/data"))
+
+
+def all_rows(source: OpenedSource) -> list[tuple[Any, ...]]:
+    return source.engine.rows(exp.select("*").from_(source.table))
+
+
+def types(source: OpenedSource) -> list[str]:
+    return list(source.engine.columns(source.table).values())
+
+
+def csv(folder: Path, text: str, name: str = "people.csv") -> Path:
+    path = folder / name
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def test_a_csv_is_typed_and_named_like_the_file(tmp_path: Path) -> None:
+    text = "age,name,born,score\n40,Ann,1980-02-29,1.5\n,,,\n"
+    with open_source(csv(tmp_path, text)) as source:
+        assert (source.kind, source.owned, source.table.name) == ("file", True, "people")
+        assert types(source) == ["BIGINT", "VARCHAR", "DATE", "DOUBLE"]
+        assert all_rows(source) == [(40, "Ann", date(1980, 2, 29), 1.5), (None,) * 4]
+
+
+@pytest.mark.parametrize("name", ["p.csv.gz", "p.tsv", "a[1]*?.csv", "ünï çode.csv", "it's.csv"])
+def test_text_files_of_every_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a1x.csv").write_text("i,j\n9,9\n")
+    mark = "\t" if "tsv" in name else ","
+    with open_source(csv(tmp_path, f"i{mark}j\n1{mark}x\n", name)) as source:
+        assert all_rows(source) == [(1, "x")]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_the_headers(tmp_path: Path, delimiter: str) -> None:
+    text = f'"a,;|x"{delimiter}b\n1{delimiter}"2,5;3"\n'
+    with open_source(csv(tmp_path, text)) as source:
+        assert list(source.engine.columns(source.table)) == ["a,;|x", "b"]
+        assert all_rows(source) == [(1, "2,5;3")]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["01234", "99999"], "VARCHAR"),
+        (["99999"] * 30_000 + ["01234"], "VARCHAR"),
+        (["1"] * 30_000 + ["1.5"], "DOUBLE"),
+        (["1"] * 30_000 + ["1e2"], "DOUBLE"),
+        (["1"] * 30_000 + ["x"], "VARCHAR"),
+        ([""] * 30_000 + ["7"], "BIGINT"),
+        (["1.5"] * 30_000 + ["007"], "VARCHAR"),
+        (["1.5"] * 30_000 + ["12345678901234567"], "VARCHAR"),
+        (["12345678901234567890123"], "VARCHAR"),
+        (["+49123", "+5"], "VARCHAR"),
+        (["yes", "no"], "VARCHAR"),
+        (["True", "False"], "VARCHAR"),
+        (["t", "f"], "VARCHAR"),
+        (["10:30"], "VARCHAR"),
+        (["2020-01-02"] * 30_000 + ["unknown"], "VARCHAR"),
+        (["2020-01-02 10:00:00"], "TIMESTAMP"),
+        (["2020-01-02T10:00:00Z"], "VARCHAR"),
+        (["#1", "#2"], "VARCHAR"),
+        (["-5", "0", "-0.25"], "DOUBLE"),
+        (["NULL", "1"], "VARCHAR"),
+    ],
+)
+def test_no_text_is_changed_by_its_type(tmp_path: Path, values: list[str], expected: str) -> None:
+    path = csv(tmp_path, "v,w\n" + "".join(f"{value},x\n" for value in values))
+    with open_source(path) as source:
+        assert types(source) == [expected, "VARCHAR"]
+        found = [row[0] for row in all_rows(source)]
+        if expected == "VARCHAR":
+            assert found == [value or None for value in values]
+        if expected == "DOUBLE":
+            assert found == [float(value) for value in values]
+
+
+def test_dates_of_another_format_are_dates(tmp_path: Path) -> None:
+    with open_source(csv(tmp_path, "d,x\n13/02/2020,1\n01/03/2020,2\n")) as source:
+        assert [row[0] for row in all_rows(source)] == [date(2020, 2, 13), date(2020, 3, 1)]
+
+
+def test_null_and_empty_text_differ_in_text_and_not_in_numbers(tmp_path: Path) -> None:
+    with open_source(csv(tmp_path, 'n,t\n"","a"\n"1",""\n"2",\n')) as source:
+        assert types(source) == ["BIGINT", "VARCHAR"]
+        assert all_rows(source) == [(None, "a"), (1, ""), (2, None)]
+
+
+def test_blanks_around_numbers_are_no_part_of_them(tmp_path: Path) -> None:
+    with open_source(csv(tmp_path, "a, b\n1, 2\n3, 4\n")) as source:
+        assert source.engine.columns(source.table) == {"a": "BIGINT", "b": "BIGINT"}
+
+
+def test_hostile_column_names(tmp_path: Path) -> None:
+    names = ['a"b', "x; DROP TABLE t", "select", "n\nl", "Ünï çode", "it's"]
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    with open_source(csv(tmp_path, f"{header}\n1,2,3,4,5,6\n")) as source:
+        assert list(source.engine.columns(source.table)) == names
+
+
+def test_byte_order_mark_and_crlf(tmp_path: Path) -> None:
+    path = tmp_path / "w.csv"
+    path.write_bytes(b'\xef\xbb\xbfa,b\r\n1,"x\r\ny"\r\n')
+    with open_source(path) as source:
+        assert source.engine.columns(source.table) == {"a": "BIGINT", "b": "VARCHAR"}
+        assert all_rows(source) == [(1, "x\r\ny")]
+
+
+def test_a_header_without_rows_is_an_empty_table(tmp_path: Path) -> None:
+    with open_source(csv(tmp_path, "a,b\n")) as source:
+        assert all_rows(source) == []
+
+
+def test_a_text_file_replaced_after_opening_does_not_matter(tmp_path: Path) -> None:
+    path = csv(tmp_path, "a\n1\n")
+    with open_source(path) as source:
+        path.write_text("a\n2\n")
+        assert all_rows(source) == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a,b\n1,2\nAlice,2,3\n", "regular CSV"),
+        (b"a,b\n" + b"1,2\n" * 30_000 + b"Alice,2,3\n", "regular CSV file at line 30002"),
+        (b'a,b\n1,"Alice\n', "regular CSV"),
+        (b"\n\na,b\n1,2\n", "first line"),
+        (b"1,2\n3,4\n", "has no header"),
+        (b"a,b\nM\xfcller Alice,1\n", "UTF-8"),
+        ("a,b\nAlice,1\n".encode("utf-16"), "UTF-16"),
+        (b"   \n", "is empty"),
+        (b"", "is empty"),
+    ],
+)
+def test_a_bad_csv_is_one_clear_error_without_its_lines(
+    tmp_path: Path, data: bytes, message: str
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match=message) as raised:
+        open_source(path)
+    assert "Alice" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+def test_json_lines_and_arrays(tmp_path: Path) -> None:
+    lines, array = tmp_path / "l.jsonl", tmp_path / "a.json"
+    lines.write_text('{"zip": "01234", "n": 1}\n{"zip": "9", "n": null}\n')
+    array.write_text('[{"zip": "01234", "n": 1}, {"zip": "9", "n": null}]')
+    for path in (lines, array):
+        with open_source(path) as source:
+            assert all_rows(source) == [("01234", 1), ("9", None)]
+
+
+def test_bad_json_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text('{"a": Alice}')
+    with pytest.raises(SourceError, match="is not JSON") as raised:
+        open_source(path)
+    assert "Alice" not in str(raised.value)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the census files are not on this machine")
+@pytest.mark.parametrize(
+    ("name", "rows", "seconds"), [("adult", 32_561, 2.0), ("ihis_like", 1_185_424, 10.0)]
+)
+def test_real_files_are_read_fast(name: str, rows: int, seconds: float) -> None:
+    started = time.monotonic()
+    with open_source(SHARED / f"{name}.csv.gz") as source:
+        assert time.monotonic() - started < seconds
+        count = exp.select(exp.Count(this=exp.Star())).from_(source.table)
+        assert source.engine.rows(count) == [(rows,)]

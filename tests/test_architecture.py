@@ -1,0 +1,88 @@
+"""The house: who may import whom, and that every package is shipped."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+STDLIB_ONLY = {
+    "errors", "policy", "privacy", "hierarchy", "rules", "tree", "codes", "loss", "recoding",
+    "report",
+}  # fmt: skip
+HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer"}
+ALLOWED = {"search": {"numpy"}, "query": {"sqlglot"}, "engine": {"duckdb", "pyarrow", "sqlglot"}}
+
+
+def imports(path, *, nested=True):
+    """Modules that a file imports, absolute."""
+    tree = ast.parse(path.read_text())
+    body = ast.walk(tree) if nested else tree.body
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def modules(folder):
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("name", sorted(STDLIB_ONLY))
+def test_the_ground_floor_imports_the_standard_library_alone(name):
+    found = set(imports(ROOT / "sqlanon" / f"{name}.py"))
+    assert not {module.split(".")[0] for module in found} & HEAVY
+    upstairs = {m.split(".")[1] for m in found if m.startswith("sqlanon.")} - STDLIB_ONLY
+    assert not upstairs
+
+
+@pytest.mark.parametrize("room", sorted(ALLOWED))
+def test_rooms_import_neither_each_other_nor_what_is_not_theirs(room):
+    for path in modules(f"sqlanon/{room}"):
+        found = set(imports(path))
+        heavy = {module.split(".")[0] for module in found} & HEAVY
+        assert heavy <= ALLOWED[room], path
+        inside = {m.split(".")[1] for m in found if m.startswith("sqlanon.")}
+        assert inside <= STDLIB_ONLY | {room}, path
+
+
+def test_only_the_engine_imports_duckdb():
+    for path in modules("sqlanon") + modules("cli"):
+        if "engine" not in path.parts:
+            assert not {m for m in imports(path) if m.split(".")[0] == "duckdb"}, path
+
+
+def test_only_resources_reads_sql_files_and_templates():
+    for path in modules("sqlanon") + modules("cli"):
+        if path.name != "resources.py":
+            assert "importlib.resources" not in path.read_text(), path
+
+
+def test_no_module_is_called_like_a_shipped_folder():
+    for name in ("sql", "cli", "templates"):
+        assert not (ROOT / "sqlanon" / name).exists()
+        assert not (ROOT / "sqlanon" / f"{name}.py").exists()
+
+
+def test_every_package_is_shipped():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    listed = set(project["tool"]["setuptools"]["packages"])
+    homes = {"sqlanon": "sqlanon", "cli": "sqlanon.cli", "sql": "sqlanon.sql"}
+    homes["templates"] = "sqlanon.templates"
+    found = set()
+    for folder, package in homes.items():
+        for init in (ROOT / folder).rglob("__init__.py"):
+            inner = init.parent.relative_to(ROOT / folder).parts
+            found.add(".".join((package, *inner)))
+    assert listed == found
+
+
+@pytest.mark.parametrize("path", modules("sqlanon") + modules("cli"), ids=lambda p: p.name)
+def test_slow_modules_are_imported_where_they_are_needed(path):
+    late = {m.split(".")[0] for m in imports(path, nested=False)} & {"pyarrow", "jinja2", "rich"}
+    assert not late
