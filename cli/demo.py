@@ -1,0 +1,43 @@
+"""The command demo: from a made-up table to an anonymized one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import output
+from .grouping import grouped
+from .options import RunOptions
+
+
+def add(commands: typer.Typer) -> None:
+    """Adds the command to the program."""
+    commands.command()(grouped(demo))
+
+
+def demo(
+    *,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where to; a new or an empty folder.")
+    ] = Path("sqlanon-demo"),
+    records: Annotated[
+        int, typer.Option("--records", metavar="N", help="How many people to make up.")
+    ] = 20_000,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Another seed gives other people.")
+    ] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the demo's files in a folder in use.")
+    ] = False,
+    run: RunOptions,
+) -> None:
+    """Make up a census, anonymize it, and show what that did; needs nothing, under 10 seconds."""
+    from sqlanon.demo import Demo, run_demo
+
+    wanted = Demo(folder, records, seed, overwrite)
+    with output.progress(run) as progress:
+        report = run_demo(wanted, progress, **run.resources)
+    output.timings(run, report.published.seconds, report.published.search)
+    output.show(run, report.to_dict(), report.to_text)

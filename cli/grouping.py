@@ -1,0 +1,86 @@
+"""How a command takes groups of options, and what a group of commands does by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from typing import get_type_hints
+
+import typer
+
+from .options import RunOptions
+from .output import complain
+
+
+def help_without_command(context: typer.Context) -> None:
+    """What a group of commands does: where none of them is named, it prints its help."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command for Typer from one that takes groups: each group becomes its options.
+
+    Args:
+        command: Its parameters are keyword-only; those whose type is a dataclass are groups,
+            and so are the fields of a group whose type is one.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        if is_dataclass(hints[name]):
+            parameters += _options(hints[name])
+        else:
+            parameters.append(parameter.replace(annotation=hints[name]))
+
+    def run(**values: object) -> None:
+        started = time.monotonic()
+        taken = _taken(signature(command).parameters, hints, values)
+        command(**taken)
+        for group in taken.values():
+            if isinstance(group, RunOptions) and group.verbose:
+                complain(f"{command.__name__} took {time.monotonic() - started:.3f} s")
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    vars(run)["__signature__"] = Signature(parameters)
+    return run
+
+
+def _options(group: type) -> Iterator[Parameter]:
+    """The options of a group, and of the groups in it, as parameters."""
+    hints = get_type_hints(group, include_extras=True)
+    for option in fields(group):
+        if is_dataclass(hints[option.name]):
+            yield from _options(hints[option.name])
+        else:
+            yield Parameter(
+                option.name,
+                Parameter.KEYWORD_ONLY,
+                default=_default(option),
+                annotation=hints[option.name],
+            )
+
+
+def _taken(
+    names: Iterable[str], hints: Mapping[str, type], values: Mapping[str, object]
+) -> dict[str, object]:
+    """The values of the names, groups made of theirs."""
+    taken: dict[str, object] = {}
+    for name in names:
+        group = hints[name]
+        if is_dataclass(group):
+            own = [option.name for option in fields(group)]
+            inner = get_type_hints(group, include_extras=True)
+            taken[name] = group(**_taken(own, inner, values))
+        else:
+            taken[name] = values[name]
+    return taken
+
+
+def _default(option: Field[object]) -> object:
+    if option.default_factory is not MISSING:
+        return option.default_factory()
+    return Parameter.empty if option.default is MISSING else option.default

@@ -1,0 +1,241 @@
+"""The commands for hierarchies: show, check, make, load, list, drop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.errors import HierarchyError, PolicyError
+from sqlanon.report import SCHEMA_VERSION
+
+from . import output
+from .grouping import grouped, help_without_command
+from .options import Input, Overwrite, RunOptions, Table
+from .policies import divide, policy_document
+
+if TYPE_CHECKING:
+    from sqlanon.hierarchy import Hierarchy
+
+commands = typer.Typer(
+    help="Show, check, make and store hierarchies.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+    callback=help_without_command,
+)
+
+Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="What it is stored as.", show_default=False)
+]
+Spec = Annotated[
+    str,
+    typer.Argument(
+        metavar="SPEC",
+        help="A file (leaf;level1;...), or suppress, intervals:5,10,20, prefix:4,3,2, "
+        "dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """Which hierarchies belong to which columns."""
+
+    hierarchy: Annotated[
+        list[str],
+        typer.Option(
+            "--hierarchy", metavar="COLUMN=SPEC", help="A column's hierarchy; repeatable."
+        ),
+    ] = field(default_factory=list)
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", metavar="FILE", help="Those of a policy; options go before."),
+    ] = None
+
+    def __call__(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
+        """The hierarchies, once the table's columns tell where a column ends in `a=b=c.csv`.
+
+        Raises:
+            PolicyError: None is named, or a column that the table does not have.
+            HierarchyError: Hierarchies that cannot be read, all at once.
+        """
+        from sqlanon.hierarchy import Hierarchy
+
+        bound = self._filed()
+        faults: list[str] = []
+        for text in self.hierarchy:
+            name, spec = divide(text, columns, "--hierarchy", "is no column of the table")
+            try:
+                bound[name] = Hierarchy.from_spec(spec)
+            except HierarchyError as error:
+                faults += [f"column {name!r}: {fault}" for fault in error.faults]
+        if faults:
+            raise HierarchyError(faults)
+        if not bound:
+            raise PolicyError("no hierarchy is named; name one with --hierarchy COLUMN=SPEC")
+        return bound
+
+    def _filed(self) -> dict[str, Hierarchy]:
+        from sqlanon.policy import Policy
+
+        if self.policy is None:
+            return {}
+        quasi = policy_document(self.policy).get("quasi_identifiers", {})
+        policy = Policy.from_dict({"quasi_identifiers": quasi}, self.policy.parent)
+        return {name: entry.hierarchy for name, entry in policy.attributes.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyFile:
+    """What to write into a hierarchy file."""
+
+    column: Annotated[str, typer.Option("--column", metavar="COLUMN", help="The column.")]
+    hierarchy: Annotated[str, typer.Option("--hierarchy", metavar="SPEC", help="The rule.")]
+    output: Annotated[
+        Path, typer.Option("--output", metavar="FILE", help="The file: leaf;level1;...")
+    ]
+    overwrite: Overwrite = False
+
+
+def show(
+    *,
+    spec: Spec,
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="SOURCE", help="A database or file to bind it to."),
+    ] = None,
+    table: Table = None,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", metavar="COLUMN", help="The column of SOURCE to bind it to."),
+    ] = None,
+    run: RunOptions,
+) -> None:
+    """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
+    from sqlanon.hierarchies import bind_hierarchies, open_database, show_hierarchy
+    from sqlanon.hierarchies import resolved_hierarchy as resolved
+    from sqlanon.hierarchy import Hierarchy
+
+    hierarchy = Hierarchy.from_spec(spec)
+    if column is not None:
+        if source is None:
+            raise PolicyError("--column needs the SOURCE that holds the column")
+        [report] = bind_hierarchies(source, table, {column: hierarchy}, **run.resources)
+    elif source is None:
+        report = show_hierarchy(hierarchy)
+    elif hierarchy.kind == "table" and table is None:
+        with open_database(source, read_only=True, **run.resources) as engine:
+            report = show_hierarchy(resolved(engine, hierarchy))
+    else:
+        raise PolicyError("name the column of SOURCE with --column COLUMN")
+    output.show(run, report.to_dict(), report.to_text)
+
+
+def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
+    """Hold hierarchies against the columns that they belong to; all faults at once."""
+    from sqlanon.hierarchies import bind_hierarchies
+
+    bound = bind_hierarchies(given.source, given.table, bindings, **run.resources)
+    reports = [replace(report, examples=()) for report in bound]
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "columns": {report.column: report.to_dict() for report in reports},
+        "holds": True,
+    }
+    output.show(run, document, lambda: "\n".join(report.to_text() for report in reports))
+
+
+def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
+    """Write the hierarchy file that a rule gives the values present in a column, to edit."""
+    from sqlanon.hierarchies import make_hierarchy, write_paths
+    from sqlanon.hierarchy import Hierarchy
+
+    rule = Hierarchy.from_spec(wanted.hierarchy)
+    paths = make_hierarchy(given.source, given.table, wanted.column, rule, **run.resources)
+    write_paths(paths, wanted.output, overwrite=wanted.overwrite)
+    output.say(
+        run,
+        f"{wanted.output} holds the values of column {wanted.column!r}: "
+        "keep it as safe as the table",
+    )
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "column": wanted.column,
+        "hierarchy": rule.describe(),
+        "height": len(paths[0]) - 1,
+        "leaves": len(paths),
+        "output": str(wanted.output),
+    }
+    output.show(
+        run,
+        document,
+        lambda: f"{len(paths):,} values, height {document['height']}: {wanted.output}",
+    )
+
+
+def load(
+    *,
+    database: Database,
+    name: Name,
+    spec: Spec,
+    overwrite: Overwrite = False,
+    run: RunOptions,
+) -> None:
+    """Store a hierarchy in a database, to be used as table:NAME."""
+    from sqlanon.hierarchies import load_hierarchy, open_database
+    from sqlanon.hierarchy import Hierarchy
+
+    hierarchy = Hierarchy.from_spec(spec)
+    with open_database(database, read_only=False, **run.resources) as engine:
+        stored = load_hierarchy(engine, name, hierarchy, overwrite=overwrite)
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "name": name,
+        "hierarchy": stored.describe(),
+        "kind": stored.kind,
+        "height": stored.height,
+    }
+    output.show(run, document, lambda: f"{stored.describe()} stored: use it as table:{name}")
+
+
+def list_stored(*, database: Database, run: RunOptions) -> None:
+    """Print the hierarchies that a database stores."""
+    from sqlanon.hierarchies import list_hierarchies, open_database
+
+    with open_database(database, read_only=True, **run.resources) as engine:
+        stored = list_hierarchies(engine)
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "hierarchies": [asdict(entry) for entry in stored],
+    }
+
+    def text() -> str:
+        if not stored:
+            return "no hierarchy is stored"
+        return "\n".join(
+            f"{entry.name}: {entry.kind}, height {entry.height}"
+            + ("" if entry.leaves is None else f", {entry.leaves:,} leaves")
+            for entry in stored
+        )
+
+    output.show(run, document, text)
+
+
+def drop(*, database: Database, name: Name, run: RunOptions) -> None:
+    """Remove a stored hierarchy from a database."""
+    from sqlanon.hierarchies import drop_hierarchy, open_database
+
+    with open_database(database, read_only=False, **run.resources) as engine:
+        drop_hierarchy(engine, name)
+    document = {"schema_version": SCHEMA_VERSION, "name": name, "dropped": True}
+    output.show(run, document, lambda: f"{name} removed")
+
+
+for _command in (show, check, make, load, drop):
+    commands.command()(grouped(_command))
+commands.command("list")(grouped(list_stored))

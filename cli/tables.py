@@ -1,0 +1,208 @@
+"""The commands for a table: check, plan, apply, anonymize."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sqlanon.errors import PolicyError, SourceError, SqlanonError
+
+from . import output
+from .grouping import grouped
+from .options import (
+    Input,
+    PolicyOptions,
+    RunOptions,
+    Source,
+    TargetOptions,
+    Wanted,
+)
+from .policies import PolicyMaker, policy_document, search_settings
+
+if TYPE_CHECKING:
+    from sqlanon.plans import Plan
+    from sqlanon.report import Report
+
+
+def add(commands: typer.Typer) -> None:
+    """Adds these commands to the program."""
+    for command in (check, plan, apply, anonymize):
+        commands.command()(grouped(command))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutput:
+    """What becomes of a plan."""
+
+    sql: Annotated[
+        bool, typer.Option("--sql", help="Print the statement that publishes the table.")
+    ] = False
+    dialect: Annotated[
+        str | None,
+        typer.Option("--dialect", metavar="NAME", help="Of --sql: duckdb, spark, ..."),
+    ] = None
+    into: Annotated[
+        str | None, typer.Option("--into", metavar="TABLE", help="Of --sql: the new table.")
+    ] = None
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="Store the plan for `sqlanon apply`."),
+    ] = None
+
+
+def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
+    """Tell which privacy models a table satisfies as it stands; writes nothing.
+
+    Exits with 1 where a model that is asked for does not hold.
+    """
+    import sqlanon
+
+    maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
+    report = sqlanon.check(given.source, given.table, maker, **run.resources)
+    output.timings(run, {"check": report.seconds}, {})
+    output.show(run, report.to_dict(), report.to_text)
+    if not report.holds:
+        raise typer.Exit(1)
+
+
+def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) -> None:
+    """Find the recoding of least loss and show what it costs; writes nothing to the source."""
+    for name, value in (("--dialect", written.dialect), ("--into", written.into)):
+        if value is not None and not written.sql:
+            raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
+    if written.save is not None:
+        _refuse_foreign(written.save)
+    found = _planned(given, wanted, run)
+    if written.save is not None:
+        found.save(written.save)
+        output.say(run, f"plan saved as {written.save}")
+    if not written.sql:
+        output.show(run, found.to_dict(), found.to_text)
+        return
+    statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
+    if run.as_json:
+        output.show(run, {**found.to_dict(), "sql": statement}, str)
+    else:
+        output.write(f"{statement};")
+
+
+def apply(
+    *,
+    source: Source,
+    plan: Annotated[
+        Path,
+        typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored."),
+    ],
+    target: TargetOptions,
+    run: RunOptions,
+) -> None:
+    """Carry a saved plan out, in one transaction, and prove the result on the published table."""
+    import sqlanon
+
+    _settle_target(target)
+    found = sqlanon.Plan.load(plan)
+    report = sqlanon.apply(source, found, **target.place, **run.resources)
+    _publish(report, run)
+
+
+def anonymize(
+    *,
+    given: Input,
+    wanted: Wanted,
+    target: TargetOptions,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be published; write nothing.")
+    ] = False,
+    run: RunOptions,
+) -> None:
+    """Plan and apply: publish the table anonymized, proved on the published table."""
+    import sqlanon
+
+    if dry_run:
+        if target.into is not None or target.in_place or target.output is not None:
+            _check_target(target)
+        found = _planned(given, wanted, run, complete=True)
+        output.say(run, "dry run: nothing is written")
+        output.show(run, found.to_dict(), found.to_text)
+        return
+    _settle_target(target)
+    how, maker = _settled(wanted)
+    with output.progress(run) as progress:
+        report = sqlanon.anonymize(
+            given.source,
+            given.table,
+            maker,
+            **target.place,
+            **how,
+            progress=progress,
+            **run.resources,
+        )
+    _publish(report, run)
+
+
+def _settled(wanted: Wanted, *, complete: bool = False) -> tuple[dict[str, Any], PolicyMaker]:
+    """How to search, and what makes the policy: options before the file, read once."""
+    document = policy_document(wanted.policy.policy)
+    maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
+    return search_settings(document, wanted.search), maker
+
+
+def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = False) -> Plan:
+    import sqlanon
+
+    how, maker = _settled(wanted, complete=complete)
+    with output.progress(run) as progress:
+        found = sqlanon.plan(
+            given.source, given.table, maker, **how, progress=progress, **run.resources
+        )
+    output.timings(run, found.report.seconds, found.report.search)
+    return found
+
+
+def _publish(report: Report, run: RunOptions) -> None:
+    output.timings(run, report.seconds, report.search)
+    output.show(run, report.to_dict(), report.to_text)
+    if not report.holds:
+        raise typer.Exit(1)
+
+
+def _check_target(target: TargetOptions) -> None:
+    from sqlanon.publishing import Target
+
+    Target(**target.place)
+    if target.yes and not target.in_place:
+        raise PolicyError("--yes answers what --in-place asks; leave it out")
+
+
+def _settle_target(target: TargetOptions) -> None:
+    """Checks where to publish, and asks before an original is replaced.
+
+    Raises:
+        SqlanonError: No answer was given, or it was no.
+    """
+    _check_target(target)
+    if not target.in_place or target.yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise PolicyError("--in-place replaces the original for good; confirm it with --yes")
+    print("Replace the original table for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise SqlanonError("not confirmed; nothing was changed")
+
+
+def _refuse_foreign(path: Path) -> None:
+    """A plan may replace a plan, and no other file."""
+    import sqlanon
+
+    if not path.exists():
+        return
+    try:
+        sqlanon.Plan.load(path)
+    except SqlanonError:
+        raise SourceError(
+            f"{str(path)!r} is there already and is no plan; choose another name"
+        ) from None

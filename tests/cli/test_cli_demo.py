@@ -1,0 +1,87 @@
+"""The demo: from nothing to a summary that a newcomer understands."""
+
+import shlex
+
+import duckdb
+import pytest
+
+FILES = {
+    "census.duckdb",
+    "policy.toml",
+    "marital_status.csv",
+    "education.csv",
+    "occupation.csv",
+    "citizenship.csv",
+}
+SMALL = ["--records", 3000]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "a demo's folder"
+
+
+def test_demo_makes_a_folder_with_everything(run, folder):
+    outcome = run("demo", folder, *SMALL)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert {path.name for path in folder.iterdir()} == FILES
+    for part in ("3,000 made-up people", "before → after", "people who are unique", "Try next:"):
+        assert part in outcome.out
+    assert max(map(len, outcome.out.split("Try next:")[0].splitlines())) <= 100
+
+
+def test_what_the_demo_published_satisfies_its_policy(run, folder):
+    document = run("demo", folder, *SMALL, "--json").document
+    assert document["holds"]
+    assert document["original"]["k"] == 1
+    assert document["published"]["k"] >= 5
+    assert document["records"] == 3000
+    with duckdb.connect(document["database"], read_only=True) as connection:
+        names = [row[0] for row in connection.execute("DESCRIBE people_anonymous").fetchall()]
+    assert not {"person_id", "name", "birth_date"} & set(names)
+
+
+def test_the_commands_to_try_next_work(run, folder):
+    commands = run("demo", folder, *SMALL, "--json").document["commands"]
+    codes = [run(*shlex.split(command)[1:]).code for command in commands]
+    assert codes == [1, 0, 0, 0]
+
+
+def test_a_seed_gives_the_same_demo_and_another_one_another(run, folder):
+    first, again, other = (
+        run("demo", folder / str(number), *SMALL, "--seed", seed).out.replace(
+            str(folder / str(number)), ""
+        )
+        for number, seed in enumerate((1, 1, 2))
+    )
+    table = slice(first.index("\n  person_id"), first.index("How far"))
+    assert first[table] == again[table]
+    assert first[table] != other[table]
+
+
+def test_demo_leaves_a_folder_in_use_alone(run, refused, folder):
+    folder.mkdir()
+    (folder / "policy.toml").write_text("precious")
+    assert "--overwrite" in refused("demo", folder, *SMALL)
+    assert [path.name for path in folder.iterdir()] == ["policy.toml"]
+    assert run("demo", folder, *SMALL, "--overwrite").code == 0
+    (folder / "mine.txt").write_text("precious")
+    assert run("demo", folder, *SMALL, "--overwrite", "--seed", 1).code == 0
+    assert (folder / "mine.txt").read_text() == "precious"
+
+
+def test_demo_in_the_working_directory_needs_no_argument(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("demo", *SMALL, "-q").out == ""
+    assert (tmp_path / "sqlanon-demo" / "policy.toml").exists()
+
+
+def test_demo_refuses_what_cannot_be(refused, folder, tmp_path):
+    assert "records" in refused("demo", folder, "--records", -1)
+    assert not folder.exists()
+    (tmp_path / "file").write_text("")
+    refused("demo", tmp_path / "file", *SMALL)
+
+
+def test_demo_of_too_few_people_is_one_line(refused, folder):
+    refused("demo", folder, "--records", 0)
