@@ -25,9 +25,6 @@ def demo(
     records: Annotated[
         int, typer.Option("--records", metavar="N", help="How many people to make up.")
     ] = 20_000,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Another seed gives other people.")
-    ] = 0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the demo's files in a folder in use.")
     ] = False,
@@ -36,7 +33,7 @@ def demo(
     """Make up a census, anonymize it, and show what that did; needs nothing, under 10 seconds."""
     from sqlanon.demo import Demo, run_demo
 
-    wanted = Demo(folder, records, seed, overwrite)
+    wanted = Demo(folder, records, run.seed, overwrite)
     with output.progress(run) as progress:
         report = run_demo(wanted, progress, **run.resources)
     output.timings(run, report.published.seconds, report.published.search)

@@ -64,6 +64,15 @@ class RunOptions:
         typer.Option("--temp-directory", metavar="DIR", help="Where the database may spill."),
     ] = None
 
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="Seeds what is left to chance: the people of the demo. A search leaves nothing.",
+        ),
+    ] = 0
+
     def __post_init__(self) -> None:
         if self.quiet and self.verbose:
             raise PolicyError("--quiet and --verbose contradict each other; give one of them")

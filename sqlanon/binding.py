@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.codes import Layout
 from sqlanon.engine.base import Engine, plain
-from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy, QuasiIdentifier
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels
-from sqlanon.query.names import create_temporary
 
 NESTED = ("LIST", "ARRAY", "STRUCT", "MAP", "UNION")
 NESTED_TYPES = {getattr(exp.DataType.Type, name) for name in NESTED}
@@ -73,30 +69,6 @@ class Subject:
             warning
             for attribute, tree in zip(self.attributes.values(), self.trees, strict=True)
             for warning in tree.warnings(show_labels=attribute.hierarchy.rows is not None)
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A table's distinct quasi-identifier combinations as packed codes.
-
-    Args:
-        table: Codes and sizes, one row per combination.
-        rows: Number of combinations.
-        layout: Which bits hold which level of which column.
-        counts: `counts[column][leaf]`: records that hold a leaf [records].
-    """
-
-    table: exp.Table
-    rows: int
-    layout: Layout
-    counts: tuple[tuple[int, ...], ...]
-
-    def entropies(self, trees: Sequence[Tree]) -> list[list[float]]:
-        """Entropy of every column at every level [bits]."""
-        return [
-            [_entropy(tree, level, counts) for level in range(tree.height + 1)]
-            for tree, counts in zip(trees, self.counts, strict=True)
         ]
 
 
@@ -194,6 +166,8 @@ def _grow(
                 trees.append(Tree.grow(name, paths))
         except HierarchyError as error:
             faults += error.faults
+        except EngineError as error:
+            faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
     if faults:
         raise HierarchyError(faults)
     return tuple(trees)
@@ -208,97 +182,3 @@ def _check_levels(subject: Subject) -> None:
     ]
     if faults:
         raise PolicyError("; ".join(faults))
-
-
-def encode_subject(engine: Engine, subject: Subject) -> Encoded:
-    """Writes the table of distinct combinations, as packed codes, beside the data.
-
-    Raises:
-        HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
-    """
-    layout = Layout.of(subject.trees)
-    maps = {
-        name: _load_leaves(engine, subject, layout, number)
-        for number, name in enumerate(subject.names)
-    }
-    _refuse_repeated(engine, subject, maps)
-    table = engine.temporary("encoded")
-    query = encode.encoded(subject.table, maps, set(subject.nullable), layout.words)
-    engine.run(create_temporary(table, query))
-    rows, records = engine.rows(encode.extent(table))[0]
-    if records != subject.records:
-        raise HierarchyError(_uncovered(engine, subject, maps))
-    counts = _leaf_counts(engine, subject, layout, table)
-    return Encoded(table, rows, layout, counts)
-
-
-def _load_leaves(engine: Engine, subject: Subject, layout: Layout, number: int) -> exp.Table:
-    tree, name = subject.trees[number], subject.names[number]
-    cast = encode.needs_cast(subject.columns[name])
-    carried: dict[str, Sequence[object]] = {
-        encode.word(w): codes for w, codes in enumerate(layout.leaf_codes(number, tree))
-    }
-    loaded = engine.temporary("leaves")
-    types = dict.fromkeys(carried, "BIGINT")
-    key = encode.LEAF if cast else encode.VALUE
-    engine.load(loaded, {key: tree.leaves, **carried}, {key: "VARCHAR", **types})
-    if not cast:
-        return loaded
-    table = engine.temporary("values")
-    query = encode.leaf_map(loaded, subject.columns[name], list(carried))
-    engine.run(create_temporary(table, query))
-    return table
-
-
-def _refuse_repeated(engine: Engine, subject: Subject, maps: dict[str, exp.Table]) -> None:
-    faults = []
-    for name, attribute in subject.attributes.items():
-        if attribute.hierarchy.rows is not None and encode.needs_cast(subject.columns[name]):
-            repeated = engine.rows(encode.repeated_values(maps[name]))[0][0]
-            if repeated:
-                faults.append(
-                    f"hierarchy of column {name!r} lists {repeated} values of the column's type "
-                    "more than once, in different spellings; keep one row of each"
-                )
-    if faults:
-        raise HierarchyError(faults)
-
-
-def _uncovered(engine: Engine, subject: Subject, maps: dict[str, exp.Table]) -> list[str]:
-    faults = []
-    for name, table in maps.items():
-        values, records = engine.rows(encode.uncovered(subject.table, name, table))[0]
-        if values:
-            faults.append(
-                f"hierarchy of column {name!r} misses {values} values that {records} records "
-                "hold; add a row for each of them"
-            )
-    return faults
-
-
-def _leaf_counts(
-    engine: Engine, subject: Subject, layout: Layout, table: exp.Table
-) -> tuple[tuple[int, ...], ...]:
-    masks = [layout.column_masks(number, 0) for number in range(len(subject.trees))]
-    leaves = []
-    for number, tree in enumerate(subject.trees):
-        codes = layout.leaf_codes(number, tree)
-        leaves.append({code: leaf for leaf, code in enumerate(zip(*codes, strict=True))})
-    counts = [[0] * len(tree.leaves) for tree in subject.trees]
-    for number, *code, records in engine.rows(encode.marginals(table, masks)):
-        counts[number][leaves[number][tuple(code)]] = records
-    return tuple(map(tuple, counts))
-
-
-def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
-    """Records under each node of a level, from the records of each leaf."""
-    result = [0] * (tree.nodes[level][-1] + 1)
-    for node, count in zip(tree.nodes[level], counts, strict=True):
-        result[node] += count
-    return result
-
-
-def _entropy(tree: Tree, level: int, counts: Sequence[int]) -> float:
-    total = sum(counts)
-    shares = [count / total for count in node_counts(tree, level, counts) if count]
-    return -sum(part * math.log2(part) for part in shares)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.binding import Encoded
+from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy import Tree
 from sqlanon.loss import CellCosts, ClassCounts, Objective
@@ -18,6 +18,8 @@ from sqlanon.query.frequency import Price
 from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Node
 from sqlanon.search.knowledge import Check, Forecast
+
+Rows = list[tuple[int, ...]]
 
 WORTHWHILE = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
 TYPICAL = 8  # size of a class that is not small, in multiples of k
@@ -69,6 +71,9 @@ class Counter:
     counted: int = 0
     rolled_up: int = 0
     _prices: dict[tuple[int, int], Price] = field(default_factory=dict)
+    _prepared: dict[tuple[str, ...], Callable[[Sequence[object]], Rows]] = field(
+        default_factory=dict
+    )
     _density: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,14 +89,23 @@ class Counter:
         masks = [self.encoded.layout.node_masks(node) for node in nodes]
         self.counted += len(nodes)
         if self.costs is None:
-            query = frequency.class_counts(sources, masks, self.k, squares=self.squares)
-            counts = [ClassCounts(*row[1:]) for row in sorted(self.engine.rows(query))]
+            rows = sorted(self._class_counts(sources)([mask for node in masks for mask in node]))
+            counts = [ClassCounts(*row[1:]) for row in rows]
         else:
             prices = [self._node_prices(node) for node in nodes]
             query = frequency.small_costs(sources, masks, self.k, prices)
             rows = sorted(self.engine.rows(query))
             counts = [self._costed(n, row[1:]) for n, row in zip(nodes, rows, strict=True)]
         return [self._check(node, count) for node, count in zip(nodes, counts, strict=True)]
+
+    def _class_counts(self, sources: Sequence[exp.Table]) -> Callable[[Sequence[object]], Rows]:
+        """The query of so many nodes' class sizes, written once per choice of sources."""
+        names = tuple(source.name for source in sources)
+        if names not in self._prepared:
+            words = self.encoded.layout.words
+            query = frequency.class_counts(sources, words, self.k, squares=self.squares)
+            self._prepared[names] = self.engine.prepare(query)
+        return self._prepared[names]
 
     def _base(self) -> FrequencySet:
         """The encoded table, rolled up to the lowest node."""

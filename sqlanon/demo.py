@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -210,7 +210,7 @@ def run_demo(
             engine, TABLE, policy, into=PUBLISHED, overwrite=True, progress=progress, **how
         )
         tell("checking the published table")
-        after = check(engine, PUBLISHED, replace(policy, identifiers=(), drop=()))
+        after = check(engine, PUBLISHED, policy)
         subject = bind(engine, engine.resolve(TABLE), policy)
         people = tuple(_people(engine, subject, policy, published))
         descriptions = {

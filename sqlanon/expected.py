@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlanon.binding import Encoded, Subject, node_counts
+from sqlanon.binding import Subject
+from sqlanon.encoding import Encoded, node_counts
 from sqlanon.engine.base import Engine
 from sqlanon.loss import CELL_LOSSES
 from sqlanon.query import frequency

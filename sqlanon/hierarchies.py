@@ -330,7 +330,8 @@ def _fitted(
 ) -> tuple[Hierarchy, Tree]:
     """A hierarchy, read from the database if need be, and its tree over a column's values."""
     # These modules find stored hierarchies through this one.
-    from sqlanon.binding import bind, encode_subject
+    from sqlanon.binding import bind
+    from sqlanon.encoding import encode_subject
 
     subject = bind(engine, table, Policy({column: hierarchy}))
     with engine.workspace():

@@ -9,9 +9,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import Encoded, Subject, bind, encode_subject, enumerated, node_counts
+from sqlanon.binding import Subject, bind, enumerated
 from sqlanon.checking import model_results, policy_notes
 from sqlanon.counting import Counter
+from sqlanon.encoding import Encoded, encode_subject, node_counts
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.expected import NodeClasses, node_classes
@@ -106,7 +107,7 @@ def make_plan(
     }
     return Plan(
         policy=policy.with_attributes(subject.attributes),
-        table=table.sql(engine.dialect),
+        table=engine.portable(table).sql(engine.dialect, identify=True),
         columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
         enumerated=enumerated(engine, table),
         report=report.timed(seconds),

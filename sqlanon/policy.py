@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlanon.errors import PolicyError
+from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.privacy import KAnonymity
 
@@ -134,6 +134,8 @@ class Policy:
             faults.append(f"suppression_limit {limit!r} is not a share between 0 and 1")
         if self.others not in (None, "keep", "drop"):
             faults.append(f"others is {self.others!r}; it must be 'keep' or 'drop'")
+        if not isinstance(self.suppressed_label, str):
+            faults.append(f"suppressed_label {self.suppressed_label!r} is not text")
         if self.suppressed not in ("drop", "keep"):
             faults.append(f"suppressed is {self.suppressed!r}; it must be 'drop' or 'keep'")
         return faults
@@ -276,6 +278,9 @@ def _attribute(name: str, entry: object, folder: Path | None) -> QuasiIdentifier
         return QuasiIdentifier(Hierarchy.from_dict(rule, folder=folder), **bounds)
     except PolicyError as error:
         raise PolicyError(f"quasi-identifier {name!r}: {error}") from None
+    except HierarchyError as error:
+        faults = [f"quasi-identifier {name!r}: {fault}" for fault in error.faults]
+        raise HierarchyError(faults) from None
 
 
 def _texts(value: object, key: str) -> list[str]:

@@ -102,6 +102,10 @@ class Engine(Protocol):
         """A fresh name in the schema of a table."""
         ...
 
+    def portable(self, table: exp.Table) -> exp.Table:
+        """The table by the name that it has in a copy of its database, too."""
+        ...
+
     def exists(self, table: exp.Table) -> bool:
         """Whether there is a table or view of that fully qualified name."""
         ...
@@ -119,7 +123,7 @@ class Engine(Protocol):
         ...
 
     def drop_temporaries(self) -> None:
-        """Drops every table and view that was created under a name of `temporary`."""
+        """Drops every table that was created under a name of `temporary`."""
         ...
 
     def workspace(self) -> AbstractContextManager[None]:

@@ -181,6 +181,18 @@ class DuckDB:
             if catalog.entry(fresh) is None:
                 return fresh
 
+    def portable(self, table: exp.Table) -> exp.Table:
+        """The table by the name that it has in a copy of its database, too.
+
+        The database's own name is its file's, and a temporary table stands for a data file.
+        """
+        if table.catalog == "temp":
+            return exp.Table(this=exp.to_identifier(table.name, quoted=True))
+        database = self.rows(exp.select(exp.Anonymous(this="current_database")))[0][0]
+        if table.catalog != database:
+            return table
+        return exp.Table(this=table.this.copy(), db=table.args["db"].copy())
+
     def exists(self, table: exp.Table) -> bool:
         """Whether there is a table or view of that fully qualified name."""
         return self.catalog().entry(table) is not None
@@ -242,7 +254,7 @@ class DuckDB:
         return qualified("temp", "main", name)
 
     def drop_temporaries(self) -> None:
-        """Drops every table and view that was created under a name of `temporary`."""
+        """Drops every table that was created under a name of `temporary`."""
         self._drop_since(0)
 
     @contextmanager
@@ -310,14 +322,9 @@ class DuckDB:
         return self.register(frame.read_all() if hasattr(frame, "read_all") else frame)
 
     def _drop_since(self, mark: int) -> None:
-        names = self._temporaries[mark:]
-        if not names:
-            return
-        views = {entry.name: entry.is_view for entry in self.catalog().entries}
-        for name in names:
-            if name in views:
-                kind = "VIEW" if views[name] else "TABLE"
-                self.run(exp.Drop(tables=[qualified("temp", "main", name)], kind=kind, exists=True))
+        for name in self._temporaries[mark:]:
+            table = qualified("temp", "main", name)
+            self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
         del self._temporaries[mark:]
 
 

@@ -250,7 +250,11 @@ def _choose(engine: DuckDB, table: object) -> exp.Table:
     if table is not None:
         return engine.resolve(table)
     catalog = engine.catalog()
-    own = [one for one in catalog.entries if not one.name.startswith("_sqlanon_")]
+    own = [
+        one
+        for one in catalog.entries
+        if one.schema != "sqlanon" and not one.name.startswith("_sqlanon_")
+    ]
     candidates: list[Entry] = [one for one in own if not one.is_view] or own
     if len(candidates) == 1:
         return candidates[0].table

@@ -13,9 +13,11 @@ from sqlanon.query.names import (
     column,
     count_all,
     masked,
+    nested,
     total,
 )
 
+ATTRIBUTE = "attribute"
 LEAF = "leaf"
 VALUE = "value"
 SIZE = "size"
@@ -46,28 +48,41 @@ def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> 
     return query.order_by(exp.Ordered(this=column(VALUE)))
 
 
-def leaf_map(
-    codes: exp.Table | exp.Values, column_type: exp.DataType, carried: Sequence[str]
+def leaf_map(leaves: exp.Table, number: int, column_type: exp.DataType, words: int) -> exp.Select:
+    """The codes of a column's leaves by value: rows of `value` and the words.
+
+    Args:
+        leaves: Rows of attribute, leaf and words, of all columns.
+        number: The column's number.
+        column_type: The column's type.
+        words: Number of words of the code.
+    """
+    query = values_of(leaves, column_type, [word(w) for w in range(words)])
+    own = exp.EQ(this=column(ATTRIBUTE), expression=exp.Literal.number(number))
+    return query.where(own, copy=False)
+
+
+def values_of(
+    leaves: exp.Table | exp.Values, column_type: exp.DataType, carried: Sequence[str]
 ) -> exp.Select:
-    """The codes of a column's leaves by value: leaf texts turned into the column's type.
+    """Leaf texts turned into values of the column's type, with what they carry.
 
     A text that is no value of the type stands for a value that the column cannot hold; whole
     numbers must not match a text that only rounds to them.
     """
-    leaf = column(LEAF)
     if not needs_cast(column_type):
-        value: exp.Expr = leaf
+        value: exp.Expr = column(LEAF)
         fits: exp.Expr | None = None
     else:
-        value = exp.TryCast(this=leaf, to=column_type.copy())
+        value = exp.TryCast(this=column(LEAF), to=column_type.copy())
         fits = value.is_(exp.null()).not_()
         if column_type.this in exp.DataType.INTEGER_TYPES:
-            number = exp.TryCast(this=leaf.copy(), to=exp.DataType.build("DOUBLE"))
+            number = exp.TryCast(this=column(LEAF), to=exp.DataType.build("DOUBLE"))
             fits = exp.and_(fits, exp.EQ(this=number, expression=value.copy()))
-        fits = exp.or_(leaf.copy().is_(exp.null()), fits)
-    query = exp.select(alias(value, VALUE), *(column(name) for name in carried))
-    query = query.from_(codes.copy())
-    return query if fits is None else query.where(fits)
+        fits = exp.or_(column(LEAF).is_(exp.null()), fits)
+    query = exp.Select(expressions=[alias(value, VALUE), *(column(name) for name in carried)])
+    query.from_(leaves.copy(), copy=False)
+    return query if fits is None else query.where(fits, copy=False)
 
 
 def needs_cast(column_type: exp.DataType) -> bool:
@@ -75,11 +90,11 @@ def needs_cast(column_type: exp.DataType) -> bool:
     return column_type.this not in (*exp.DataType.TEXT_TYPES, exp.DataType.Type.ENUM)
 
 
-def repeated_values(leaves: exp.Table) -> exp.Select:
+def repeated_values(leaves: exp.Select) -> exp.Select:
     """How many values of a leaf map come from more than one leaf."""
     repeated = (
         exp.select(column(VALUE))
-        .from_(leaves.copy())
+        .from_(nested(leaves.copy(), "leaves"))
         .group_by(column(VALUE))
         .having(exp.GT(this=count_all(), expression=exp.Literal.number(1)))
     )
@@ -87,13 +102,13 @@ def repeated_values(leaves: exp.Table) -> exp.Select:
 
 
 def encoded(
-    source: exp.Table, leaves: Mapping[str, exp.Table], nullable: set[str], words: int
+    source: exp.Table, leaves: Mapping[str, exp.Select], nullable: set[str], words: int
 ) -> exp.Select:
     """One row per distinct combination of quasi-identifier values: its code and its size.
 
     Args:
         source: The table.
-        leaves: Per column its leaf map, a table of `value` and one word or more.
+        leaves: Per column its leaf map: rows of `value` and the words.
         nullable: Columns that hold NULLs, which plain equality would lose.
         words: Number of words of the code.
     """
@@ -103,10 +118,9 @@ def encoded(
         *(alias(code, word(w)) for w, code in enumerate(codes)),
         alias(bigint(count_all()), SIZE),
     ).from_(exp.alias_(source.copy(), exp.to_identifier("source", quoted=True), table=True))
-    for name, (origin, table) in zip(names, leaves.items(), strict=True):
+    for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
         same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
-        target = exp.alias_(table.copy(), exp.to_identifier(name, quoted=True), table=True)
-        query = query.join(target, on=same)
+        query = query.join(nested(leaf_rows.copy(), name), on=same)
     return query.group_by(*(code.copy() for code in codes))
 
 
@@ -116,7 +130,7 @@ def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
     return kind(this=left, expression=right)
 
 
-def uncovered(source: exp.Table, name: str, leaves: exp.Table) -> exp.Select:
+def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
     """Distinct values of a column that its leaf map misses, and the records that hold them."""
     values = (
         exp.select(alias(column(name), VALUE), alias(count_all(), SIZE))
@@ -125,7 +139,7 @@ def uncovered(source: exp.Table, name: str, leaves: exp.Table) -> exp.Select:
         .subquery("held")
     )
     same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
-    known = exp.select(exp.Literal.number(1)).from_(exp.alias_(leaves.copy(), "leaves", table=True))
+    known = exp.select(exp.Literal.number(1)).from_(nested(leaves.copy(), "leaves"))
     return (
         exp.select(bigint(count_all()), total(column(SIZE)))
         .from_(values)

@@ -46,21 +46,22 @@ def roll_up(source: exp.Table, masks: Masks) -> exp.Select:
 
 
 def class_counts(
-    sources: Sequence[exp.Table], masks: Sequence[Masks], k: int, *, squares: bool = False
+    sources: Sequence[exp.Table], words: int, k: int, *, squares: bool = False
 ) -> exp.Expr:
     """Counts of the classes of several nodes, one row per node in any order.
 
-    Each row holds the position in `masks`, classes, classes smaller than k, records in them, and,
-    with `squares`, squared sizes of all classes and of the small ones.
+    The masks of the nodes, word by word and node by node, are the query's parameters, so that its
+    text serves many nodes. Each row holds the node's position, its classes, those smaller than k,
+    the records in them, and, with `squares`, squared sizes of all classes and of the small ones.
 
     Args:
         sources: Per node the frequency set to count from.
-        masks: Per node the bits that tell its classes apart.
+        words: Number of words of the code.
         k: Smallest class size allowed [records].
         squares: Whether squared sizes are needed.
     """
     parts = []
-    for number, (source, node) in enumerate(zip(sources, masks, strict=True)):
+    for number, source in enumerate(sources):
         figures: list[exp.Expr] = [
             exp.Literal.number(number),
             bigint(count_all()),
@@ -69,8 +70,14 @@ def class_counts(
         ]
         if squares:
             figures += [total(_square()), total(when(_is_small(k), _square()))]
-        classes = nested(_classes(source, node), "classes")
-        parts.append(exp.Select(expressions=figures).from_(classes, copy=False))
+        keys: list[exp.Expr] = [
+            exp.BitwiseAnd(this=column(word(w)), expression=exp.Placeholder()) for w in range(words)
+        ]
+        sizes = exp.Select(
+            expressions=[alias(exp.Sum(this=column(SIZE)), CLASS_SIZE)],
+            group=exp.Group(expressions=keys),
+        ).from_(source.copy(), copy=False)
+        parts.append(exp.Select(expressions=figures).from_(nested(sizes, "classes"), copy=False))
     return union_all(parts)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.query.encode import LEAF, VALUE, leaf_map, same_value
+from sqlanon.query.encode import LEAF, VALUE, same_value, values_of
 from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.labels import level_labels
 from sqlanon.query.names import alias, column, count_all, when
@@ -83,7 +83,7 @@ def _listed_labels(hierarchy: Hierarchy, level: int, column_type: exp.DataType) 
         alias="listed",
         columns=[LEAF, LABEL],
     )
-    return leaf_map(listed, column_type, [LABEL])
+    return values_of(listed, column_type, [LABEL])
 
 
 def _text(value: str | None) -> exp.Expr:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+
 from sqlanon.cli.main import status
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

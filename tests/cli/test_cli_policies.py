@@ -3,10 +3,10 @@
 import doctest
 
 import pytest
+
 from sqlanon.cli import output, policies
 from sqlanon.cli.options import PolicyOptions, PublishingOptions, SearchOptions
 from sqlanon.cli.policies import PolicyMaker, policy_document, search_settings, split_columns
-
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy import Hierarchy
 

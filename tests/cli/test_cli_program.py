@@ -9,9 +9,9 @@ import time
 
 import pytest
 import typer
-from sqlanon.cli.main import commands
 
 import sqlanon
+from sqlanon.cli.main import commands
 
 COMMANDS = ["demo", "check", "plan", "apply", "anonymize"]
 HIERARCHY_COMMANDS = ["show", "check", "make", "load", "list", "drop"]

@@ -1,0 +1,134 @@
+"""Encoding: a table's distinct quasi-identifier combinations as packed codes, beside the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.binding import Subject
+from sqlanon.codes import Layout
+from sqlanon.engine.base import Engine
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy import Tree
+from sqlanon.query import encode
+from sqlanon.query.names import create_temporary
+
+Maps = Mapping[str, exp.Select]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A table's distinct quasi-identifier combinations as packed codes.
+
+    Args:
+        table: Codes and sizes, one row per combination.
+        rows: Number of combinations.
+        layout: Which bits hold which level of which column.
+        counts: `counts[column][leaf]`: records that hold a leaf [records].
+    """
+
+    table: exp.Table
+    rows: int
+    layout: Layout
+    counts: tuple[tuple[int, ...], ...]
+
+    def entropies(self, trees: Sequence[Tree]) -> list[list[float]]:
+        """Entropy of every column at every level [bits]."""
+        return [
+            [_entropy(tree, level, counts) for level in range(tree.height + 1)]
+            for tree, counts in zip(trees, self.counts, strict=True)
+        ]
+
+
+def encode_subject(engine: Engine, subject: Subject) -> Encoded:
+    """Writes the table of distinct combinations.
+
+    Raises:
+        HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
+    """
+    layout = Layout.of(subject.trees)
+    leaves = _load_leaves(engine, subject, layout)
+    maps = {
+        name: encode.leaf_map(leaves, number, subject.columns[name], layout.words)
+        for number, name in enumerate(subject.names)
+    }
+    _refuse_repeated(engine, subject, maps)
+    table = engine.temporary("encoded")
+    query = encode.encoded(subject.table, maps, set(subject.nullable), layout.words)
+    engine.run(create_temporary(table, query))
+    rows, records = engine.rows(encode.extent(table))[0]
+    if records != subject.records:
+        raise HierarchyError(_uncovered(engine, subject, maps))
+    counts = _leaf_counts(engine, subject, layout, table)
+    return Encoded(table, rows, layout, counts)
+
+
+def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:
+    """All columns' leaves with their codes, in one table."""
+    columns: dict[str, list[object]] = {encode.ATTRIBUTE: [], encode.LEAF: []}
+    columns |= {encode.word(w): [] for w in range(layout.words)}
+    for number, tree in enumerate(subject.trees):
+        columns[encode.ATTRIBUTE] += [number] * len(tree.leaves)
+        columns[encode.LEAF] += tree.leaves
+        for w, codes in enumerate(layout.leaf_codes(number, tree)):
+            columns[encode.word(w)] += codes
+    table = engine.temporary("leaves")
+    engine.load(table, columns, {**dict.fromkeys(columns, "BIGINT"), encode.LEAF: "VARCHAR"})
+    return table
+
+
+def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
+    faults = []
+    for name, attribute in subject.attributes.items():
+        if attribute.hierarchy.rows is not None and encode.needs_cast(subject.columns[name]):
+            repeated = engine.rows(encode.repeated_values(maps[name]))[0][0]
+            if repeated:
+                faults.append(
+                    f"hierarchy of column {name!r} lists {repeated} values of the column's type "
+                    "more than once, in different spellings; keep one row of each"
+                )
+    if faults:
+        raise HierarchyError(faults)
+
+
+def _uncovered(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
+    faults = []
+    for name, leaves in maps.items():
+        values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]
+        if values:
+            faults.append(
+                f"hierarchy of column {name!r} misses {values} values that {records} records "
+                "hold; add a row for each of them"
+            )
+    return faults
+
+
+def _leaf_counts(
+    engine: Engine, subject: Subject, layout: Layout, table: exp.Table
+) -> tuple[tuple[int, ...], ...]:
+    masks = [layout.column_masks(number, 0) for number in range(len(subject.trees))]
+    leaves = []
+    for number, tree in enumerate(subject.trees):
+        codes = layout.leaf_codes(number, tree)
+        leaves.append({code: leaf for leaf, code in enumerate(zip(*codes, strict=True))})
+    counts = [[0] * len(tree.leaves) for tree in subject.trees]
+    for number, *code, records in engine.rows(encode.marginals(table, masks)):
+        counts[number][leaves[number][tuple(code)]] = records
+    return tuple(map(tuple, counts))
+
+
+def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
+    """Records under each node of a level, from the records of each leaf."""
+    result = [0] * (tree.nodes[level][-1] + 1)
+    for node, count in zip(tree.nodes[level], counts, strict=True):
+        result[node] += count
+    return result
+
+
+def _entropy(tree: Tree, level: int, counts: Sequence[int]) -> float:
+    total = sum(counts)
+    shares = [count / total for count in node_counts(tree, level, counts) if count]
+    return -sum(part * math.log2(part) for part in shares)
