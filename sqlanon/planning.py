@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.recoding import Node
-from sqlanon.report import Report, key
+from sqlanon.report import ClassStatistics, Report, key
 from sqlanon.search.fulldomain import Lattice, Outcome, best_node
 
 METHODS = ("auto", "incognito")
@@ -222,7 +223,7 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     classes = problem.classes_of(engine, node)
     loss = classes.measures()
-    kept = classes.statistics.at_least(policy.k)
+    kept = _published(policy, classes)
     objective, name = problem.lattice.objective, key(options.loss)
     return Report(
         method="incognito",
@@ -240,11 +241,42 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
         search={
-            "nodes": problem.lattice.box.size,
+            "nodes": math.prod(tree.height + 1 for tree in subject.trees),
+            "candidates": problem.lattice.box.size,
             "checked": outcome.checked,
-            "candidates": problem.encoded.rows,
+            "combinations": problem.encoded.rows,
             "rolled_up": problem.counter.rolled_up,
             "proven": outcome.proven,
         },
-        notes=(*subject.warnings(), *policy_notes(policy)),
+        notes=(*subject.warnings(), *policy_notes(policy), *_unfinished(outcome, options)),
     )
+
+
+def _published(policy: Policy, classes: NodeClasses) -> ClassStatistics:
+    """The classes that will be published.
+
+    Raises:
+        UnsatisfiableError: Suppressed records are to be kept and are too few for a class.
+    """
+    large = classes.statistics.at_least(policy.k)
+    if policy.suppressed == "drop" or not classes.suppressed:
+        return large
+    if classes.suppressed < policy.k:
+        raise UnsatisfiableError(
+            f"the {classes.suppressed} suppressed records cannot be kept: their class would be "
+            f"smaller than k = {policy.k}; drop them with --suppressed drop, or change "
+            "--suppression-limit"
+        )
+    sizes = dict(large.histogram)
+    sizes[classes.suppressed] = sizes.get(classes.suppressed, 0) + 1
+    return ClassStatistics.of(sizes.items())
+
+
+def _unfinished(outcome: Outcome, options: Options) -> list[str]:
+    """What the time limit cut short."""
+    notes = []
+    if not outcome.proven:
+        notes.append("the time limit ended the search: a better recoding may exist, see the bound")
+    if options.minimal_nodes and outcome.minimal_nodes is None:
+        notes.append("the time limit came before every minimal node was found; none are listed")
+    return notes

@@ -202,7 +202,8 @@ class Report:
         statistics: The published table's equivalence classes.
         models: The policy's models and whether they hold.
         minimal_nodes: All minimal nodes, on request.
-        search: What the search did: `nodes`, `checked`, `proven` and so on.
+        search: What the search did: `nodes` of the lattice, `candidates` within the level bounds,
+            `checked`, `combinations` of values, sets `rolled_up`, `proven`.
         output: Where the table was published; None for a plan.
         notes: What a reader should know besides.
         seconds: How long each part took.
@@ -309,7 +310,7 @@ class Report:
         verb = "publish" if self.output is None else "published"
         sizes = self.statistics.to_dict()["class_size"]
         lines = [
-            f"{self.method}: {proof} of {self.search.get('nodes', 0):,} recodings, "
+            f"{self.method}: {proof} of {self.search.get('candidates', 0):,} recodings, "
             f"{self.search.get('checked', 0):,} checked",
             f"  {'loss':<16}{name} {self.loss[key(name)]:.6g}"
             + ("" if self.lower_bound is None else f" (none below {self.lower_bound:.6g})"),
