@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -45,6 +46,10 @@ def app(arguments: Sequence[str] | None = None) -> None:
     """
     # Syntax trees are many small objects; the default threshold costs a plan a tenth of its time.
     gc.set_threshold(200_000)
+    # Ended politely, a run must leave no spill file behind, as after Ctrl-C.
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
     tolerant(sys.stdout)
     tolerant(sys.stderr)
     sys.exit(status(arguments))
@@ -63,8 +68,10 @@ def status(arguments: Sequence[str] | None = None) -> int:
     except SqlanonError as error:
         complain(f"error: {error}")
         return error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as error:
         code = INTERRUPTED
+        for note in getattr(error, "__notes__", ()):
+            complain(note)
     except _UsageError as error:
         complain(f"error: {error.format_message()}")
         return int(error.exit_code)

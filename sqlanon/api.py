@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.checking import check_table
 from sqlanon.engine.source import Limits, OpenedSource, open_source
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, ResidueError, SqlanonError
 from sqlanon.planning import Options, make_plan
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
@@ -75,7 +75,9 @@ def plan(
     """
     options = Options(method, loss, minimal_nodes, time_limit, progress)
     with open_source(connection, table, read_only=True, **resources) as source:
-        return make_plan(source.engine, source.table, _settled(source, policy), options)
+        settled = _settled(source, policy)
+        with source.engine.transaction():
+            return make_plan(source.engine, source.table, settled, options)
 
 
 def apply(
@@ -111,9 +113,10 @@ def apply(
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, limits=resources)
-    with open_source(
-        connection, table or plan.table, read_only=file is not None, **resources
-    ) as source:
+    if table is None and plan.of_frame:
+        raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
+    named = plan.table if table is None else table
+    with open_source(connection, named, read_only=file is not None, **resources) as source:
         _refuse_lost(source, target)
         report = publish(source.engine, plan, source.table, target)
     return _finished(source, target, report)
@@ -192,7 +195,18 @@ def _finished(source: OpenedSource, target: Target, report: Report) -> Report:
 
     if not target.in_place:
         return report
-    if source.owned and source.path is not None:
-        rewrite(source.path)
-        return report
-    return replace(report, notes=(*report.notes, STILL_THERE))
+    if not source.owned or source.path is None:
+        return replace(report, notes=(*report.notes, STILL_THERE))
+    limits = target.limits
+    try:
+        rewrite(
+            source.path,
+            threads=limits.get("threads"),
+            memory_limit=limits.get("memory_limit"),
+        )
+    except SqlanonError as error:
+        raise ResidueError(f"the table was replaced and checked, but {error}") from None
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(f"the table was replaced and checked, but {STILL_THERE}")
+        raise
+    return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -111,7 +112,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     }
     if not attributes:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
-    _refuse_nested({name: columns[name] for name in attributes})
+    refuse_unsuited(engine, table, {name: columns[name] for name in attributes})
     records, *present = engine.rows(encode.presence(table, list(attributes)))[0]
     if records == 0:
         raise SourceError("the table is empty; there is nothing to anonymize")
@@ -135,13 +136,36 @@ def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
     return replace(attribute, hierarchy=resolved_hierarchy(engine, attribute.hierarchy))
 
 
-def _refuse_nested(columns: dict[str, exp.DataType]) -> None:
+def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.DataType]) -> None:
+    """Refuses columns whose values cannot be told apart by how they are written.
+
+    Raises:
+        SourceError: Nested types, intervals (30 days count as 1 month), or collations that take
+            different spellings for one value: a class would hold values that differ when published.
+    """
+    faults = []
     nested = [name for name, kind in columns.items() if kind.this in NESTED_TYPES]
     if nested:
-        raise SourceError(
+        faults.append(
             f"quasi-identifiers of a nested type: {', '.join(map(repr, nested))}; "
             "unnest them into columns of their own first"
         )
+    intervals = [n for n, kind in columns.items() if kind.this == exp.DataType.Type.INTERVAL]
+    if intervals:
+        faults.append(
+            f"quasi-identifiers of type INTERVAL: {', '.join(map(repr, intervals))}; "
+            "cast them to text or to a number first"
+        )
+    texts = [name for name, kind in columns.items() if kind.this in exp.DataType.TEXT_TYPES]
+    letters = engine.rows(encode.told_apart(table, texts))[0] if texts else ()
+    collated = [name for name, count in zip(texts, letters, strict=True) if count < 3]
+    if collated:
+        faults.append(
+            f"quasi-identifiers with a collation: {', '.join(map(repr, collated))}; it takes "
+            "different spellings for one value, so write them in one spelling in a column without"
+        )
+    if faults:
+        raise SourceError("; ".join(faults))
 
 
 def _grow(

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
@@ -29,13 +30,15 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
     names = list(policy.attributes)
     if not names:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
+    types = column_types(engine, table)
+    refuse_unsuited(engine, table, {name: types[name] for name in names})
     statistics = class_statistics(engine, table, names)
     if not statistics.records:
         raise SourceError("the table is empty; there is nothing to check")
     return CheckReport(
         statistics=statistics,
         models=model_results(policy, statistics),
-        threshold=1 / policy.k if policy.k > 1 else RISK_THRESHOLD,
+        threshold=RISK_THRESHOLD,
         quasi_identifiers=tuple(names),
         notes=tuple(policy_notes(policy)),
         seconds=time.monotonic() - started,

@@ -74,9 +74,15 @@ class Counter:
     _prepared: dict[tuple[str, ...], Callable[[Sequence[object]], Rows]] = field(
         default_factory=dict
     )
+    _uniform: list[list[bool]] = field(default_factory=list)
     _density: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.costs is not None:
+            self._uniform = [
+                [self.costs.is_uniform(number, level) for level in range(len(levels))]
+                for number, levels in enumerate(self.costs.costs)
+            ]
         self._density = Forecast(sum(map(max, self.entropies)))
         self.sets.append(self._base())
 
@@ -119,8 +125,8 @@ class Counter:
         small, records, cost = row
         uniform = sum(
             levels[level][0]
-            for levels, level in zip(self.costs.costs, node, strict=True)
-            if len(set(levels[level])) == 1
+            for number, (levels, level) in enumerate(zip(self.costs.costs, node, strict=True))
+            if self._uniform[number][level]
         )
         others = (sum(self.encoded.counts[0]) - records) // (TYPICAL * self.k)
         return ClassCounts(small + others, small, records, small_cost=cost + uniform * records)
@@ -130,7 +136,7 @@ class Counter:
         return [
             self._price(number, level)
             for number, level in enumerate(node)
-            if len(set(self.costs.costs[number][level])) > 1
+            if not self._uniform[number][level]
         ]
 
     def _price(self, number: int, level: int) -> Price:

@@ -103,7 +103,7 @@ def _uncovered(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
                 f"hierarchy of column {name!r} misses {values} values that {records} records "
                 "hold; add a row for each of them"
             )
-    return faults
+    return faults or ["the number of records changed while the table was read; try again"]
 
 
 def _leaf_counts(

@@ -49,6 +49,12 @@ class UnsatisfiableError(SqlanonError):
     exit_code = 1
 
 
+class ResidueError(SqlanonError):
+    """The table was replaced, but pages of the original may still be in the database's file."""
+
+    exit_code = 1
+
+
 class VerificationError(SqlanonError):
     """What was about to be published failed its own check; nothing was published."""
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from sqlanon.binding import Subject
 from sqlanon.encoding import Encoded, node_counts
 from sqlanon.engine.base import Engine
-from sqlanon.loss import CELL_LOSSES
+from sqlanon.loss import CELL_LOSSES, distinct
 from sqlanon.query import frequency
 from sqlanon.recoding import Node
 from sqlanon.report import ClassStatistics, key
@@ -65,9 +65,10 @@ class NodeClasses:
         total = Fraction(self.suppressed)
         for number, tree in enumerate(self.subject.trees):
             costs = CELL_LOSSES[name](tree, self.node[number])
-            cells = sum(
-                cost * count for cost, count in zip(costs, self.published[number], strict=True)
-            )
+            counts = dict.fromkeys(map(id, costs), 0)
+            for cost, count in zip(costs, self.published[number], strict=True):
+                counts[id(cost)] += count
+            cells = sum(cost * counts[i] for i, cost in distinct(costs).items())
             total += exact[number] / sum(exact) * cells
         return total / self.subject.records
 

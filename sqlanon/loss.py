@@ -52,16 +52,19 @@ class ClassCounts:
 def lm_cost(tree: Tree, level: int) -> list[Fraction]:
     """Loss Metric of a cell per node of a level: (leaves of the node - 1) / (leaves - 1).
 
-    0 for an original value, 1 for the top; 0 where the domain has a single value. The domain is
-    the hierarchy's leaves, present in the table or not.
+    0 for an original value, 1 for the top; 0 where the domain has a single value, which a record
+    loses only by being suppressed.
 
-    Source: Iyengar 2002, "Transforming data to satisfy privacy constraints", section 3.2; Kenig
-    2009, section 3.2.
+    A rule's leaves are the values present; a file's leaves are its rows. NULL is one of them where
+    the column holds one or the file names it.
+
+    Source: Iyengar 2002, "Transforming data to satisfy privacy constraints"; Kenig 2009, section
+    3.1, equation (3.1).
     """
     domain = len(tree.leaves)
     if domain == 1:
         return [Fraction(0)]
-    return [Fraction(size - 1, domain - 1) for size in tree.sizes(level)]
+    return _by_size(tree, level, lambda size: Fraction(size - 1, domain - 1))
 
 
 def precision_cost(tree: Tree, level: int) -> list[Fraction]:
@@ -77,10 +80,22 @@ def suppressed_cost(tree: Tree, level: int) -> list[Fraction]:
     """1 for a cell generalized to the root of its hierarchy, 0 for any other.
 
     Source: Meyerson and Williams 2004, "On the complexity of optimal k-anonymity"; Park and Shim
-    2007, section 2.
+    2007, section 3.2, definition 3.6.
     """
     domain = len(tree.leaves)
-    return [Fraction(int(level > 0 and size == domain)) for size in tree.sizes(level)]
+    return _by_size(tree, level, lambda size: Fraction(int(level > 0 and size == domain)))
+
+
+def _by_size(tree: Tree, level: int, cost: Callable[[int], Fraction]) -> list[Fraction]:
+    """A cost per node that depends on its size alone; nodes of one size share one number."""
+    sizes = tree.sizes(level)
+    costs = {size: cost(size) for size in set(sizes)}
+    return list(map(costs.__getitem__, sizes))
+
+
+def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
+    """The costs by identity: there are few, and comparing fractions takes long."""
+    return {id(cost): cost for cost in costs}
 
 
 CELL_LOSSES: Mapping[str, Callable[[Tree, int], list[Fraction]]] = {
@@ -109,7 +124,8 @@ class CellCosts:
 
     A record whose cells are all suppressed costs one `unit`, and column i's share of it is its
     weight over the sum of the weights. Where a common denominator of all costs fits, the figures
-    are exact; else they are rounded to the nearest of about 2^62 / records parts of a unit.
+    are exact; else they are rounded down to one of about 2^62 / records parts of a unit, so that no
+    record costs more than one.
 
     Args:
         unit: Cost of one suppressed record [units].
@@ -126,27 +142,37 @@ class CellCosts:
         """Counts a cell loss in units for a table of so many records."""
         exact = [Fraction(str(weight)) for weight in weights]
         whole = sum(exact, Fraction(0))
+        shares = [weight / whole for weight in exact]
         table = [
-            [[share / whole * cost for cost in CELL_LOSSES[name](tree, level)] for level in levels]
-            for tree, share in zip(trees, exact, strict=True)
-            for levels in [range(tree.height + 1)]
+            [CELL_LOSSES[name](tree, level) for level in range(tree.height + 1)] for tree in trees
         ]
-        largest = LARGEST // max(records, 1)
-        unit = 1
-        for share in {share / whole for share in exact}:
-            unit = math.lcm(unit, share.denominator)
-        for cost in {cost for column in table for level in column for cost in level}:
-            unit = math.lcm(unit, cost.denominator)
-            if unit > largest:
-                unit = 1 << (largest.bit_length() - 1)
-                break
-        return cls(
-            unit,
-            tuple(
-                tuple(tuple(round(cost * unit) for cost in level) for level in column)
-                for column in table
-            ),
-        )
+        unit = _common_unit(table, shares, (LARGEST - 1) // max(records, 1))
+        columns = []
+        for share, column in zip(shares, table, strict=True):
+            levels = []
+            for level in column:
+                units = {i: math.floor(c * share * unit) for i, c in distinct(level).items()}
+                levels.append(tuple(units[id(cost)] for cost in level))
+            columns.append(tuple(levels))
+        return cls(unit, tuple(columns))
+
+    def is_uniform(self, column: int, level: int) -> bool:
+        """Whether all cells of a column cost the same at a level."""
+        return min(self.costs[column][level]) == max(self.costs[column][level])
+
+
+def _common_unit(
+    table: Sequence[Sequence[Sequence[Fraction]]], shares: Sequence[Fraction], largest: int
+) -> int:
+    """The least number of parts that makes all costs whole, or the largest power of two."""
+    unit = math.lcm(*(share.denominator for share in shares))
+    for share, column in zip(shares, table, strict=True):
+        for level in column:
+            for cost in distinct(level).values():
+                unit = math.lcm(unit, (share * cost).denominator)
+                if unit > largest:
+                    return 1 << (largest.bit_length() - 1)
+    return unit if unit <= largest else 1 << (largest.bit_length() - 1)
 
 
 class Objective(Protocol):

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlglot import exp
 
@@ -32,6 +31,7 @@ from sqlanon.query.fingerprint import fingerprint
 from sqlanon.recoding import Node
 from sqlanon.report import ClassStatistics, Report, key
 from sqlanon.search.fulldomain import Lattice, Outcome, best_node
+from sqlanon.search.knowledge import Check
 
 METHODS = ("auto", "incognito")
 
@@ -99,13 +99,14 @@ def make_plan(
         outcome = _search(problem, options)
         searched_at = time.monotonic()
         if outcome.best is None:
-            raise _unsatisfiable(problem)
+            raise _unsatisfiable(problem, outcome)
         report = _expected(engine, problem, outcome, options)
     seconds = {
         "encode": encoded_at - started,
         "search": searched_at - encoded_at,
         "total": time.monotonic() - started,
     }
+    _refuse_ambiguous_label(problem, outcome.best)
     return Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),
@@ -159,6 +160,7 @@ def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) 
         subject.records,
         allowance,
         objective,
+        policy.k if policy.suppressed == "keep" else 0,
     )
     return Problem(subject, policy, encoded, counter, lattice)
 
@@ -194,10 +196,10 @@ def _objective(
 def _search(problem: Problem, options: Options) -> Outcome:
     counter, progress = problem.counter, options.progress
 
-    def ask(nodes: Sequence[Node]) -> list[Any]:
+    def ask(nodes: Sequence[Node]) -> list[Check]:
         if progress is not None:
             progress(f"search: {counter.counted:,} nodes checked")
-        return list(counter.ask(nodes))
+        return counter.ask(nodes)
 
     return best_node(
         problem.lattice,
@@ -207,12 +209,28 @@ def _search(problem: Problem, options: Options) -> Outcome:
     )
 
 
-def _unsatisfiable(problem: Problem) -> UnsatisfiableError:
+def _unsatisfiable(problem: Problem, outcome: Outcome) -> UnsatisfiableError:
+    if not outcome.proven:
+        return UnsatisfiableError(
+            f"the time limit came after {outcome.checked} of {problem.lattice.box.size} recodings "
+            "and before one that satisfies the policy; allow more time with --time-limit"
+        )
     top = problem.counter.ask([problem.subject.high])[0]
-    records = problem.subject.records
+    records, k = problem.subject.records, problem.policy.k
+    if top.suppressed == records <= problem.lattice.allowance and not problem.lattice.smallest:
+        return UnsatisfiableError(
+            f"no recoding within the levels allowed satisfies k = {k} and leaves anything: even at "
+            f"the highest levels {top.suppressed} of {records} records are in smaller classes; "
+            "raise --max-level"
+        )
+    if top.suppressed <= problem.lattice.allowance:
+        return UnsatisfiableError(
+            f"no recoding suppresses none or at least {k} of the {records} records, so those "
+            "suppressed would be too few for a class of their own; use --suppressed drop"
+        )
     return UnsatisfiableError(
-        f"no recoding within the levels allowed satisfies k = {problem.policy.k}: even at the "
-        f"highest levels {top.suppressed} of {records} records are in smaller classes, and "
+        f"no recoding within the levels allowed satisfies k = {k}: even at the highest levels "
+        f"{top.suppressed} of {records} records are in smaller classes, and "
         f"{problem.lattice.allowance} may be suppressed; raise --max-level or --suppression-limit"
     )
 
@@ -253,20 +271,10 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
 
 
 def _published(policy: Policy, classes: NodeClasses) -> ClassStatistics:
-    """The classes that will be published.
-
-    Raises:
-        UnsatisfiableError: Suppressed records are to be kept and are too few for a class.
-    """
+    """The classes that will be published, that of suppressed records included where it is."""
     large = classes.statistics.at_least(policy.k)
     if policy.suppressed == "drop" or not classes.suppressed:
         return large
-    if classes.suppressed < policy.k:
-        raise UnsatisfiableError(
-            f"the {classes.suppressed} suppressed records cannot be kept: their class would be "
-            f"smaller than k = {policy.k}; drop them with --suppressed drop, or change "
-            "--suppression-limit"
-        )
     sizes = dict(large.histogram)
     sizes[classes.suppressed] = sizes.get(classes.suppressed, 0) + 1
     return ClassStatistics.of(sizes.items())
@@ -280,3 +288,16 @@ def _unfinished(outcome: Outcome, options: Options) -> list[str]:
     if options.minimal_nodes and outcome.minimal_nodes is None:
         notes.append("the time limit came before every minimal node was found; none are listed")
     return notes
+
+
+def _refuse_ambiguous_label(problem: Problem, best: Check) -> None:
+    """Refuses to publish suppressed values under a label that stands for something else."""
+    policy, subject = problem.policy, problem.subject
+    if policy.suppressed == "drop" or not best.suppressed:
+        return
+    for name, tree, level in zip(subject.names, subject.trees, best.node, strict=True):
+        if level < tree.height and policy.suppressed_label in tree.labels[level]:
+            raise PolicyError(
+                f"the label for suppressed values also stands for a value or a node of level "
+                f"{level} of column {name!r}; choose another with --suppressed-label"
+            )

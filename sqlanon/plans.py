@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 
+from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
 from sqlanon.query import recode
@@ -45,6 +48,11 @@ class Plan:
         """The table."""
         return exp.to_table(self.table, dialect="duckdb")
 
+    @property
+    def of_frame(self) -> bool:
+        """Whether the table was a frame of the program, registered for the time of planning."""
+        return self.source.name.startswith("_sqlanon_frame_")
+
     def rows(self, source: exp.Table | None = None) -> exp.Select:
         """The query whose rows are published.
 
@@ -68,6 +76,8 @@ class Plan:
         }
         keeping = self.policy.suppressed == "keep"
         casts = {name: self._type(name) for name in self.enumerated}
+        floats = (name for name in recodes if self._type(name).this in exp.DataType.FLOAT_TYPES)
+        casts |= {name: self._type(name) for name in floats}
         return recode.published(
             source,
             {name: casts.get(name) for name in self.policy.published(list(self.columns))},
@@ -90,12 +100,9 @@ class Plan:
             PolicyError: Columns without a role, or a dialect that is not known.
         """
         target = exp.Table(this=exp.to_identifier(into, quoted=True))
-        try:
-            return recode.create_table(target, self.rows()).sql(dialect, pretty=True, identify=True)
-        except ValueError as error:
-            if isinstance(error, PolicyError):
-                raise
-            raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer") from None
+        if Dialect.get(dialect.lower()) is None:
+            raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
+        return render(recode.create_table(target, self.rows()), dialect.lower(), pretty=True)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json`."""
@@ -124,7 +131,8 @@ class Plan:
             "fingerprint": self.fingerprint,
         }
         try:
-            Path(path).write_text(json.dumps(document, indent=1, ensure_ascii=False), "utf-8")
+            text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+            _write_private(Path(path), text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
 
@@ -140,7 +148,7 @@ class Plan:
             if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
                 raise KeyError
             fingerprint = document["fingerprint"]
-            return cls(
+            plan = cls(
                 policy=Policy.from_dict(document["policy"]),
                 table=document["table"],
                 columns=document["columns"],
@@ -150,9 +158,18 @@ class Plan:
                 ),
                 fingerprint=None if fingerprint is None else tuple(fingerprint),
             )
+            plan.rows()
+            return plan
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
-        except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError):
+        except (KeyError, TypeError, AttributeError, ValueError):
             raise SourceError(
                 f"{str(path)!r} is no plan that this version of sqlanon has saved"
             ) from None
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Writes a file that its owner alone may read: a plan tells how the original looked."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -40,7 +40,8 @@ class QuasiIdentifier:
     max_level: int | None = None
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.weight, int | float) and 0 < self.weight < math.inf):
+        number = isinstance(self.weight, int | float) and not isinstance(self.weight, bool)
+        if not (number and 0 < self.weight < math.inf):
             raise PolicyError(f"weight {self.weight!r} is not a number above 0")
         for bound in (self.min_level, 0 if self.max_level is None else self.max_level):
             if isinstance(bound, bool) or not isinstance(bound, int) or bound < 0:
@@ -186,7 +187,7 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """The policy as `policy.toml` would write it; `from_dict` reads it back."""
         result: dict[str, Any] = {
-            "k": self.k,
+            **({"k": self.k} if self.models else {}),
             "suppression_limit": self.suppression_limit,
             "suppressed": self.suppressed,
             "suppressed_label": self.suppressed_label,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,16 +16,17 @@ from sqlanon.engine.base import Engine
 from sqlanon.engine.export import export, open_exported
 from sqlanon.engine.rewrite import leftovers
 from sqlanon.engine.source import Limits
-from sqlanon.errors import PolicyError, SourceError, StalePlanError, VerificationError
+from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.plans import Plan
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import drop_table
+from sqlanon.query.parts import OWN_PARTS, own_parts
 from sqlanon.query.recode import create_table, rename_table
 from sqlanon.report import ClassStatistics, Report
 
 STILL_THERE = (
-    "the database file and its log may still hold pages of the original: this connection is "
-    "yours, so close it and run `sqlanon.rewrite(path)`, or copy the database into a new file"
+    "the database file and its log may still hold pages of the original: once no connection "
+    "holds it, run sqlanon.rewrite(path), or copy the database into a new file"
 )
 
 
@@ -51,6 +52,8 @@ class Target:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
+        if self.into == "":
+            raise PolicyError("the name of the new table is empty")
         if sum((self.into is not None, self.in_place, self.output is not None)) != 1:
             raise PolicyError(
                 "say where to publish: one of --into TABLE, --in-place or --output FILE"
@@ -72,21 +75,23 @@ def publish(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Re
         VerificationError: The published table is not what the plan promised; nothing is published.
     """
     started = time.monotonic()
+    notes = plan.report.notes
     with engine.transaction():
         _refuse_stale(engine, plan, source)
+        if target.in_place:
+            notes += tuple(_lost(engine, source))
         with _staged(engine, plan, source, target) as staged:
             applied = time.monotonic()
             statistics = _verified(engine, plan, staged)
             checked = time.monotonic()
+        if target.in_place:
+            found = leftovers(engine, source)
+            notes += tuple(f"kept as they are, and may quote values: {text}" for text in found)
     seconds = {
         **plan.report.seconds,
         "apply": applied - started,
         "check": checked - applied,
     }
-    notes = plan.report.notes
-    if target.in_place:
-        found = leftovers(engine, source)
-        notes += tuple(f"kept as they are, and may quote values: {text}" for text in found)
     seconds["total"] = plan.report.seconds.get("total", 0.0) + time.monotonic() - started
     return replace(
         plan.report,
@@ -114,7 +119,11 @@ def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
 
 @contextmanager
 def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Iterator[exp.Table]:
-    """The published rows as a table to check; on leaving, it goes where it belongs."""
+    """The published rows as a table to check; on leaving, it goes where it belongs.
+
+    Until then it has a name of its own. After a failure it is dropped, since a transaction of the
+    caller may be committed all the same.
+    """
     rows = plan.rows(source)
     if target.output is not None:
         with engine.workspace():
@@ -122,19 +131,34 @@ def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> It
             engine.run(create_table(staged, rows, temporary=True))
             yield staged
             _write(engine, plan, staged, target)
-    elif target.in_place:
+        return
+    place = source
+    if target.into is None:
         _refuse_view(engine, source)
-        staged = engine.beside(source)
-        engine.run(create_table(staged, rows))
-        yield staged
-        engine.run(drop_table(source))
-        engine.run(rename_table(staged, source.name))
     else:
-        assert target.into is not None
-        table = engine.target(target.into, source)
-        _make_room(engine, table, source, target)
-        engine.run(create_table(table, rows))
-        yield table
+        place = engine.target(target.into, source)
+        _refuse_taken(engine, place, source, target)
+    staged = engine.beside(place)
+    engine.run(create_table(staged, rows))
+    try:
+        yield staged
+    except BaseException:
+        # In a transaction that has failed already nothing can be dropped, nor need be.
+        with suppress(EngineError):
+            engine.run(drop_table(staged))
+        raise
+    if engine.exists(place):
+        engine.run(drop_table(place))
+    engine.run(rename_table(staged, place.name))
+
+
+def _lost(engine: Engine, table: exp.Table) -> list[str]:
+    """What the original has that the table in its place will not have."""
+    return [
+        f"{count} {kind} of the original are not carried over"
+        for kind, count in zip(OWN_PARTS, engine.rows(own_parts(table))[0], strict=True)
+        if count
+    ]
 
 
 def _refuse_view(engine: Engine, source: exp.Table) -> None:
@@ -145,7 +169,7 @@ def _refuse_view(engine: Engine, source: exp.Table) -> None:
         )
 
 
-def _make_room(engine: Engine, table: exp.Table, source: exp.Table, target: Target) -> None:
+def _refuse_taken(engine: Engine, table: exp.Table, source: exp.Table, target: Target) -> None:
     if not engine.exists(table):
         return
     if table.sql("duckdb").lower() == source.sql("duckdb").lower():
@@ -154,7 +178,6 @@ def _make_room(engine: Engine, table: exp.Table, source: exp.Table, target: Targ
         raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
     if not engine.is_base_table(table):
         raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
-    engine.run(drop_table(table))
 
 
 def _verified(engine: Engine, plan: Plan, table: exp.Table) -> ClassStatistics:
@@ -177,10 +200,10 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> ClassStatistics:
             "nothing is published"
         )
     for result in model_results(plan.policy, statistics):
-        if not result.holds and statistics.records:
+        if not result.holds:
             raise VerificationError(
-                f"{result.model} {result.threshold:g} does not hold on the table written, which "
-                f"has {result.value:g}; nothing is published"
+                f"{result.model} {result.threshold} does not hold on the table written, which "
+                f"has {result.value}; nothing is published"
             )
     return statistics
 

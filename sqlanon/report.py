@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -73,12 +74,12 @@ class ClassStatistics:
         A record's prosecutor risk is one over the size of its class, so its mean over records
         is classes over records.
 
-        Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity", section 2.
+        Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity".
 
         Args:
             threshold: Risk above which a record counts as at risk, in (0, 1].
         """
-        at_risk = sum(s * c for s, c in self.histogram.items() if s * threshold < 1)
+        at_risk = sum(s * c for s, c in self.histogram.items() if 1 / s > threshold)
         return {
             "records": self.records,
             "classes": self.classes,
@@ -173,14 +174,14 @@ class CheckReport:
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
             f"  unique records  {figures['unique_records']:,}"
             f" ({share(figures['unique_records'], figures['records'])})",
-            f"  risk            highest {risk['prosecutor_max']:.1%}, "
-            f"mean {risk['prosecutor_mean']:.1%}; {risk['records_at_risk']:,} records above "
+            f"  risk            highest {risk['prosecutor_max']:.3%}, "
+            f"mean {risk['prosecutor_mean']:.3%}; {risk['records_at_risk']:,} records above "
             f"{self.threshold:.1%}",
         ]
         for result in self.models:
             verdict = "holds" if result.holds else "does NOT hold"
             lines.append(
-                f"{result.model} {result.threshold:g} {verdict}: the table has {result.value:g}"
+                f"{result.model} {result.threshold:,} {verdict}: the table has {result.value:,}"
             )
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -243,10 +244,10 @@ class Report:
             "method": self.method,
             "loss": {
                 "name": self.loss_name,
-                "value": self.loss[key(self.loss_name)],
-                **self.loss,
+                "value": _finite(self.loss[key(self.loss_name)]),
+                **{name: _finite(value) for name, value in self.loss.items()},
             },
-            "lower_bound": self.lower_bound,
+            "lower_bound": None if self.lower_bound is None else _finite(self.lower_bound),
             "records": self.records,
             "suppressed_records": self.suppressed_records,
             "suppressed_cells": self.suppressed_cells,
@@ -282,7 +283,11 @@ class Report:
             heights: Highest level per quasi-identifier.
             histogram: Rows of class size and number of classes.
         """
-        measures = {k: v for k, v in document["loss"].items() if k not in ("name", "value")}
+        measures = {
+            name: float("inf") if value is None else value
+            for name, value in document["loss"].items()
+            if name not in ("name", "value")
+        }
         nodes = document.get("minimal_nodes")
         return cls(
             method=document["method"],
@@ -303,6 +308,13 @@ class Report:
             seconds=document["seconds"],
         )
 
+    def _bound_text(self) -> str:
+        if self.search.get("proven"):
+            return " (no full-domain recoding loses less)"
+        if self.lower_bound is None:
+            return ""
+        return f" (every full-domain recoding loses at least {figure(self.lower_bound)})"
+
     def to_text(self) -> str:
         """A page for a reader."""
         name = self.loss_name
@@ -312,8 +324,7 @@ class Report:
         lines = [
             f"{self.method}: {proof} of {self.search.get('candidates', 0):,} recodings, "
             f"{self.search.get('checked', 0):,} checked",
-            f"  {'loss':<16}{name} {self.loss[key(name)]:.6g}"
-            + ("" if self.lower_bound is None else f" (none below {self.lower_bound:.6g})"),
+            f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
             f"{self.statistics.classes:,} classes",
             f"  {'suppressed':<16}{self.suppressed_records:,} records "
@@ -334,10 +345,20 @@ class Report:
             ]
         for result in self.models:
             verdict = "holds" if result.holds else "does NOT hold"
-            lines.append(f"{result.model} {result.threshold:g} {verdict}: {result.value:g}")
+            lines.append(f"{result.model} {result.threshold:,} {verdict}: {result.value:,}")
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def figure(value: float) -> str:
+    """A measure for a reader: totals in full, others to six digits."""
+    return f"{value:,.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.6g}"
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
 
 
 def key(loss_name: str) -> str:
@@ -347,4 +368,6 @@ def key(loss_name: str) -> str:
 
 def share(part: int, whole: int) -> str:
     """A part of a whole in per cent."""
-    return f"{part / whole:.2%}" if whole else "0 %"
+    if not part or not whole:
+        return "0%"
+    return f"{part / whole:.2%}" if part / whole >= 0.0001 else "<0.01%"

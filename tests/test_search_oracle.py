@@ -122,7 +122,8 @@ def brute_force(case):
             for other in feasible
         )
     ]
-    best = min(feasible, key=lambda node: (*found[node], node), default=None)
+    publishable = [node for node in feasible if found[node][1] < len(case["records"])]
+    best = min(publishable, key=lambda node: (*found[node], node), default=None)
     return best, found.get(best), minimal
 
 

@@ -204,7 +204,7 @@ def _cast(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
 
 def _copy(query: exp.Select, exported: Exported) -> exp.Copy:
     """COPY to a CSV or Parquet file."""
-    csv = {
+    csv: dict[str, exp.Expr] = {
         "FORMAT": exp.var("csv"),
         "HEADER": exp.true(),
         "DELIM": exp.Literal.string(","),
@@ -213,6 +213,12 @@ def _copy(query: exp.Select, exported: Exported) -> exp.Copy:
         "NULLSTR": exp.Literal.string(""),
         "COMPRESSION": exp.var("gzip" if exported.ending == ".csv.gz" else "none"),
     }
+    blank = [name for name in exported.types if name != name.strip()]
+    if blank:
+        # Quoting a column quotes its name, which a reader would else take the blanks off.
+        csv["FORCE_QUOTE"] = exp.Tuple(
+            expressions=[exp.to_identifier(name, quoted=True) for name in blank]
+        )
     parquet = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd")}
     options: Mapping[str, exp.Expr] = parquet if exported.ending == ".parquet" else csv
     return exp.Copy(

@@ -119,18 +119,40 @@ def _sniff(engine: DuckDB, path: Path) -> Layout:
             f"{path.name!r} has no header: its first line looks like data; "
             "put the column names there"
         )
-    types = {column["name"]: column["type"] for column in columns}
+    names = _header(path, delimiter)
+    # The sniffer takes blanks off names, and gives names to columns that have none or share one.
+    if [name.strip() for name in names] != [column["name"] for column in columns]:
+        names = [column["name"] for column in columns]
+    types = dict(zip(names, (column["type"] for column in columns), strict=True))
     formats = {"DATE": date_format, "TIMESTAMP": timestamp_format}
     return Layout(delimiter, types, {kind: form for kind, form in formats.items() if form})
 
 
-def _delimiter(path: Path) -> str:
-    """The delimiter of the header line: the candidate that stands most often outside quotes."""
+def _header(path: Path, delimiter: str) -> list[str]:
+    """The column names: those in quotes as they are written, others without blanks around them."""
+    text = _head(path).decode("utf-8-sig", errors="replace")
+    mark = re.escape(delimiter)
+    field = rf'[ ]*(?:"((?:[^"]|"")*)"[ ]*|([^{mark}\r\n]*))({mark}|\r|\n|$)'
+    names = []
+    for found in re.finditer(field, text):
+        quoted, plain, end = found.groups()
+        names.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
+        if end != delimiter:
+            break
+    return names
+
+
+def _head(path: Path) -> bytes:
     try:
         with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
-            head = file.read(65_536)
+            return file.read(65_536)
     except (OSError, EOFError):
         raise SourceError(f"{path.name!r} is not a valid gzip file") from None
+
+
+def _delimiter(path: Path) -> str:
+    """The delimiter of the header line: the candidate that stands most often outside quotes."""
+    head = _head(path)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise SourceError(f"{path.name!r} is written in UTF-16; save it as UTF-8")
     text = re.sub(r'"(?:[^"]|"")*"', "", head.decode("utf-8-sig", errors="replace"))

@@ -21,6 +21,7 @@ ATTRIBUTE = "attribute"
 LEAF = "leaf"
 VALUE = "value"
 SIZE = "size"
+WHOLE = exp.DataType.INTEGER_TYPES - {exp.DataType.Type.BIT}
 
 
 def word(number: int) -> str:
@@ -32,6 +33,22 @@ def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Records of a table, and per column how many of them are not NULL."""
     counts = [bigint(exp.Count(this=column(name))) for name in columns]
     return exp.select(bigint(count_all()), *counts).from_(source.copy())
+
+
+def told_apart(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """How many of three letters that differ by case or accent each text column tells apart.
+
+    A column's collation is not in its type; what it does to letters that are added to it shows it.
+    """
+    names = [column(name) for name in columns]
+    probe: exp.Expr = exp.select(*names).from_(source.copy()).where(exp.false())
+    for letter in ("a", "A", "á"):
+        letters = exp.select(*(exp.Literal.string(letter) for _ in columns))
+        probe = exp.Union(this=probe, expression=letters, distinct=False)
+    counts = [bigint(exp.Count(this=exp.Distinct(expressions=[column(name)]))) for name in columns]
+    return exp.select(*counts).from_(
+        exp.Subquery(this=probe, alias=exp.TableAlias(this=exp.to_identifier("probe", quoted=True)))
+    )
 
 
 def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
@@ -67,22 +84,36 @@ def values_of(
 ) -> exp.Select:
     """Leaf texts turned into values of the column's type, with what they carry.
 
-    A text that is no value of the type stands for a value that the column cannot hold; whole
-    numbers must not match a text that only rounds to them.
+    A text that is no value of the type stands for a value that the column cannot hold, and so does
+    one that would only be rounded to a value.
     """
-    if not needs_cast(column_type):
-        value: exp.Expr = column(LEAF)
-        fits: exp.Expr | None = None
-    else:
+    value: exp.Expr = column(LEAF)
+    fits: exp.Expr | None = None
+    if needs_cast(column_type):
         value = exp.TryCast(this=column(LEAF), to=column_type.copy())
-        fits = value.is_(exp.null()).not_()
-        if column_type.this in exp.DataType.INTEGER_TYPES:
-            number = exp.TryCast(this=column(LEAF), to=exp.DataType.build("DOUBLE"))
-            fits = exp.and_(fits, exp.EQ(this=number, expression=value.copy()))
-        fits = exp.or_(column(LEAF).is_(exp.null()), fits)
+        fits = exp.or_(column(LEAF).is_(exp.null()), _is_exact(value, column_type))
     query = exp.Select(expressions=[alias(value, VALUE), *(column(name) for name in carried)])
     query.from_(leaves.copy(), copy=False)
     return query if fits is None else query.where(fits, copy=False)
+
+
+def _is_exact(value: exp.Expr, column_type: exp.DataType) -> exp.Expr:
+    """Whether a leaf's text means a value of the type, and not one that it is rounded to."""
+    wide = {
+        **dict.fromkeys((*WHOLE, exp.DataType.Type.DECIMAL), "DECIMAL(38, 10)"),
+        exp.DataType.Type.DATE: "TIMESTAMP",
+    }.get(column_type.this)
+    if wide is None:
+        return value.copy().is_(exp.null()).not_()
+    kind = exp.DataType.build(wide, dialect="duckdb")
+    text = exp.cast(value.copy(), exp.DataType.Type.VARCHAR)
+    return exp.or_(
+        exp.EQ(
+            this=exp.TryCast(this=column(LEAF), to=kind),
+            expression=exp.TryCast(this=value.copy(), to=kind.copy()),
+        ),
+        exp.EQ(this=text, expression=column(LEAF)),
+    )
 
 
 def needs_cast(column_type: exp.DataType) -> bool:

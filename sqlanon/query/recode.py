@@ -104,7 +104,7 @@ def published(
 
     Args:
         source: The table.
-        columns: The published columns, in order, with the type to cast to where it is another.
+        columns: The published columns, in order, with a type where one is to be cast to.
         recodes: How each quasi-identifier is published.
         k: Classes smaller than it are suppressed [records]; None where there are none.
         kept_label: What replaces the quasi-identifiers of suppressed records; None drops them.
@@ -123,7 +123,7 @@ def published(
             for name, item in recodes.items()
         ]
         query = query.join(small.subquery(SMALL), on=exp.and_(*same), join_type="left")
-        large = column(CLASS_SIZE, SMALL).is_(exp.null())
+        large = column(_size_name(recodes), SMALL).is_(exp.null())
         if kept_label is None:
             query = query.where(large)
         else:
@@ -135,7 +135,12 @@ def published(
 
 
 def _as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
-    return value if kind is None else exp.cast(value, kind)
+    """A value of the source; minus zero, which counts as zero, is published as zero."""
+    if kind is None:
+        return value
+    if kind.this in exp.DataType.FLOAT_TYPES:
+        return exp.cast(exp.Add(this=value, expression=exp.Literal.number("0.0")), kind)
+    return exp.cast(value, kind)
 
 
 def _generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
@@ -153,13 +158,21 @@ def _generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select
 
 def _small_classes(source: exp.Table, recodes: Mapping[str, Recode], k: int) -> exp.Select:
     query = _generalized(source, recodes)
-    values = [item.published() for item in recodes.values()]
-    names = [alias(value, name) for name, value in zip(recodes, values, strict=True)]
+    names = [alias(item.published(), name) for name, item in recodes.items()]
+    keys = [item.published() for item in recodes.values() if item.constant is None]
     return (
-        query.select(*names, alias(count_all(), CLASS_SIZE))
-        .group_by(*(value.copy() for value in values if not isinstance(value, exp.Cast)))
+        query.select(*names, alias(count_all(), _size_name(recodes)))
+        .group_by(*keys)
         .having(exp.LT(this=count_all(), expression=exp.Literal.number(k)))
     )
+
+
+def _size_name(recodes: Mapping[str, Recode]) -> str:
+    """A name for the size of a class that no quasi-identifier has, in whatever case."""
+    taken, name = {column.lower() for column in recodes}, CLASS_SIZE
+    while name in taken:
+        name += "_"
+    return name
 
 
 def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:

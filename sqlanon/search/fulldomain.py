@@ -54,6 +54,8 @@ class Lattice:
         records: Records of the table.
         allowance: Records that may be suppressed.
         objective: The loss to minimize.
+        smallest: Fewest records that may be suppressed where any are: those that are kept in a
+            class of their own must be enough for one.
     """
 
     low: Node
@@ -62,6 +64,13 @@ class Lattice:
     records: int
     allowance: int
     objective: Objective
+    smallest: int = 0
+
+    def accepts(self, suppressed: int) -> bool:
+        """Whether a node that suppresses so many records may be published: not an empty table."""
+        if suppressed == self.records and not self.smallest:
+            return False
+        return suppressed == 0 or self.smallest <= suppressed <= self.allowance
 
     @property
     def box(self) -> Box:
@@ -124,11 +133,16 @@ class Search:
             )
             self.shares.learn(entropy, check.suppressed / self.lattice.records)
             self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
-            if check.suppressed <= self.lattice.allowance and (
+            if self.lattice.accepts(check.suppressed) and (
                 self.best is None or rank(check) < rank(self.best)
             ):
                 self.best = check
         return found
+
+    @property
+    def value(self) -> int:
+        """The loss to beat."""
+        return UNKNOWN if self.best is None else self.best.value
 
     def knowledge(self, box: Box) -> Knowledge:
         """What all checks made so far prove about a box."""
@@ -162,19 +176,21 @@ def best_node(
         minimal_nodes: Also find every minimal node: within the allowance, none below it is.
 
     Returns:
-        The outcome; ties are broken by fewer suppressed records, then by the levels in order.
+        The outcome; ties are broken by fewer suppressed records, then by the levels in order. After
+        a time limit the loss may be proven least while another node of the same loss was not
+        reached. The limit is looked at between queries, so the last one may overrun it.
     """
     deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
     search = Search(lattice, ask, deadline)
     search.check([lattice.high])
-    if search.best is None:
+    if search.checks[lattice.high].suppressed > lattice.allowance:
         return Outcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
     if lattice.box.size > LARGEST_BOX:
         descend(search)
     bound = branch(search, lattice.box, close_optimum)
     nodes = minimal_within(search) if minimal_nodes else None
-    proven = bound >= search.best.value
-    return Outcome(search.best, min(bound, search.best.value), proven, len(search.checks), nodes)
+    proven = bound >= search.value
+    return Outcome(search.best, min(bound, search.value), proven, len(search.checks), nodes)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
@@ -220,13 +236,11 @@ def branch(
     Returns:
         A lower bound on the loss of the nodes left open, `UNKNOWN` where none is.
     """
-    allowance, objective = search.lattice.allowance, search.lattice.objective
-    queue = [(-UNKNOWN, box.low, box.high)]
+    queue = [(_lowest(search, box), box.low, box.high)]
     left = UNKNOWN
     while queue:
         bound, low, high = heapq.heappop(queue)
-        assert search.best is not None
-        if not every and bound > search.best.value:
+        if not every and bound > search.value:
             break
         if search.expired():
             return min(left, bound)
@@ -237,11 +251,16 @@ def branch(
         for half in part.halves():
             if half.high not in search.checks:
                 search.check([half.high])
-            top = search.checks[half.high]
-            if top.suppressed <= allowance:
-                lowest = int(combine(objective.lowest_up(half.low), top.down, objective.additive))
-                heapq.heappush(queue, (lowest, half.low, half.high))
+            if search.checks[half.high].suppressed <= search.lattice.allowance:
+                heapq.heappush(queue, (_lowest(search, half), half.low, half.high))
     return left
+
+
+def _lowest(search: Search, box: Box) -> int:
+    """A lower bound on the loss of a box whose highest node was checked."""
+    objective = search.lattice.objective
+    up, down = objective.lowest_up(box.low), search.checks[box.high].down
+    return int(combine(up, down, objective.additive))
 
 
 def close_optimum(search: Search, knowledge: Knowledge) -> int:
@@ -265,10 +284,10 @@ def close_optimum(search: Search, knowledge: Knowledge) -> int:
 
 def open_nodes(search: Search, knowledge: Knowledge, bounds: Longs) -> Flags:
     """The unchecked nodes that may be within the allowance and rank before the best one."""
-    best = search.best
-    assert best is not None
-    box = knowledge.box
+    best, box = search.best, knowledge.box
     result = (knowledge.fewest <= search.lattice.allowance) & ~knowledge.checked
+    if best is None:
+        return result
     ties = (bounds == best.value) & (knowledge.fewest <= best.suppressed)
     later = box.preceding(best.node)
     ties.flat[later:] &= knowledge.fewest.flat[later:] < best.suppressed
@@ -278,9 +297,8 @@ def open_nodes(search: Search, knowledge: Knowledge, bounds: Longs) -> Flags:
 
 def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Reals) -> list[Node]:
     """The nodes to check next: the most promising one, then witnesses against the open ones."""
-    lattice, box = search.lattice, knowledge.box
-    objective, best = lattice.objective, search.best
-    assert best is not None
+    lattice, box, best = search.lattice, knowledge.box, search.value
+    objective = lattice.objective
     shares = search.shares.at(entropies)
     shares = np.clip(shares, knowledge.fewest / lattice.records, knowledge.most / lattice.records)
     down = np.maximum(objective.expected_down(knowledge.up, shares), knowledge.down)
@@ -293,7 +311,7 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
     picked: list[int] = []
     promising = np.where(candidates & (excess < 0.5), value, np.inf)
     first = int(promising.argmin())
-    if promising.flat[first] < best.value:
+    if promising.flat[first] < best:
         picked.append(first)
     left = candidates.copy()
     if picked:
@@ -303,7 +321,7 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
         hardest = int(np.where(left, knowledge.up, UNKNOWN).argmin())
         corner = np.unravel_index(hardest, box.shape)
         above = tuple(slice(i, None) for i in corner)
-        need = objective.needed_down(int(knowledge.up.flat[hardest]), best.value)
+        need = objective.needed_down(int(knowledge.up.flat[hardest]), best)
         rules_out = np.where(down[above] >= need, 1.0, beyond[above])
         score = np.where(knowledge.checked[above], -1.0, rules_out * below[above])
         offset = np.unravel_index(int(score.argmax()), score.shape)

@@ -8,6 +8,7 @@ below) and every node above it (`s` from above, `up` from below).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,22 +50,34 @@ class Box:
     high: Node
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def sides(self) -> tuple[int, ...]:
         """Levels per quasi-identifier."""
         return tuple(top - bottom + 1 for bottom, top in zip(self.low, self.high, strict=True))
 
     @property
+    def axes(self) -> tuple[int, ...]:
+        """The quasi-identifiers with a choice of levels; arrays have an axis for each of them.
+
+        At least one, since an array without axes is a number.
+        """
+        return tuple(i for i, side in enumerate(self.sides) if side > 1) or (0,)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Levels per axis."""
+        return tuple(self.sides[axis] for axis in self.axes)
+
+    @property
     def size(self) -> int:
         """Number of nodes."""
-        total = 1
-        for levels in self.shape:
-            total *= levels
-        return total
+        return math.prod(self.sides)
 
     def node(self, flat: int) -> Node:
         """The node at a position of the flattened box; positions ascend lexicographically."""
-        index = np.unravel_index(flat, self.shape)
-        return tuple(int(i) + low for i, low in zip(index, self.low, strict=True))
+        levels = list(self.low)
+        for axis, index in zip(self.axes, np.unravel_index(flat, self.shape), strict=True):
+            levels[axis] += int(index)
+        return tuple(levels)
 
     def preceding(self, node: Node) -> int:
         """How many nodes of the box come before a node in lexicographic order."""
@@ -82,19 +95,21 @@ class Box:
         """The part of the box at or below a node, or None where there is none."""
         if any(level < low for level, low in zip(node, self.low, strict=True)):
             return None
-        return tuple(slice(0, level - low + 1) for level, low in zip(node, self.low, strict=True))
+        return tuple(slice(0, node[axis] - self.low[axis] + 1) for axis in self.axes)
 
     def above(self, node: Node) -> tuple[slice, ...] | None:
         """The part of the box at or above a node, or None where there is none."""
         if any(level > high for level, high in zip(node, self.high, strict=True)):
             return None
-        return tuple(
-            slice(max(level - low, 0), None) for level, low in zip(node, self.low, strict=True)
-        )
+        return tuple(slice(max(node[axis] - self.low[axis], 0), None) for axis in self.axes)
+
+    def holds(self, node: Node) -> bool:
+        """Whether a node lies in the box."""
+        return all(a <= b <= c for a, b, c in zip(self.low, node, self.high, strict=True))
 
     def halves(self) -> tuple[Box, Box]:
         """The box cut in two across its longest side."""
-        axis = max(range(len(self.low)), key=lambda i: self.shape[i])
+        axis = max(range(len(self.low)), key=lambda i: self.sides[i])
         middle = (self.low[axis] + self.high[axis]) // 2
         high = (*self.high[:axis], middle, *self.high[axis + 1 :])
         low = (*self.low[:axis], middle + 1, *self.low[axis + 1 :])
@@ -136,8 +151,10 @@ class Knowledge:
         if above is not None:
             np.minimum(self.most[above], check.suppressed, out=self.most[above])
             np.maximum(self.up[above], check.up, out=self.up[above])
-        if below is not None and above is not None:
-            self.checked[tuple(part.stop - 1 for part in below)] = True
+        if self.box.holds(check.node):
+            self.checked[tuple(check.node[axis] - self.box.low[axis] for axis in self.box.axes)] = (
+                True
+            )
 
     def bound(self) -> Longs:
         """A lower bound on the loss of every node of the box."""
@@ -153,10 +170,11 @@ def combine(up: Any, down: Any, additive: bool) -> Any:
 def spread(box: Box, table: Sequence[Sequence[float]], *, additive: bool = True) -> Any:
     """Sums one figure per quasi-identifier and level over a box, or takes the largest of them."""
     result: Any = None
-    for axis, levels in enumerate(table):
-        side = np.asarray(levels[box.low[axis] : box.high[axis] + 1])
-        shape = [1] * len(box.shape)
-        shape[axis] = len(side)
+    for number, levels in enumerate(table):
+        side = np.asarray(levels[box.low[number] : box.high[number] + 1])
+        shape = [1] * len(box.axes)
+        if number in box.axes:
+            shape[box.axes.index(number)] = len(side)
         side = side.reshape(shape)
         result = side if result is None else combine(result, side, additive)
     return np.array(np.broadcast_to(result, box.shape))

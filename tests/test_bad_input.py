@@ -1,0 +1,360 @@
+"""Bad input: one clear error with the column, the count and the way out, and nothing written."""
+
+import subprocess
+import sys
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
+from sqlanon.errors import (
+    HierarchyError,
+    PolicyError,
+    SourceError,
+    SqlanonError,
+    UnsatisfiableError,
+)
+
+RECORDS = 30
+
+
+@pytest.fixture
+def connection():
+    """A table in which every text holds the word MARK, and every number 77."""
+    with duckdb.connect() as opened:
+        opened.execute(f"""
+            CREATE TABLE people AS
+            SELECT 'MARK name ' || i AS name, 77000 + i AS age, 'MARK' || (i % 3) AS zip,
+                   'MARK ill ' || (i % 2) AS diagnosis, ['MARK'] AS list, {{'a': 'MARK'}} AS struct,
+                   MAP {{'MARK': 1}} AS map, (77.5 + i)::DOUBLE AS weight,
+                   ('MARK' || (i % 2))::ENUM ('MARK0', 'MARK1') AS kind
+            FROM range({RECORDS}) r(i)
+        """)
+        yield opened
+
+
+def state(connection):
+    return connection.execute(
+        "SELECT table_name FROM duckdb_tables() UNION ALL "
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+    ).fetchall()
+
+
+def chain(error):
+    """The texts of an error and of every other that its traceback would print or carry."""
+    found = []
+    while error is not None:
+        found.append(str(error))
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def refused(connection, kind, policy, table="people", **options):
+    """The message of the error, which every writing call and `plan` must agree on."""
+    before = state(connection)
+    options = {"into": "out", **options}
+    with pytest.raises(kind) as caught:
+        sqlanon.anonymize(connection, table, policy, **options)
+    assert state(connection) == before
+    message = str(caught.value)
+    assert "\n" not in message
+    assert not [one for one in chain(caught.value) if "MARK" in one or "77" in one]
+    return message
+
+
+def policy(column="zip", hierarchy=None, **options):
+    options = {"others": "drop", "models": [KAnonymity(2)], **options}
+    return Policy({column: hierarchy or Hierarchy.suppression()}, **options)
+
+
+@pytest.mark.parametrize("call", [sqlanon.check, sqlanon.plan])
+@pytest.mark.parametrize("name", ["missing.duckdb", "missing.csv", ".", "no folder/x.csv"])
+def test_source_that_is_no_file_is_an_error(tmp_path, call, name):
+    with pytest.raises(SourceError, match=r"there is no file|is a folder"):
+        call(tmp_path / name, None, policy())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"MARK this is no database", b"\x00" * 4096])
+def test_source_that_is_no_database_is_an_error(tmp_path, content):
+    path = tmp_path / "people.duckdb"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=r"people\.duckdb"):
+        sqlanon.anonymize(path, None, policy(), in_place=True)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("source", [None, 42, object()])
+def test_source_of_no_known_kind_is_an_error(source):
+    with pytest.raises(SourceError, match="connection or a path"):
+        sqlanon.check(source, "people", policy())
+
+
+def test_database_of_several_tables_needs_the_name_of_one(connection):
+    connection.execute("CREATE TABLE other AS SELECT 1 AS x")
+    assert "'other', 'people'" in refused(connection, SourceError, policy(), table=None)
+
+
+def test_table_that_is_missing_is_an_error_that_names_a_near_one(connection):
+    message = refused(connection, SourceError, policy(), table="peopel")
+    assert "'peopel'" in message
+    assert "'people'" in message
+
+
+@pytest.mark.parametrize("role", ["sensitive", "keep", "drop", "identifiers"])
+def test_columns_that_are_missing_are_one_error(connection, role):
+    message = refused(connection, PolicyError, policy("zipp", **{role: ["naem"]}))
+    assert "'zipp'; did you mean 'zip'" in message
+    assert "'naem'; did you mean 'name'" in message
+
+
+@pytest.mark.parametrize("role", ["sensitive", "keep", "drop", "identifiers"])
+def test_column_in_two_roles_is_an_error(role):
+    with pytest.raises(PolicyError, match=r"'zip' is both quasi-identifier and .*one role"):
+        policy(**{role: ["zip"]})
+    with pytest.raises(PolicyError, match="'name' is named twice"):
+        policy(**{role: ["name", "name"]})
+
+
+def test_columns_in_no_role_are_one_error_that_lists_them_and_the_options(connection):
+    message = refused(
+        connection, PolicyError, policy(others=None, identifiers=["name"], keep=["age"])
+    )
+    assert message.startswith("6 columns have no role: 'diagnosis', 'list', 'struct', 'map', ")
+    assert all(option in message for option in ("--keep", "--drop", "--others keep|drop"))
+
+
+def test_check_and_plan_need_no_role_for_every_column(connection):
+    lenient = policy(others=None)
+    assert sqlanon.check(connection, "people", lenient).holds
+    assert sqlanon.plan(connection, "people", lenient).report.holds
+
+
+def test_no_quasi_identifier_is_an_error(connection):
+    nothing = Policy({}, others="drop", models=[KAnonymity(2)])
+    assert "--qi" in refused(connection, PolicyError, nothing)
+
+
+def test_no_model_is_an_error(connection):
+    assert "--k" in refused(connection, PolicyError, policy(models=[]))
+
+
+def test_values_outside_a_hierarchy_are_counted_never_shown(connection):
+    hierarchy = Hierarchy.from_rows([("MARK0", "*"), ("elsewhere", "*")])
+    message = refused(connection, HierarchyError, policy(hierarchy=hierarchy))
+    assert message == (
+        "hierarchy of column 'zip' misses 2 values that 20 records hold; add a row for each of them"
+    )
+
+
+def test_values_outside_two_hierarchies_are_one_error(connection):
+    hierarchy = Hierarchy.from_rows([("elsewhere", "*")])
+    two = Policy({"zip": hierarchy, "diagnosis": hierarchy}, others="drop", models=[KAnonymity(2)])
+    message = refused(connection, HierarchyError, two)
+    assert "'zip' misses 3" in message
+    assert "'diagnosis' misses 2" in message
+
+
+@pytest.mark.parametrize("hierarchy", [
+    Hierarchy.intervals(5), Hierarchy.dates("month"), Hierarchy.expressions("value::INTEGER"),
+    Hierarchy.expressions("error(value)"), Hierarchy.expressions("no_such_function(value)"),
+    Hierarchy.expressions("other_column"), Hierarchy.expressions("max(value)"),
+    Hierarchy.expressions("(SELECT max(zip) FROM people)"), Hierarchy.expressions("1 +"),
+    Hierarchy.expressions("value); DROP TABLE people; --"),
+    Hierarchy.expressions("left(value, 4)", "right(value, 1)"), Hierarchy.table("no such table"),
+    Hierarchy.table("people"),
+])  # fmt: skip
+@pytest.mark.parametrize("column", ["zip", "kind"])
+def test_hierarchy_that_does_not_fit_its_column_is_an_error(connection, column, hierarchy):
+    if column == "kind":
+        hierarchy = hierarchy.from_dict(hierarchy.to_dict())
+    assert refused(connection, SqlanonError, policy(column, hierarchy))
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ([("MARK0", "*"), ("MARK0", "*"), ("MARK1", "*"), ("MARK2", "*")], "1 duplicate leaf"),
+        ([("MARK0", "x", "*"), ("MARK1", "y", "+"), ("MARK2", "y", "*")], "does not nest: 1 node"),
+        ([("MARK0", "x"), ("MARK1", "y"), ("MARK2", "y")], "2 top nodes"),
+        ([("MARK0", "*"), ("MARK1", None), ("MARK2", "*")], "1 empty label"),
+    ],
+)
+def test_broken_hierarchy_names_column_fault_and_count(connection, rows, fault):
+    message = refused(connection, HierarchyError, policy(hierarchy=Hierarchy.from_rows(rows)))
+    assert "'zip'" in message
+    assert fault in message
+
+
+def test_broken_hierarchies_of_two_columns_are_one_error(connection):
+    broken = Hierarchy.from_rows([("a", "x"), ("b", "y")])
+    two = Policy({"zip": broken, "diagnosis": broken}, others="drop", models=[KAnonymity(2)])
+    message = refused(connection, HierarchyError, two)
+    assert "'zip'" in message
+    assert "'diagnosis'" in message
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 2.0, "2", None, float("nan")])
+def test_k_that_is_no_whole_number_above_0_is_an_error(k):
+    with pytest.raises(PolicyError, match="whole number of at least 1"):
+        KAnonymity(k)
+
+
+def test_k_of_1_publishes_with_a_note(connection):
+    report = sqlanon.anonymize(connection, "people", policy(models=[KAnonymity(1)]), into="out")
+    assert any("k = 1 protects nobody" in note for note in report.notes)
+
+
+def test_k_above_the_number_of_records_is_an_error(connection):
+    message = refused(connection, PolicyError, policy(models=[KAnonymity(RECORDS + 1)]))
+    assert message == f"k is {RECORDS + 1} but the table has only {RECORDS} records"
+
+
+@pytest.mark.parametrize("limit", [-0.01, 1.01, 5, "0.5", True, None, float("nan")])
+def test_suppression_limit_that_is_no_share_is_an_error(limit):
+    with pytest.raises(PolicyError, match="between 0 and 1"):
+        policy(suppression_limit=limit)
+
+
+@pytest.mark.parametrize("weight", [0, -1, float("inf"), float("nan"), "2", None])
+def test_weight_that_is_no_number_above_0_is_an_error(weight):
+    with pytest.raises(PolicyError, match="above 0"):
+        QuasiIdentifier(Hierarchy.suppression(), weight=weight)
+
+
+@pytest.mark.parametrize("level", [-1, 1.0, True, "1"])
+@pytest.mark.parametrize("bound", ["min_level", "max_level"])
+def test_level_that_is_no_whole_number_is_an_error(bound, level):
+    with pytest.raises(PolicyError, match="whole number of at least 0"):
+        QuasiIdentifier(Hierarchy.suppression(), **{bound: level})
+
+
+def test_minimum_above_maximum_level_is_an_error():
+    with pytest.raises(PolicyError, match="min_level 2 is above max_level 1"):
+        QuasiIdentifier(Hierarchy.intervals(5, 10), min_level=2, max_level=1)
+
+
+@pytest.mark.parametrize("bounds", [{"min_level": 4}, {"max_level": 4}])
+def test_level_above_the_height_is_an_error_that_names_the_column(connection, bounds):
+    attribute = QuasiIdentifier(Hierarchy.intervals(5, 10), **bounds)
+    assert "column 'age': level 4 is above the 3 levels" in refused(
+        connection, PolicyError, policy("age", attribute)
+    )
+
+
+@pytest.mark.parametrize("option", [{"method": "magic"}, {"loss": "magic"}])
+def test_unknown_method_or_loss_is_an_error_that_lists_the_known(connection, option):
+    message = refused(connection, PolicyError, policy(), **option)
+    assert "'magic'" in message
+    assert "incognito" in message or "discernibility" in message
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_time_limit_that_is_not_above_0_is_an_error(connection, seconds):
+    assert "above 0" in refused(connection, PolicyError, policy(), time_limit=seconds)
+
+
+@pytest.mark.parametrize("option", [{"suppressed": "hide"}, {"others": "publish"}])
+def test_policy_word_that_is_not_known_is_an_error(option):
+    with pytest.raises(PolicyError, match=f"{next(iter(option))} is"):
+        policy(**option)
+
+
+def test_empty_table_is_an_error(connection):
+    connection.execute("CREATE TABLE nobody AS SELECT * FROM people LIMIT 0")
+    message = refused(connection, SourceError, policy(), table="nobody")
+    assert message == "the table is empty; there is nothing to anonymize"
+    with pytest.raises(SourceError, match="empty"):
+        sqlanon.check(connection, "nobody", policy())
+
+
+def test_quasi_identifiers_of_nested_types_are_one_error(connection):
+    nested = Policy(["list", "zip", "struct", "map"], others="drop", models=[KAnonymity(2)])
+    message = refused(connection, SourceError, nested)
+    assert "'list', 'struct', 'map'" in message
+    assert "unnest" in message
+
+
+def test_unsatisfiable_policy_names_counts_and_ends_with_1(connection):
+    attribute = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
+    message = refused(
+        connection, UnsatisfiableError, policy("age", attribute, suppression_limit=0.1)
+    )
+    assert "k = 2" in message
+    assert "30 of 30 records" in message
+    assert "3 may be suppressed" in message
+    assert UnsatisfiableError.exit_code == 1
+
+
+def test_record_that_cannot_be_converted_is_not_quoted(connection):
+    message = refused(
+        connection, SqlanonError, policy(hierarchy=Hierarchy.expressions("value::DATE"))
+    )
+    assert "does not fit the type" in message
+
+
+def test_plan_for_a_table_that_is_gone_is_an_error(connection, tmp_path):
+    sqlanon.plan(connection, "people", policy()).save(tmp_path / "plan.json")
+    connection.execute("ALTER TABLE people RENAME TO renamed")
+    with pytest.raises(SourceError, match="there is no table"):
+        sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
+    assert state(connection) == [("renamed",)]
+
+
+def make(connection, values):
+    connection.execute(f"CREATE TABLE t AS SELECT unnest([{', '.join(values)}]) AS x")
+
+
+@pytest.mark.parametrize("texts", [("1", "2"), ("1.0", "2.0"), ("01", "2"), (" 1", "2e0")])
+@pytest.mark.parametrize("kind", ["INTEGER", "HUGEINT", "DOUBLE", "DECIMAL(4,1)"])
+def test_number_matches_any_spelling_of_its_leaf(connection, kind, texts):
+    make(connection, [f"CAST({value} AS {kind})" for value in "112"])
+    hierarchy = Hierarchy.from_rows([(text, "*") for text in texts])
+    sqlanon.anonymize(connection, "t", Policy({"x": hierarchy}, models=[KAnonymity(3)]), into="o")
+    assert connection.execute("FROM o").fetchall() == [("*",)] * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "leaf"),
+    [
+        ("INTEGER", "2", "1.5"),
+        ("BIGINT", "9007199254740994", "9007199254740993.5"),
+        ("DECIMAL(4,1)", "1.5", "1.46"),
+        ("DATE", "2024-02-29", "2024-02-29 12:00:00"),
+        ("BOOLEAN", "true", "2"),
+    ],
+)
+def test_leaf_that_only_rounds_to_a_value_does_not_match_it(connection, kind, value, leaf):
+    make(connection, [f"CAST('{value}' AS {kind})"] * 3)
+    policy = Policy({"x": Hierarchy.from_rows([(leaf, "*")])}, models=[KAnonymity(3)])
+    with pytest.raises(HierarchyError, match="'x' misses 1 values that 3 records hold"):
+        sqlanon.anonymize(connection, "t", policy, into="out")
+
+
+@pytest.mark.parametrize("spellings", [("01", "1"), ("1", "1.0"), ("1", " 1")])
+def test_leaves_that_are_one_value_are_an_error(connection, spellings):
+    make(connection, ["1", "1", "2"])
+    hierarchy = Hierarchy.from_rows([(text, "*") for text in (*spellings, "2")])
+    with pytest.raises(HierarchyError, match=r"'x' lists 1 values .* more than once"):
+        sqlanon.anonymize(
+            connection, "t", Policy({"x": hierarchy}, models=[KAnonymity(3)]), into="o"
+        )
+
+
+def test_database_held_by_another_process_is_an_error(tmp_path):
+    path = tmp_path / "held.duckdb"
+    with duckdb.connect(str(path)) as opened:
+        opened.execute("CREATE TABLE people AS SELECT 'a' AS zip FROM range(12)")
+    program = (
+        "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holding:
+        holding.stdout.readline()
+        with pytest.raises(SourceError, match="held by another process") as caught:
+            sqlanon.anonymize(path, "people", policy(), in_place=True)
+        holding.communicate(b"\n")
+    assert isinstance(caught.value, SqlanonError)
+    assert sqlanon.check(path, "people", policy()).statistics.records == 12

@@ -1,0 +1,257 @@
+"""Check: which k a table has as it stands; published tables pass, and hold nothing else."""
+
+import re
+from collections import Counter
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
+from sqlanon.errors import PolicyError
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def fill(connection, rows, types=("VARCHAR", "VARCHAR"), table="t"):
+    names = [f"x{number}" for number in range(len(types))]
+    columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
+    connection.execute(f"CREATE OR REPLACE TABLE {table} ({columns})")
+    if rows:
+        marks = ", ".join("?" * len(types))
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    return names
+
+
+def check(connection, rows, k=2, types=("VARCHAR", "VARCHAR")):
+    names = fill(connection, rows, types)
+    return sqlanon.check(connection, "t", Policy(names, models=[KAnonymity(k)]))
+
+
+CLASSES = [("a", "x")] * 3 + [("b", "x")] * 2 + [("b", "y")]
+
+
+def test_check_counts_records_classes_and_sizes(connection):
+    figures = check(connection, CLASSES).to_dict()
+    assert (figures["records"], figures["classes"], figures["k"]) == (6, 3, 1)
+    assert figures["class_size"] == {"min": 1, "mean": 2.0, "median": 2.0, "max": 3}
+
+
+def test_check_counts_unique_records_and_risks(connection):
+    figures = check(connection, CLASSES, k=3).to_dict()
+    assert figures["unique_records"] == 1
+    # One over the size of the class: 1/3 three times, 1/2 twice, 1 once; the mean is 3 of 6.
+    assert figures["risk"]["prosecutor_max"] == 1.0
+    assert figures["risk"]["prosecutor_mean"] == pytest.approx(0.5)
+    assert figures["risk"]["threshold"] == 0.2
+    assert figures["risk"]["records_at_risk"] == 6
+
+
+@pytest.mark.parametrize(("k", "holds"), [(1, True), (2, True), (3, False)])
+def test_check_says_whether_k_holds(connection, k, holds):
+    report = check(connection, [("a", "x")] * 2 + [("b", "y")] * 4, k=k)
+    assert report.holds is holds
+    assert [(m.model, m.threshold, m.value) for m in report.models] == [("k-anonymity", k, 2)]
+
+
+def test_check_without_a_model_reports_and_holds(connection):
+    fill(connection, CLASSES)
+    report = sqlanon.check(connection, "t", Policy(["x0"]))
+    assert report.holds
+    assert report.statistics.smallest == 3
+
+
+def test_check_ignores_other_columns_and_hierarchies(connection):
+    fill(connection, CLASSES)
+    policy = Policy({"x0": Hierarchy.from_rows([("elsewhere", "*")])}, models=[KAnonymity(3)])
+    assert sqlanon.check(connection, "t", policy).holds
+
+
+def test_check_writes_nothing(connection):
+    fill(connection, CLASSES)
+    before = connection.execute("SELECT * FROM duckdb_tables()").fetchall()
+    sqlanon.check(connection, "t", Policy(["x0"], models=[KAnonymity(2)]))
+    assert connection.execute("SELECT * FROM duckdb_tables()").fetchall() == before
+
+
+def test_check_works_within_the_callers_transaction(connection):
+    connection.execute("BEGIN")
+    assert check(connection, CLASSES).statistics.records == 6
+    connection.rollback()
+    assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)]
+
+
+def test_check_works_on_a_database_opened_for_reading_only(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as opened:
+        fill(opened, CLASSES)
+    with duckdb.connect(str(path), read_only=True) as opened:
+        assert sqlanon.check(opened, "t", Policy(["x0"])).statistics.records == 6
+    assert sqlanon.check(path, None, Policy(["x0"])).statistics.records == 6
+
+
+@pytest.mark.parametrize(
+    ("rows", "smallest"),
+    [
+        ([(None, "x")] * 2 + [("a", "x")] * 2, 2),
+        ([(None, None)] * 3 + [("a", None)] * 2 + [(None, "x")] * 4, 2),
+        ([(None, None)] + [("a", "x")] * 5, 1),
+        ([(None, "x"), ("", "x"), ("NULL", "x")], 1),
+    ],
+)
+def test_check_takes_null_for_a_value_of_its_own(connection, rows, smallest):
+    report = check(connection, rows)
+    assert report.statistics.records == len(rows)
+    assert report.statistics.smallest == smallest == min(Counter(rows).values())
+
+
+def test_check_takes_nan_for_one_value(connection):
+    rows = [(float("nan"),), (float("nan"),), (1.0,), (1.0,)]
+    assert check(connection, rows, types=("DOUBLE",)).statistics.classes == 2
+
+
+def test_check_notes_what_k_does_not_hide(connection):
+    fill(connection, CLASSES)
+    policy = Policy(["x0"], sensitive=["x1"], models=[KAnonymity(1)])
+    notes = " ".join(sqlanon.check(connection, "t", policy).notes)
+    assert "'x1'" in notes
+    assert "k = 1 protects nobody" in notes
+
+
+def test_check_counts_ten_million_equal_records(connection):
+    connection.execute("CREATE TABLE t AS SELECT 'a' AS x0 FROM range(10_000_000)")
+    report = sqlanon.check(connection, "t", Policy(["x0"], models=[KAnonymity(10_000_000)]))
+    assert report.holds
+    assert report.to_dict()["class_size"]["max"] == 10_000_000
+
+
+def test_check_is_text_for_a_reader(connection):
+    text = check(connection, CLASSES).to_text()
+    assert "6 records in 3 classes by x0, x1" in text
+    assert "k-anonymity 2 does NOT hold: the table has 1" in text
+
+
+def test_check_of_a_missing_quasi_identifier_is_an_error(connection):
+    fill(connection, CLASSES)
+    with pytest.raises(PolicyError, match="'x9'"):
+        sqlanon.check(connection, "t", Policy(["x9"]))
+
+
+def test_check_before_publishing_still_names_a_missing_sensitive_column(connection):
+    fill(connection, CLASSES)
+    with pytest.raises(PolicyError, match="'x9'"):
+        sqlanon.check(connection, "t", Policy(["x0"], sensitive=["x9"]))
+
+
+values = st.sampled_from(["a", "b", "c", "", "*", None])
+tables = st.lists(st.tuples(values, values), min_size=1, max_size=25)
+DATABASE = duckdb.connect()
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables)
+def test_check_agrees_with_a_count_in_python(rows):
+    report = check(DATABASE, rows)
+    assert report.statistics.histogram == Counter(Counter(rows).values())
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tables,
+    st.integers(1, 4),
+    st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+    st.sampled_from([None, "x0", "x1"]),
+)
+def test_published_table_passes_check_and_conserves_its_records(rows, k, limit, dropped):
+    names = fill(DATABASE, rows)
+    grouped = Hierarchy.from_rows(
+        [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*"), ("", "none", "*"), ("*", "none", "*")]
+    )
+    policy = Policy(
+        {name: QuasiIdentifier(grouped) for name in names if name != dropped},
+        identifiers=[] if dropped is None else [dropped],
+        models=[KAnonymity(min(k, len(rows)))],
+        suppression_limit=limit,
+    )
+    report = sqlanon.anonymize(DATABASE, "t", policy, into="out", overwrite=True)
+    published = DATABASE.execute("FROM out").fetchall()
+    assert len(published) == len(rows) - report.suppressed_records
+    assert report.suppressed_records <= limit * len(rows)
+    if published:
+        checked = sqlanon.check(DATABASE, "out", policy)
+        assert checked.holds
+        assert checked.statistics.histogram == Counter(Counter(published).values())
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "keep"])
+@pytest.mark.parametrize("others", ["keep", "drop"])
+def test_published_table_passes_check_with_the_very_policy(connection, suppressed, others):
+    fill(connection, [(str(i % 5 % 4), str(i), "extra") for i in range(50)], ("VARCHAR",) * 3)
+    policy = Policy(
+        {"x0": Hierarchy.suppression()},
+        identifiers=["x1"],
+        others=others,
+        models=[KAnonymity(10)],
+        suppression_limit=0.7,
+        suppressed=suppressed,
+    )
+    sqlanon.anonymize(connection, "t", policy, into="out")
+    assert sqlanon.check(connection, "out", policy).holds
+
+
+def marked_database(folder, records=100_000):
+    """A database with a marker in a column to drop and one in a column to generalize."""
+    path = folder / "marked.duckdb"
+    with duckdb.connect(str(path)) as opened:
+        opened.execute("SET force_compression = 'uncompressed'")
+        opened.execute(
+            "CREATE TABLE people AS SELECT 'NAMED' || md5(i::VARCHAR)[:12] AS name, "
+            "(i % 5) || 'CODED' || md5((i * 31)::VARCHAR)[:12] AS code, i % 7 AS kept "
+            f"FROM range({records}) r(i)"
+        )
+        opened.execute("CREATE VIEW counted AS SELECT count(*) AS records FROM people")
+    return path
+
+
+def markers(folder):
+    """How many different markers the bytes of all files of a folder hold."""
+    found = set()
+    for file in folder.rglob("*"):
+        if file.is_file():
+            found.update(re.findall(rb"(?:NAMED|CODED)[0-9a-f]{12}", file.read_bytes()))
+    return len(found)
+
+
+MARKED = Policy(
+    {"code": Hierarchy.expressions("left(value, 1)")},
+    identifiers=["name"],
+    keep=["kept"],
+    models=[KAnonymity(5)],
+)
+
+
+def test_in_place_of_a_path_leaves_no_byte_of_the_original(tmp_path):
+    path = marked_database(tmp_path)
+    assert markers(tmp_path) == 200_000
+    report = sqlanon.anonymize(path, "people", MARKED, in_place=True, temp_directory=tmp_path)
+    assert markers(tmp_path) == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["marked.duckdb"]
+    assert not any("rewrite" in note for note in report.notes)
+    with duckdb.connect(str(path)) as opened:
+        assert opened.execute("FROM counted").fetchall() == [(100_000,)]
+
+
+def test_in_place_through_a_connection_says_that_pages_remain_and_rewrite_removes_them(tmp_path):
+    path = marked_database(tmp_path)
+    with duckdb.connect(str(path)) as opened:
+        report = sqlanon.anonymize(opened, "people", MARKED, in_place=True)
+    assert markers(tmp_path) > 100_000
+    assert any("sqlanon.rewrite" in note for note in report.notes)
+    sqlanon.rewrite(path)
+    assert markers(tmp_path) == 0

@@ -1,0 +1,253 @@
+"""Counting in DuckDB against brute force, straight from the codes and from roll-ups."""
+
+import itertools
+from collections import Counter as Sizes
+from contextlib import closing, contextmanager
+from unittest.mock import patch
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon import codes, counting
+from sqlanon.binding import bind
+from sqlanon.codes import WORD_BITS
+from sqlanon.counting import Counter
+from sqlanon.encoding import encode_subject
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.loss import (
+    CELL_LOSSES,
+    LOSSES,
+    CellCosts,
+    CellObjective,
+    ClassCounts,
+    ClassSizeObjective,
+    DiscernibilityObjective,
+)
+from sqlanon.policy import Policy, QuasiIdentifier
+
+
+@st.composite
+def hierarchies(draw, leaves=5, height=3):
+    """Rows of a random laminar tree, NULL among its leaves at times."""
+    number = draw(st.integers(1, leaves))
+    heads = list(range(number))
+    levels = [[f"v{leaf}" for leaf in heads]]
+    if draw(st.booleans()):
+        levels[0][0] = None
+    for _ in range(1, draw(st.integers(1, height))):
+        kept = [head for head in dict.fromkeys(heads) if head == 0 or draw(st.booleans())]
+        heads = [max(head for head in kept if head <= leaf) for leaf in range(number)]
+        levels.append([f"from {head}" for head in heads])
+    levels.append(["*"] * number)
+    return list(zip(*levels, strict=True))
+
+
+@st.composite
+def cases(draw):
+    """Hierarchies, records and k; the lowest level allowed is 0 or 1."""
+    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    leaves = st.tuples(*(st.sampled_from([row[0] for row in tree]) for tree in trees))
+    return {
+        "trees": trees,
+        "records": draw(st.lists(leaves, min_size=1, max_size=20)),
+        "low": [draw(st.sampled_from([0, 0, 1])) for _ in trees],
+        "weights": [draw(st.sampled_from([1.0, 2, 0.1, 3.7])) for _ in trees],
+        "k": draw(st.integers(1, 4)),
+        "loss": draw(st.sampled_from(LOSSES)),
+    }
+
+
+def table_of(case):
+    connection = duckdb.connect()
+    names = [f"c{number}" for number in range(len(case["trees"]))]
+    connection.execute(f"CREATE TABLE people ({', '.join(f'{name} VARCHAR' for name in names)})")
+    marks = ", ".join("?" * len(names))
+    connection.executemany(f"INSERT INTO people VALUES ({marks})", case["records"])
+    return connection
+
+
+def counter_of(connection, case, bits=WORD_BITS):
+    """A counter over the case's table whose codes are packed in words of so many bits."""
+    engine = DuckDB(connection)
+    attributes = {
+        f"c{number}": QuasiIdentifier(Hierarchy.from_rows(rows), weight, low)
+        for number, (rows, weight, low) in enumerate(
+            zip(case["trees"], case["weights"], case["low"], strict=True)
+        )
+    }
+    subject = bind(engine, engine.resolve("people"), Policy(attributes))
+    with patch.object(codes, "WORD_BITS", bits):
+        encoded = encode_subject(engine, subject)
+    objective, costs = objective_of(case, subject)
+    return Counter(
+        engine,
+        encoded,
+        subject.trees,
+        case["k"],
+        objective,
+        costs,
+        case["loss"] == "discernibility",
+        subject.low,
+        encoded.entropies(subject.trees),
+    )
+
+
+def objective_of(case, subject):
+    """The loss, its floor left at nothing, and the costs of its cells."""
+    records, floor = subject.records, tuple((0,) * (tree.height + 1) for tree in subject.trees)
+    if case["loss"] in CELL_LOSSES:
+        costs = CellCosts.of(case["loss"], subject.trees, subject.weights, records)
+        return CellObjective(costs.unit, records, floor), costs
+    if case["loss"] == "discernibility":
+        return DiscernibilityObjective(records, floor), None
+    return ClassSizeObjective(records, case["k"], floor), None
+
+
+def nodes_of(case):
+    """Every node at or above the lowest."""
+    levels = [
+        range(low, len(rows[0])) for low, rows in zip(case["low"], case["trees"], strict=True)
+    ]
+    return list(itertools.product(*levels))
+
+
+def brute_force(case, counter, node):
+    """The node's records suppressed, up, down and value from the generalized records alone."""
+    maps = [
+        {row[0]: row[level] for row in rows}
+        for rows, level in zip(case["trees"], node, strict=True)
+    ]
+    sizes = Sizes(
+        tuple(m[value] for m, value in zip(maps, record, strict=True)) for record in case["records"]
+    )
+    small = {group: size for group, size in sizes.items() if size < case["k"]}
+    cost = 0
+    if counter.costs is not None:
+        for group, size in small.items():
+            for number, label in enumerate(group):
+                tree = counter.trees[number]
+                place = tree.node_labels(node[number]).index(label)
+                cost += size * counter.costs.costs[number][node[number]][place]
+    counts = ClassCounts(
+        classes=len(sizes),
+        small_classes=len(small),
+        small_records=sum(small.values()),
+        squares=sum(size * size for size in sizes.values()),
+        small_squares=sum(size * size for size in small.values()),
+        small_cost=cost,
+    )
+    objective = counter.objective
+    return (
+        node,
+        counts.small_records,
+        objective.up(node, counts),
+        objective.down(counts),
+        objective.value(node, counts),
+    )
+
+
+def figures(check):
+    return check.node, check.suppressed, check.up, check.down, check.value
+
+
+@contextmanager
+def rolling_up_always():
+    """Within, writing a frequency set seems to cost less than nothing."""
+    with patch.object(counting, "WORTHWHILE", 0), patch.object(counting, "WRITING", -(10**6)):
+        yield
+
+
+@settings(max_examples=25, deadline=None)
+@given(cases(), st.sampled_from([3, 5, WORD_BITS]))
+def test_counts_equal_brute_force(case, bits):
+    with closing(table_of(case)) as connection:
+        counter = counter_of(connection, case, bits)
+        nodes = nodes_of(case)
+        found = [figures(check) for check in counter.ask(nodes)]
+        assert found == [brute_force(case, counter, node) for node in nodes]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data(), cases(), st.sampled_from([3, WORD_BITS]))
+def test_counts_from_roll_ups_equal_counts_from_the_codes(data, case, bits):
+    nodes = nodes_of(case)
+    batches = data.draw(st.lists(st.lists(st.sampled_from(nodes), max_size=4), max_size=3))
+    with closing(table_of(case)) as connection:
+        plain, rolling = (counter_of(connection, case, bits) for _ in range(2))
+        expected = [list(map(figures, plain.ask(batch))) for batch in batches]
+        with rolling_up_always():
+            assert [list(map(figures, rolling.ask(batch))) for batch in batches] == expected
+
+
+# 400 records of two columns that hold 20 values each: at (1, 1) 16 classes are left.
+GRID = {
+    "trees": [[(f"v{i}", f"from {i // 5}", "*") for i in range(20)]] * 2,
+    "records": [(f"v{i}", f"v{j}") for i in range(20) for j in range(20)],
+    "low": [0, 0],
+    "weights": [1.0, 1.0],
+    "k": 6,
+    "loss": "lm",
+}
+ABOVE = [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+@pytest.fixture
+def grid():
+    with closing(table_of(GRID)) as connection:
+        yield counter_of(connection, GRID)
+
+
+def test_nodes_are_counted_from_a_roll_up_where_that_saves_rows(grid):
+    with patch.object(counting, "WORTHWHILE", 0):
+        grid.ask([(1, 1)])
+        found = [figures(check) for check in grid.ask(ABOVE)]
+    assert [(one.node, one.rows) for one in grid.sets] == [((0, 0), 400), ((1, 1), 16)]
+    assert grid.rolled_up == 1
+    assert found == [brute_force(GRID, grid, node) for node in ABOVE]
+
+
+def test_small_tables_are_not_rolled_up(grid):
+    grid.ask([(1, 1)])
+    grid.ask(ABOVE)
+    assert grid.rolled_up == 0
+
+
+def test_counted_is_the_number_of_nodes_asked(grid):
+    grid.ask(ABOVE)
+    grid.ask([(0, 0)])
+    assert grid.counted == 5
+
+
+def test_no_nodes_are_no_query(grid):
+    assert grid.ask([]) == []
+
+
+def test_the_lowest_node_is_rolled_up_first():
+    with closing(table_of(GRID)) as connection:
+        counter = counter_of(connection, {**GRID, "low": [1, 0]})
+    assert [(one.node, one.rows) for one in counter.sets] == [((1, 0), 80)]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_many_columns_in_several_words_are_counted(loss):
+    """30 columns of 8 values need 90 bits, two words."""
+    columns = 30
+    rows = [(f"v{i}", f"from {i // 2}", "*") for i in range(8)]
+    case = {
+        "trees": [rows] * columns,
+        "records": [tuple(f"v{(i * j) % 8}" for j in range(columns)) for i in range(24)],
+        "low": [0] * columns,
+        "weights": [1.0] * columns,
+        "k": 4,
+        "loss": loss,
+    }
+    nodes = [tuple((i + j) % 3 for j in range(columns)) for i in range(3)]
+    nodes += [(level,) * columns for level in range(3)]
+    with closing(table_of(case)) as connection:
+        counter = counter_of(connection, case)
+        assert counter.encoded.layout.words == 2
+        found = [figures(check) for check in counter.ask(nodes)]
+        assert found == [brute_force(case, counter, node) for node in nodes]

@@ -1,0 +1,348 @@
+"""Losses: worked examples with their formulas, exact units, and bounds that hold."""
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon.errors import PolicyError
+from sqlanon.loss import (
+    CELL_LOSSES,
+    LOSSES,
+    CellCosts,
+    CellObjective,
+    ClassCounts,
+    ClassSizeObjective,
+    DiscernibilityObjective,
+    checked_loss,
+    lm_cost,
+    precision_cost,
+    suppressed_cost,
+)
+from sqlanon.search.knowledge import combine
+from sqlanon.tree import Tree
+
+# Five leaves; level 1 has nodes of 3, 1 and 1 leaves, level 2 of 3 and 2, level 3 is the top.
+UNEVEN = Tree.grow(
+    "job",
+    [
+        ("nurse", "care", "health", "*"),
+        ("carer", "care", "health", "*"),
+        ("medic", "care", "health", "*"),
+        ("clerk", "clerk", "office", "*"),
+        ("boss", "boss", "office", "*"),
+    ],
+)
+SEX = Tree.grow("sex", [("f", "*"), ("m", "*")])
+ONE_VALUE = Tree.grow("country", [("here", "*")])
+
+# Seven records of (job, sex) by leaf number. At k = 2 and node (1, 0) the classes are
+# (care, f) 3, (care, m) 2, (clerk, m) 1 and (boss, f) 1: two records are suppressed.
+TREES = (UNEVEN, SEX)
+RECORDS = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 1), (4, 0)]
+K = 2
+
+
+def classes(trees, records, node):
+    """Class sizes of a node, by the generalized record."""
+    return Counter(
+        tuple(t.nodes[level][leaf] for t, level, leaf in zip(trees, node, record, strict=True))
+        for record in records
+    )
+
+
+def counted(trees, records, node, k, costs=None):
+    """What a query would count of a node."""
+    sizes = classes(trees, records, node)
+    small = {group: size for group, size in sizes.items() if size < k}
+    cost = 0
+    if costs is not None:
+        for group, size in small.items():
+            cells = zip(costs.costs, node, group, strict=True)
+            cost += size * sum(column[level][place] for column, level, place in cells)
+    return ClassCounts(
+        classes=len(sizes),
+        small_classes=len(small),
+        small_records=sum(small.values()),
+        squares=sum(size * size for size in sizes.values()),
+        small_squares=sum(size * size for size in small.values()),
+        small_cost=cost,
+    )
+
+
+def cell_objective(costs, trees, records):
+    """The objective of a cell loss: its floor is the cost of every column published alone."""
+    floor = tuple(
+        tuple(
+            sum(column[level][tree.nodes[level][record[number]]] for record in records)
+            for level in range(tree.height + 1)
+        )
+        for number, (tree, column) in enumerate(zip(trees, costs.costs, strict=True))
+    )
+    return CellObjective(costs.unit, len(records), floor)
+
+
+def cell_loss(name, node, weights=(1.0, 1.0)):
+    """The average over all cells of the seven records."""
+    costs = CellCosts.of(name, TREES, weights, len(RECORDS))
+    objective = cell_objective(costs, TREES, RECORDS)
+    return objective.loss(objective.value(node, counted(TREES, RECORDS, node, K, costs)))
+
+
+def test_lm_of_a_cell_is_the_other_leaves_of_its_node_over_the_other_leaves_of_all():
+    assert lm_cost(UNEVEN, 0) == [0] * 5
+    assert lm_cost(UNEVEN, 1) == [Fraction(3 - 1, 5 - 1), 0, 0]
+    assert lm_cost(UNEVEN, 2) == [Fraction(3 - 1, 5 - 1), Fraction(2 - 1, 5 - 1)]
+    assert lm_cost(UNEVEN, 3) == [1]
+
+
+def test_lm_of_a_domain_of_one_value_is_0():
+    assert lm_cost(ONE_VALUE, 0) == lm_cost(ONE_VALUE, 1) == [0]
+
+
+def test_precision_of_a_cell_is_its_level_over_the_height():
+    assert precision_cost(UNEVEN, 0) == [0] * 5
+    assert precision_cost(UNEVEN, 1) == [Fraction(1, 3)] * 3
+    assert precision_cost(UNEVEN, 2) == [Fraction(2, 3)] * 2
+    assert precision_cost(UNEVEN, 3) == [1]
+
+
+def test_suppressed_cells_counts_the_root_alone():
+    assert suppressed_cost(UNEVEN, 2) == [0, 0]
+    assert suppressed_cost(UNEVEN, 3) == [1]
+    assert suppressed_cost(ONE_VALUE, 0) == [0]
+    assert suppressed_cost(ONE_VALUE, 1) == [1]
+
+
+def test_lm_of_a_table_averages_over_cells_and_charges_1_for_those_of_suppressed_records():
+    # 5 published records lose 2/4 for the job and 0 for the sex, 2 suppressed ones 1 and 1.
+    assert cell_loss("lm", (1, 0)) == pytest.approx((5 * (2 / 4 + 0) + 2 * (1 + 1)) / (7 * 2))
+
+
+def test_precision_of_a_table_averages_over_cells():
+    assert cell_loss("precision", (1, 0)) == pytest.approx((5 * (1 / 3 + 0) + 2 * 2) / (7 * 2))
+
+
+def test_suppressed_cells_of_a_table_averages_over_cells_before_it_is_scaled():
+    # (3, 0): classes (*, f) 4 and (*, m) 3, so 7 of 14 cells are stars and no record is lost.
+    assert cell_loss("suppressed-cells", (3, 0)) == pytest.approx(7 / 14)
+
+
+def test_suppressed_cells_is_a_total_with_its_scale():
+    costs = CellCosts.of("suppressed-cells", TREES, (1.0, 1.0), len(RECORDS))
+    objective = CellObjective(costs.unit, 7, ((0, 0, 0, 7 * costs.unit // 2), (0, 0)), scale=14)
+    assert objective.loss(objective.value((3, 0), ClassCounts(2, 0, 0))) == pytest.approx(7)
+
+
+def test_weights_of_columns_are_shares_of_a_record():
+    # weights 3 and 1: the job counts 3/4 of a record.
+    expected = (5 * (3 / 4 * 2 / 4) + 2 * 1) / 7
+    assert cell_loss("lm", (1, 0), weights=(3.0, 1.0)) == pytest.approx(expected)
+
+
+def test_discernibility_charges_the_class_size_and_the_whole_table_for_a_suppressed_record():
+    objective = DiscernibilityObjective(7, ((7,) * 4, (0, 0)))
+    value = objective.value((1, 0), counted(TREES, RECORDS, (1, 0), K))
+    assert objective.loss(value) == 3 * 3 + 2 * 2 + 2 * 7
+
+
+def test_average_class_size_is_records_per_published_class_over_k():
+    objective = ClassSizeObjective(7, K, ((-3,) * 4, (-3, -3)))
+    value = objective.value((1, 0), counted(TREES, RECORDS, (1, 0), K))
+    assert objective.loss(value) == pytest.approx(7 / 2 / K)
+
+
+def test_average_class_size_without_a_published_class_is_infinite():
+    objective = ClassSizeObjective(7, 7, ((-1,) * 4, (-1, -1)))
+    value = objective.value((0, 0), counted(TREES, RECORDS, (0, 0), 7))
+    assert objective.loss(value) == float("inf")
+
+
+def test_checked_loss_refuses_an_unknown_name_and_lists_the_known():
+    with pytest.raises(PolicyError, match="choose one of lm, precision, suppressed-cells"):
+        checked_loss("ilm")
+    assert [checked_loss(name) for name in LOSSES] == list(LOSSES)
+
+
+def chain(leaves):
+    """A column of so many values under one top."""
+    return Tree.grow(f"of {leaves}", [(str(leaf), "*") for leaf in range(leaves)])
+
+
+@st.composite
+def trees(draw, leaves=6, height=3):
+    """A random tree: each level merges neighbours of the one below."""
+    number = draw(st.integers(1, leaves))
+    heads = list(range(number))
+    levels = [[str(leaf) for leaf in heads]]
+    for _ in range(1, draw(st.integers(1, height))):
+        kept = [head for head in dict.fromkeys(heads) if head == 0 or draw(st.booleans())]
+        heads = [max(head for head in kept if head <= leaf) for leaf in range(number)]
+        levels.append([f"from {head}" for head in heads])
+    levels.append(["*"] * number)
+    return Tree.grow("any", list(zip(*levels, strict=True)))
+
+
+weights = st.sampled_from([1.0, 2, 0.5, 0.1, 3.7])
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(list(CELL_LOSSES)),
+    st.lists(st.tuples(trees(), weights), min_size=1, max_size=4),
+    st.integers(1, 10**6),
+)
+def test_cell_costs_are_exact_where_a_common_denominator_fits(name, columns, records):
+    grown, shares = zip(*columns, strict=True)
+    costs = CellCosts.of(name, grown, shares, records)
+    whole = sum(Fraction(str(share)) for share in shares)
+    for tree, share, column in zip(grown, shares, costs.costs, strict=True):
+        exact = Fraction(str(share)) / whole
+        for level, places in enumerate(column):
+            expected = [exact * cost for cost in CELL_LOSSES[name](tree, level)]
+            assert [Fraction(cost, costs.unit) for cost in places] == expected
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(2, 9), weights), min_size=1, max_size=6))
+def test_cells_of_a_suppressed_record_cost_one_unit(columns):
+    grown = [chain(leaves) for leaves, _ in columns]
+    costs = CellCosts.of("lm", grown, [weight for _, weight in columns], 10**6)
+    assert sum(column[-1][0] for column in costs.costs) == costs.unit
+
+
+def node_of(sizes):
+    """A tree with a level of nodes of the given sizes below the top."""
+    rows = [
+        (f"{place}:{leaf}", str(place), "*")
+        for place, size in enumerate(sizes)
+        for leaf in range(size)
+    ]
+    return Tree.grow("any", rows)
+
+
+# Domains of a prime number of other leaves: no common denominator is small.
+PRIMES = [node_of([2, prime - 1]) for prime in (499, 503, 509, 521, 523, 541, 547)]
+
+
+def test_cell_costs_without_a_common_denominator_are_rounded_below_1e_9_of_a_unit():
+    costs = CellCosts.of("lm", PRIMES, [1.0] * 7, 10**6)
+    for tree, column in zip(PRIMES, costs.costs, strict=True):
+        for level, places in enumerate(column):
+            for cost, exact in zip(places, lm_cost(tree, level), strict=True):
+                assert abs(Fraction(cost, costs.unit) - exact / 7) < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("records", [1, 2, 3, 7, 1000, 10**6])
+@pytest.mark.parametrize("columns", [5, 6, 7])
+def test_cells_of_a_suppressed_record_cost_no_more_than_one_unit_when_rounded(columns, records):
+    costs = CellCosts.of("lm", PRIMES[:columns], [1.0] * columns, records)
+    assert sum(column[-1][0] for column in costs.costs) <= costs.unit
+
+
+@pytest.mark.parametrize("records", [1, 7, 1024, 10**6, 2**20, 10**9])
+def test_totals_of_rounded_costs_stay_below_2_to_the_62(records):
+    costs = CellCosts.of("lm", PRIMES, [1.0] * 7, records)
+    assert records * max(costs.unit, sum(column[-1][0] for column in costs.costs)) < 2**62
+
+
+def test_totals_of_exact_costs_stay_below_2_to_the_62():
+    costs = CellCosts.of("lm", [SEX, SEX], [1, 2**42 - 1], 2**20)
+    assert 2**20 * costs.unit < 2**62
+
+
+@st.composite
+def tables(draw):
+    """Random columns, records, k and weights."""
+    grown = [draw(trees()) for _ in range(draw(st.integers(1, 3)))]
+    leaves = st.tuples(*(st.integers(0, len(tree.leaves) - 1) for tree in grown))
+    records = draw(st.lists(leaves, min_size=1, max_size=12))
+    return grown, records, draw(st.integers(1, 4)), [draw(weights) for _ in grown]
+
+
+def objectives(name, grown, records, k, shares):
+    """The objective of a loss, and the costs that its counts need."""
+    if name in CELL_LOSSES:
+        costs = CellCosts.of(name, grown, shares, len(records))
+        return cell_objective(costs, grown, records), costs
+    widths = [tree.height + 1 for tree in grown]
+    if name == "discernibility":
+        floor = [(len(records) * (number == 0),) * width for number, width in enumerate(widths)]
+        return DiscernibilityObjective(len(records), tuple(floor)), None
+    most = -(len(records) // k)
+    return ClassSizeObjective(len(records), k, tuple((most,) * width for width in widths)), None
+
+
+def parts(name, table):
+    """Per node of the whole lattice: up, down, value, and the bound that needs no check."""
+    grown, records, k, _ = table
+    objective, costs = objectives(name, *table)
+    result = {}
+    for node in itertools.product(*(range(tree.height + 1) for tree in grown)):
+        counts = counted(grown, records, node, k, costs)
+        result[node] = (
+            objective.up(node, counts),
+            objective.down(counts),
+            objective.value(node, counts),
+            objective.lowest_up(node),
+        )
+    return objective, result
+
+
+def pairs(nodes):
+    """Every pair of a node and one above it."""
+    for low, high in itertools.product(nodes, repeat=2):
+        if all(a <= b for a, b in zip(low, high, strict=True)):
+            yield low, high
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=40, deadline=None)
+@given(table=tables())
+def test_up_never_shrinks_on_the_way_up(name, table):
+    _, found = parts(name, table)
+    assert all(found[low][0] <= found[high][0] for low, high in pairs(found))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=40, deadline=None)
+@given(table=tables())
+def test_down_never_grows_on_the_way_up(name, table):
+    _, found = parts(name, table)
+    assert all(found[low][1] >= found[high][1] for low, high in pairs(found))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=40, deadline=None)
+@given(table=tables())
+def test_the_two_parts_combine_to_a_lower_bound_on_the_loss(name, table):
+    objective, found = parts(name, table)
+    assert all(combine(up, down, objective.additive) <= v for up, down, v, _ in found.values())
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=40, deadline=None)
+@given(table=tables())
+def test_up_is_bounded_by_the_floor_of_the_columns(name, table):
+    objective, found = parts(name, table)
+    for node, (up, _, _, lowest) in found.items():
+        floors = [levels[level] for levels, level in zip(objective.floor, node, strict=True)]
+        assert lowest == (sum(floors) if objective.additive else max(floors))
+        assert lowest <= up
+
+
+@pytest.mark.parametrize("name", CELL_LOSSES)
+@settings(max_examples=40, deadline=None)
+@given(table=tables())
+def test_suppression_never_gains(name, table):
+    """A search takes 0 for the least that suppression adds."""
+    _, found = parts(name, table)
+    assert all(down >= 0 for _, down, _, _ in found.values())
+
+
+def test_suppression_never_gains_where_costs_are_rounded():
+    _, found = parts("lm", (PRIMES, [(0,) * 7], 2, [1.0] * 7))
+    assert min(down for _, down, _, _ in found.values()) >= 0

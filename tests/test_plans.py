@@ -1,0 +1,300 @@
+"""Plans: stored and read back, refused when stale, executed by hand, and free of values."""
+
+import json
+import re
+from dataclasses import replace
+
+import duckdb
+import numpy
+import pytest
+import sqlglot
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
+from sqlanon.errors import PolicyError, SourceError, StalePlanError
+
+COUNTRIES = Hierarchy.from_rows(
+    [("at", "europe", "*"), ("de", "europe", "*"), ("jp", "asia", "*"), ("kr", "asia", "*")]
+)
+POLICY = Policy(
+    {
+        "age": Hierarchy.intervals(5, 10),
+        "born": Hierarchy.dates("month", "year"),
+        "country": COUNTRIES,
+        "sex": Hierarchy.suppression(),
+    },
+    sensitive=["diagnosis"],
+    identifiers=["name"],
+    models=[KAnonymity(3)],
+    suppression_limit=0.1,
+)
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute("""
+            CREATE TABLE people AS
+            SELECT 'person ' || i AS name, 20 + (i * 7) % 23 AS age,
+                   DATE '1990-01-01' + (40 * (i % 17))::INTEGER AS born,
+                   ['at', 'de', 'jp', 'kr', NULL][1 + i % 5] AS country,
+                   i % 3 = 0 AS sex, 'd' || (i % 4) AS diagnosis
+            FROM range(100) AS r(i) ORDER BY hash(i)
+        """)
+        yield opened
+
+
+@pytest.fixture
+def plan(connection):
+    return sqlanon.plan(connection, "people", POLICY)
+
+
+def rows(connection, table):
+    return connection.execute(f"SELECT * FROM {table}").fetchall()
+
+
+def test_plan_leaves_nothing_in_the_database(connection, plan):
+    assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("people",)]
+
+
+def test_plan_works_on_a_database_opened_for_reading_only(tmp_path):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as opened:
+        opened.execute("CREATE TABLE people AS SELECT 'a' AS x FROM range(9)")
+    before = path.read_bytes()
+    policy = Policy(["x"], models=[KAnonymity(3)])
+    with duckdb.connect(str(path), read_only=True) as opened:
+        assert sqlanon.plan(opened, "people", policy).report.holds
+    assert sqlanon.plan(path, "people", policy).report.holds
+    assert path.read_bytes() == before
+
+
+def test_plan_expects_what_apply_publishes(connection, plan):
+    report = sqlanon.apply(connection, plan, into="out")
+    expected = plan.report
+    assert report.statistics == expected.statistics
+    assert report.loss == pytest.approx(expected.loss)
+    assert (report.levels, report.models) == (expected.levels, expected.models)
+
+
+def test_plan_and_apply_publish_the_rows_of_anonymize(connection, plan):
+    sqlanon.apply(connection, plan, into="out")
+    sqlanon.anonymize(connection, "people", POLICY, into="direct")
+    assert rows(connection, "out") == rows(connection, "direct")
+
+
+def test_saved_plan_is_read_back_equal(plan, tmp_path):
+    plan.save(tmp_path / "plan.json")
+    loaded = Plan.load(tmp_path / "plan.json")
+    assert loaded.to_dict() == plan.to_dict()
+    assert loaded.sql() == plan.sql()
+
+
+def test_loaded_plan_publishes_the_same_rows(connection, plan, tmp_path):
+    plan.save(tmp_path / "plan.json")
+    sqlanon.apply(connection, plan, into="out")
+    sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="again")
+    assert rows(connection, "again") == rows(connection, "out")
+
+
+def test_saved_plan_needs_the_hierarchy_file_no_more(connection, tmp_path):
+    file = tmp_path / "sex.csv"
+    file.write_text("true;*\nfalse;*\n")
+    policy = Policy({"sex": Hierarchy.from_file(file)}, others="keep", models=[KAnonymity(40)])
+    sqlanon.plan(connection, "people", policy).save(tmp_path / "plan.json")
+    file.unlink()
+    sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
+    assert rows(connection, "(SELECT DISTINCT sex FROM out)") == [("*",)]
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "keep"])
+def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppressed):
+    policy = Policy(
+        {"age": QuasiIdentifier(Hierarchy.intervals(10), weight=2.5, min_level=1, max_level=2)},
+        keep=["country"],
+        drop=["name"],
+        others="drop",
+        models=[KAnonymity(2)],
+        suppression_limit=0.25,
+        suppressed=suppressed,
+        suppressed_label="hidden",
+    )
+    plan = sqlanon.plan(connection, "people", policy)
+    plan.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json").policy.to_dict() == policy.to_dict()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{}", "[]", "null", '{"kind": "sqlanon plan"}', "not json", b"\xff\xfe"],
+)
+def test_file_that_is_no_plan_is_an_error(tmp_path, content):
+    path = tmp_path / "plan.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(SourceError, match="no plan"):
+        Plan.load(path)
+
+
+def test_plan_of_another_version_is_an_error(plan, tmp_path):
+    path = tmp_path / "plan.json"
+    plan.save(path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 999}))
+    with pytest.raises(SourceError, match="no plan"):
+        Plan.load(path)
+
+
+def test_plan_file_that_is_missing_or_cannot_be_written_is_an_error(plan, tmp_path):
+    with pytest.raises(SourceError, match=r"missing\.json"):
+        Plan.load(tmp_path / "missing.json")
+    with pytest.raises(SourceError, match=r"plan\.json"):
+        plan.save(tmp_path / "no folder" / "plan.json")
+
+
+CHANGES = {
+    "record added": "INSERT INTO people SELECT * FROM people LIMIT 1",
+    "record there twice in place of another": "DELETE FROM people WHERE name = 'person 2'; "
+    "INSERT INTO people SELECT * FROM people WHERE name = 'person 1'",
+    "record removed": "DELETE FROM people WHERE name = 'person 1'",
+    "quasi-identifier changed": "UPDATE people SET age = age + 1 WHERE name = 'person 1'",
+    "cell became NULL": "UPDATE people SET sex = NULL WHERE name = 'person 1'",
+    "sensitive cell changed": "UPDATE people SET diagnosis = '' WHERE name = 'person 1'",
+    "two cells swapped": "UPDATE people SET diagnosis = CASE name WHEN 'person 1' THEN 'd2' "
+    "ELSE 'd1' END WHERE name IN ('person 1', 'person 2')",
+    "two columns swapped": "UPDATE people SET name = diagnosis, diagnosis = name "
+    "WHERE name = 'person 1'",
+    "column added": "ALTER TABLE people ADD COLUMN extra INTEGER",
+    "column renamed": "ALTER TABLE people RENAME diagnosis TO illness",
+    "type changed": "ALTER TABLE people ALTER age TYPE INTEGER",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_stale_plan_is_refused_and_nothing_written(connection, plan, tmp_path, change):
+    plan.save(tmp_path / "plan.json")
+    connection.execute(change)
+    for one in (plan, Plan.load(tmp_path / "plan.json")):
+        with pytest.raises(StalePlanError, match="make a new plan"):
+            sqlanon.apply(connection, one, into="out")
+    assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("people",)]
+
+
+def test_plan_is_not_stale_when_only_the_row_order_changed(connection, plan):
+    connection.execute("CREATE OR REPLACE TABLE people AS SELECT * FROM people ORDER BY name DESC")
+    assert sqlanon.apply(connection, plan, into="out").holds
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "keep"])
+def test_sql_executed_by_hand_gives_the_rows_of_apply(connection, suppressed):
+    policy = replace(POLICY, suppressed=suppressed, models=[KAnonymity(2)], suppression_limit=0.3)
+    plan = sqlanon.plan(connection, "people", policy)
+    assert plan.report.suppressed_records >= 2
+    sqlanon.apply(connection, plan, into="out")
+    connection.execute(plan.sql(into="by hand"))
+    assert rows(connection, '"by hand"') == rows(connection, "out")
+
+
+@pytest.mark.parametrize("dialect", ["spark", "postgres", "databricks"])
+def test_sql_in_another_dialect_is_readable_by_it(plan, dialect):
+    [statement] = sqlglot.parse(plan.sql(dialect=dialect), read=dialect)
+    assert isinstance(statement, sqlglot.exp.Create)
+    assert statement.find(sqlglot.exp.Command, sqlglot.exp.Anonymous) is None
+
+
+def test_sql_in_an_unknown_dialect_is_an_error(plan):
+    with pytest.raises(PolicyError, match="klingon"):
+        plan.sql(dialect="klingon")
+
+
+def test_sql_needs_a_role_for_every_column(connection):
+    plan = sqlanon.plan(connection, "people", Policy(["sex"], models=[KAnonymity(3)]))
+    with pytest.raises(PolicyError, match="5 columns have no role"):
+        plan.sql()
+
+
+# Forms that a value of the table could take in a statement or a plan.
+MARKERS = re.compile(r"mark|(?<![\d.])77\d\d\d(?!\d)|2031-", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("levels", [0, 1])
+@pytest.mark.parametrize("suppressed", ["drop", "keep"])
+def test_no_value_of_the_table_stands_in_sql_or_in_the_saved_plan(
+    connection, tmp_path, levels, suppressed
+):
+    connection.execute("""
+        CREATE TABLE subjects AS
+        SELECT 'MARK-name-' || i AS name, 77000 + i AS salary, 'MARK' || (i % 3) AS code,
+               DATE '2031-01-01' + (i % 2)::INTEGER AS due, 'MARKED' || (i % 5) AS group_name,
+               ('MARK' || (i % 2))::ENUM ('MARK0', 'MARK1', 'MARKUNUSED') AS kind
+        FROM range(60) AS r(i)
+    """)
+    policy = Policy(
+        {
+            "salary": QuasiIdentifier(Hierarchy.intervals(30, 60), min_level=1),
+            "code": QuasiIdentifier(Hierarchy.prefix(4), min_level=levels, max_level=levels),
+            "due": QuasiIdentifier(Hierarchy.dates("month"), min_level=1),
+            "kind": QuasiIdentifier(Hierarchy.suppression(), min_level=levels),
+        },
+        keep=["group_name"],
+        identifiers=["name"],
+        models=[KAnonymity(5)],
+        suppression_limit=0.5,
+        suppressed=suppressed,
+    )
+    plan = sqlanon.plan(connection, "subjects", policy)
+    plan.save(tmp_path / "plan.json")
+    assert not MARKERS.search(plan.sql())
+    assert not MARKERS.search(plan.to_text())
+    document = json.loads((tmp_path / "plan.json").read_text())
+    assert not MARKERS.search(json.dumps({**document, "fingerprint": None, "table": ""}))
+
+
+def positions(connection, seed, records):
+    """Fills `people` with random records; the last column tells where each one stood."""
+    random = numpy.random.default_rng(seed)
+    tokens = [f"{token:016x}" for token in random.integers(0, 2**63, records)]
+    ages = random.integers(20, 80, records).tolist()
+    connection.execute(
+        "CREATE OR REPLACE TABLE people AS SELECT unnest(?::INTEGER[]) AS age, unnest(?) AS token",
+        [ages, tokens],
+    )
+    return {token: position for position, token in enumerate(tokens)}
+
+
+def rank_correlation(order):
+    ranks = numpy.asarray(order, dtype=float)
+    return float(numpy.corrcoef(ranks, numpy.arange(len(ranks)))[0, 1])
+
+
+@pytest.mark.parametrize("ending", [None, ".parquet"])
+def test_order_of_the_output_does_not_correlate_with_the_input(connection, tmp_path, ending):
+    policy = Policy({"age": Hierarchy.intervals(20, 40)}, keep=["token"], models=[KAnonymity(5)])
+    scores = []
+    for seed in range(8):
+        place = positions(connection, seed, records=150)
+        if ending is None:
+            target, output = {"into": "shown", "overwrite": True}, "shown"
+        else:
+            file = tmp_path / f"{seed}{ending}"
+            target, output = {"output": file}, f"'{file}'"
+        sqlanon.anonymize(connection, "people", policy, **target)
+        assert rank_correlation([place[t] for _, t in rows(connection, "people")]) == pytest.approx(
+            1
+        )
+        order = [place[token] for _, token in rows(connection, output)]
+        scores.append(rank_correlation(order) * (len(order) - 1) ** 0.5)
+    # Eight independent squares of standard normals: their sum exceeds 31.8 once in 10,000 times.
+    assert sum(score**2 for score in scores) < 31.8
+    assert abs(sum(scores)) / 8**0.5 < 3.9
+
+
+def test_output_is_the_same_for_any_row_order_and_number_of_threads(connection):
+    results = set()
+    for seed, threads in enumerate((1, 2, 8)):
+        connection.execute(f"SET threads = {threads}")
+        connection.execute(
+            "CREATE OR REPLACE TABLE shuffled AS "
+            f"SELECT * FROM people ORDER BY hash(name || {seed})"
+        )
+        report = sqlanon.anonymize(connection, "shuffled", POLICY, into="out", overwrite=True)
+        results.add((tuple(report.levels.items()), tuple(rows(connection, "out"))))
+    assert len(results) == 1

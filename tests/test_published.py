@@ -1,0 +1,124 @@
+"""Public data: the optima that a mature tool finds on the same files, with fewer node checks."""
+
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
+
+DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+ADULT = (
+    "sex",
+    "age",
+    "race",
+    "marital_status",
+    "education",
+    "native_country",
+    "workclass",
+    "occupation",
+    "income",
+)
+IHIS = ("year", "quarter", "region", "pernum", "age", "marstat", "sex", "racea", "educ")
+
+# k, limit, levels, loss and nodes checked, as a mature in-memory tool reports them.
+ADULT_OPTIMA = [
+    (2, 0.0, (0, 4, 1, 1, 3, 2, 0, 2, 0), 0.603685, 217),
+    (5, 0.0, (0, 4, 1, 1, 3, 2, 2, 1, 0), 0.635544, 181),
+    (5, 0.05, (0, 3, 0, 0, 2, 1, 1, 2, 0), 0.269635, 1050),
+    (5, 1.0, (0, 3, 0, 0, 2, 1, 1, 1, 0), 0.227700, 3449),
+]
+IHIS_OPTIMUM = (5, 0.0, (2, 0, 0, 3, 4, 1, 0, 0, 1), 0.414279)
+
+
+def policy_of(folder, columns, k, limit):
+    hierarchies = {name: Hierarchy.from_file(DATA / folder / f"{name}.csv") for name in columns}
+    return Policy(hierarchies, models=[KAnonymity(k)], suppression_limit=limit)
+
+
+def read(name, columns, condition="TRUE"):
+    """The table `people` of a public file; skips where the file is not there."""
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"public data not found: {path}; name its folder with SQLANON_DATA")
+    connection = duckdb.connect()
+    connection.execute(
+        f"CREATE TABLE people AS SELECT {', '.join(columns)} FROM read_csv(?) WHERE {condition}",
+        [str(path)],
+    )
+    return connection
+
+
+@pytest.fixture(scope="module")
+def adult():
+    """The 30,162 records without a question mark."""
+    complete = " AND ".join(f"{c} <> '?'" for c in ("workclass", "occupation", "native_country"))
+    connection = read("adult.csv.gz", ADULT, complete)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="module")
+def adult_plans(adult):
+    """One plan per policy, made when it is first asked for."""
+    plans = {}
+
+    def plan(k, limit):
+        if (k, limit) not in plans:
+            policy = policy_of("adult_hierarchies", ADULT, k, limit)
+            plans[k, limit] = sqlanon.plan(adult, "people", policy, loss="lm").report
+        return plans[k, limit]
+
+    return plan
+
+
+@pytest.fixture(scope="module")
+def ihis_plan():
+    """The plan over 1.2 million records at a limit of 0."""
+    k, limit, _, _ = IHIS_OPTIMUM
+    connection = read("ihis_like.csv.gz", IHIS)
+    policy = policy_of("ihis_like_hierarchies", IHIS, k, limit)
+    report = sqlanon.plan(connection, "people", policy, loss="lm").report
+    connection.close()
+    return report
+
+
+def test_adult_has_30162_complete_records(adult):
+    assert adult.execute("SELECT count(*) FROM people").fetchone() == (30_162,)
+
+
+@pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
+def test_adult_optimum_is_the_published_node(adult_plans, k, limit, levels, lm, checked):
+    assert tuple(adult_plans(k, limit).levels.values()) == levels
+
+
+@pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
+def test_adult_loss_is_the_published_one(adult_plans, k, limit, levels, lm, checked):
+    assert round(adult_plans(k, limit).loss["lm"], 6) == lm
+
+
+@pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
+def test_adult_optimum_is_proven(adult_plans, k, limit, levels, lm, checked):
+    report = adult_plans(k, limit)
+    assert report.search["proven"]
+    assert report.lower_bound == report.loss["lm"]
+
+
+@pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
+def test_adult_search_checks_no_more_nodes_than_published(
+    adult_plans, k, limit, levels, lm, checked
+):
+    report = adult_plans(k, limit)
+    assert report.search["nodes"] == 12_960
+    assert report.search["checked"] <= checked
+
+
+def test_ihis_like_optimum_is_the_published_node(ihis_plan):
+    assert tuple(ihis_plan.levels.values()) == IHIS_OPTIMUM[2]
+
+
+def test_ihis_like_loss_is_the_published_one(ihis_plan):
+    assert round(ihis_plan.loss["lm"], 6) == IHIS_OPTIMUM[3]

@@ -1,0 +1,387 @@
+"""Publishing: where rows go, in whose transaction, and what a failure leaves behind."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.errors import (
+    PolicyError,
+    SourceError,
+    SqlanonError,
+    UnsatisfiableError,
+    VerificationError,
+)
+
+ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb")
+PEOPLE = """
+    CREATE TABLE people AS
+    SELECT 'person ' || i AS name, 20 + (i * 7) % 43 AS age,
+           CASE WHEN i % 3 = 0 THEN 'F' ELSE 'M' END AS sex, 'd' || (i % 4) AS diagnosis
+    FROM range(120) AS r(i) ORDER BY hash(i)
+"""
+POLICY = Policy(
+    {"age": Hierarchy.intervals(5, 10), "sex": Hierarchy.suppression()},
+    sensitive=["diagnosis"],
+    identifiers=["name"],
+    models=[KAnonymity(4)],
+    suppression_limit=0.1,
+)
+# One 'b' among nine 'a': at k = 3 the least loss suppresses it, and it would stand alone.
+LONELY = """
+    CREATE TABLE lonely AS SELECT CASE WHEN range = 5 THEN 'b' ELSE 'a' END AS x, range
+    FROM range(10)
+"""
+LETTERS = Policy(
+    {"x": Hierarchy.suppression()}, drop=["range"], models=[KAnonymity(3)], suppression_limit=0.1
+)
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute(PEOPLE)
+        yield opened
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as opened:
+        opened.execute(PEOPLE)
+    return path
+
+
+def rows(connection, table):
+    return connection.execute(f"SELECT * FROM {table}").fetchall()
+
+
+def names(connection, table):
+    return [name for name, *_ in connection.execute(f"DESCRIBE {table}").fetchall()]
+
+
+def contents(connection):
+    """Every table and view of the user, with the number of its rows and their digest."""
+    found = connection.execute(
+        "SELECT database_name, schema_name, table_name FROM duckdb_tables() UNION ALL "
+        "SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal"
+    ).fetchall()
+    digest = "SELECT count(*), bit_xor(hash(t)) FROM {} AS t"
+    return {
+        place: connection.execute(digest.format(".".join(f'"{part}"' for part in place))).fetchone()
+        for place in found
+    }
+
+
+def settings(connection):
+    return connection.execute("SELECT name, value FROM duckdb_settings() ORDER BY name").fetchall()
+
+
+def test_into_makes_a_table_beside_the_original(connection):
+    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    assert report.output == "people_anon"
+    assert {place[2] for place in contents(connection)} == {"people", "people_anon"}
+
+
+def test_into_has_exactly_the_declared_columns_in_the_tables_order(connection):
+    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    assert names(connection, "people_anon") == ["age", "sex", "diagnosis"]
+
+
+def test_into_satisfies_k_by_a_count_in_python(connection):
+    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    classes = Counter(row[:2] for row in rows(connection, "people_anon"))
+    assert min(classes.values()) == report.statistics.smallest >= 4
+
+
+def test_into_conserves_the_records_that_are_not_suppressed(connection):
+    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    assert len(rows(connection, "people_anon")) == 120 - report.suppressed_records
+
+
+def test_into_keeps_the_sensitive_value_of_every_record(connection):
+    policy = Policy(
+        {"age": Hierarchy.suppression()}, keep=["name"], others="drop", models=[KAnonymity(120)]
+    )
+    sqlanon.anonymize(connection, "people", policy, into="people_anon")
+    expected = [("*", name) for (name,) in rows(connection, "(SELECT name FROM people)")]
+    assert [(age, name) for name, age in rows(connection, "people_anon")] == sorted(expected)
+
+
+@pytest.mark.parametrize("into", ["taken", "TAKEN"])
+def test_into_an_existing_table_is_an_error_and_leaves_it(connection, into):
+    connection.execute("CREATE TABLE taken AS SELECT 42 AS x")
+    before = contents(connection)
+    with pytest.raises(SourceError, match="--overwrite"):
+        sqlanon.anonymize(connection, "people", POLICY, into=into)
+    assert contents(connection) == before
+
+
+def test_into_with_overwrite_replaces_a_table(connection):
+    connection.execute("CREATE TABLE taken AS SELECT 42 AS x")
+    sqlanon.anonymize(connection, "people", POLICY, into="taken", overwrite=True)
+    assert names(connection, "taken") == ["age", "sex", "diagnosis"]
+
+
+@pytest.mark.parametrize("into", ["people", "PEOPLE", "main.people", '"people"'])
+def test_into_the_original_itself_is_an_error(connection, into):
+    before = contents(connection)
+    with pytest.raises(SourceError, match="--in-place"):
+        sqlanon.anonymize(connection, "people", POLICY, into=into, overwrite=True)
+    assert contents(connection) == before
+
+
+def test_into_the_name_of_a_view_is_an_error(connection):
+    connection.execute("CREATE VIEW taken AS SELECT 42 AS x")
+    with pytest.raises(SourceError, match="view"):
+        sqlanon.anonymize(connection, "people", POLICY, into="taken", overwrite=True)
+    assert rows(connection, "taken") == [(42,)]
+
+
+def test_into_a_schema_that_does_not_exist_is_an_error(connection):
+    before = contents(connection)
+    with pytest.raises(SourceError, match="schema"):
+        sqlanon.anonymize(connection, "people", POLICY, into="nowhere.people_anon")
+    assert contents(connection) == before
+
+
+@pytest.mark.parametrize("target", [{}, {"into": "a", "in_place": True}, {"into": ""}])
+def test_target_that_is_no_single_place_is_an_error(connection, target):
+    before = contents(connection)
+    with pytest.raises(SqlanonError):
+        sqlanon.anonymize(connection, "people", POLICY, **target)
+    assert contents(connection) == before
+
+
+def test_in_place_replaces_the_table_under_its_name(connection):
+    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+    assert rows(connection, "people") == rows(connection, "people_anon")
+
+
+def test_in_place_leaves_views_over_the_table_working(connection):
+    connection.execute("CREATE VIEW counted AS SELECT count(*) AS records FROM people")
+    report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+    assert rows(connection, "counted") == [(120 - report.suppressed_records,)]
+
+
+def test_in_place_of_a_view_is_an_error(connection):
+    connection.execute("CREATE VIEW shown AS SELECT * FROM people")
+    before = contents(connection)
+    with pytest.raises(SourceError, match="--into"):
+        sqlanon.anonymize(connection, "shown", POLICY, in_place=True)
+    assert contents(connection) == before
+
+
+def test_in_place_of_a_referenced_table_is_an_error_and_changes_nothing(connection):
+    connection.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, sex VARCHAR)")
+    connection.execute("INSERT INTO parent SELECT range, 'F' FROM range(9)")
+    connection.execute("CREATE TABLE child (id INTEGER REFERENCES parent (id))")
+    before = contents(connection)
+    policy = Policy({"sex": Hierarchy.suppression()}, keep=["id"], models=[KAnonymity(3)])
+    with pytest.raises(SqlanonError, match="foreign key"):
+        sqlanon.anonymize(connection, "parent", policy, in_place=True)
+    assert contents(connection) == before
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_output_file_holds_the_rows_that_into_would(connection, tmp_path, ending):
+    file = tmp_path / f"people{ending}"
+    report = sqlanon.anonymize(connection, "people", POLICY, output=file)
+    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    policy = Policy(["age"], keep=["sex", "diagnosis"], models=[KAnonymity(1)])
+    with duckdb.connect() as reading:
+        if ending == ".duckdb":
+            reading.execute(f"ATTACH '{file}' AS written")
+            found = rows(reading, "written.people")
+        elif ending == ".arrow":
+            sqlanon.anonymize(file, None, policy, output=tmp_path / "again.csv")
+            found = rows(reading, f"read_csv('{tmp_path / 'again.csv'}')")
+        else:
+            found = rows(reading, f"'{file}'")
+    assert found == rows(connection, "people_anon")
+    assert report.output == str(file)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_output_file_passes_check_with_the_same_policy(connection, tmp_path, ending):
+    file = tmp_path / f"people{ending}"
+    sqlanon.anonymize(connection, "people", POLICY, output=file)
+    assert sqlanon.check(file, None, POLICY).holds
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_output_leaves_one_file_and_no_table(connection, tmp_path, ending):
+    before = contents(connection)
+    sqlanon.anonymize(connection, "people", POLICY, output=tmp_path / f"people{ending}")
+    assert [file.name for file in tmp_path.iterdir()] == [f"people{ending}"]
+    assert contents(connection) == before
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_output_that_exists_is_an_error_and_stays(connection, tmp_path, ending):
+    file = tmp_path / f"people{ending}"
+    file.write_bytes(b"precious")
+    with pytest.raises(SourceError, match="--overwrite"):
+        sqlanon.anonymize(connection, "people", POLICY, output=file)
+    assert file.read_bytes() == b"precious"
+    sqlanon.anonymize(connection, "people", POLICY, output=file, overwrite=True)
+    assert sqlanon.check(file, None, Policy(["age", "sex"], models=[KAnonymity(4)])).holds
+
+
+def test_output_over_the_source_is_an_error(database):
+    before = database.read_bytes()
+    with pytest.raises(SourceError, match="original"):
+        sqlanon.anonymize(database, "people", POLICY, output=database, overwrite=True)
+    assert database.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["people.xlsx", "people", "missing/people.csv", ".csv"])
+def test_output_that_cannot_be_written_is_an_error(connection, tmp_path, name):
+    before = contents(connection)
+    with pytest.raises(SourceError):
+        sqlanon.anonymize(connection, "people", POLICY, output=tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    assert contents(connection) == before
+
+
+def test_source_that_is_a_file_refuses_a_table_as_target(connection, tmp_path):
+    connection.execute(f"COPY people TO '{tmp_path / 'people.csv'}'")
+    for target in ({"into": "x"}, {"in_place": True}):
+        with pytest.raises(PolicyError, match="--output"):
+            sqlanon.anonymize(tmp_path / "people.csv", None, POLICY, **target)
+
+
+@pytest.mark.parametrize("target", [{"into": "people_anon"}, {"in_place": True}])
+@pytest.mark.parametrize("planned", [True, False])
+def test_callers_transaction_is_joined_and_his_rollback_undoes_all(connection, target, planned):
+    before = contents(connection)
+    connection.execute("BEGIN")
+    number = connection.execute("SELECT txid_current()").fetchone()
+    if planned:
+        plan = sqlanon.plan(connection, "people", POLICY)
+        sqlanon.apply(connection, plan, **target)
+    else:
+        sqlanon.anonymize(connection, "people", POLICY, **target)
+    assert connection.execute("SELECT txid_current()").fetchone() == number
+    connection.rollback()
+    assert contents(connection) == before
+
+
+def test_callers_transaction_sees_his_own_uncommitted_records(connection):
+    connection.execute("BEGIN")
+    connection.execute("INSERT INTO people SELECT * FROM people")
+    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    connection.commit()
+    assert report.records == 240
+    assert len(rows(connection, "people_anon")) == 240 - report.suppressed_records
+
+
+def test_without_a_transaction_none_is_left_open(connection):
+    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    connection.execute("BEGIN")
+    connection.rollback()
+    assert names(connection, "people_anon")
+
+
+def failures():
+    """Calls that fail at different stages, each with the error that it deserves."""
+    strict = Policy({"x": Hierarchy.suppression()}, drop=["range"], models=[KAnonymity(11)])
+    bounded = Policy(
+        {"x": sqlanon.QuasiIdentifier(Hierarchy.suppression(), max_level=0)},
+        drop=["range"],
+        models=[KAnonymity(3)],
+    )
+    raising = Policy(
+        {"x": Hierarchy.expressions("CAST(value AS INTEGER)")},
+        drop=["range"],
+        models=[KAnonymity(3)],
+    )
+    return [
+        pytest.param(strict, PolicyError, id="binding"),
+        pytest.param(bounded, UnsatisfiableError, id="search"),
+        pytest.param(raising, SqlanonError, id="expression"),
+    ]
+
+
+@pytest.mark.parametrize("target", [{"into": "out"}, {"in_place": True}, {"output": "out.csv"}])
+@pytest.mark.parametrize(("policy", "error"), failures())
+def test_failure_writes_nothing_and_drops_its_temporaries(
+    connection, tmp_path, monkeypatch, target, policy, error
+):
+    monkeypatch.chdir(tmp_path)
+    connection.execute(LONELY)
+    before = contents(connection), settings(connection)
+    with pytest.raises(error):
+        sqlanon.anonymize(connection, "lonely", policy, **target)
+    assert (contents(connection), settings(connection)) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def broken_plan(connection):
+    """A plan that promises what its levels do not keep, as an edited plan file may."""
+    plan = sqlanon.plan(connection, "lonely", LETTERS)
+    return replace(plan, report=replace(plan.report, suppressed_records=0))
+
+
+@pytest.mark.parametrize("target", [{"into": "out"}, {"in_place": True}, {"output": "out.csv"}])
+@pytest.mark.parametrize("within", [True, False])
+def test_failed_verification_writes_nothing_even_if_the_caller_commits(
+    connection, tmp_path, monkeypatch, target, within
+):
+    monkeypatch.chdir(tmp_path)
+    connection.execute(LONELY)
+    plan, before = broken_plan(connection), contents(connection)
+    if within:
+        connection.execute("BEGIN")
+    with pytest.raises(VerificationError) as caught:
+        sqlanon.apply(connection, plan, **target)
+    if within:
+        connection.commit()
+    assert caught.value.exit_code == 1
+    assert contents(connection) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_failed_verification_leaves_the_table_that_was_to_be_overwritten(connection, within):
+    connection.execute(LONELY)
+    connection.execute("CREATE TABLE out AS SELECT 42 AS x")
+    plan = broken_plan(connection)
+    if within:
+        connection.execute("BEGIN")
+    with pytest.raises(VerificationError):
+        sqlanon.apply(connection, plan, into="out", overwrite=True)
+    if within:
+        connection.commit()
+    assert rows(connection, "out") == [(42,)]
+
+
+def test_suppressed_records_are_kept_only_in_a_class_that_satisfies_k(connection):
+    """One suppressed record would stand alone among the kept ones; the top level does not."""
+    connection.execute(LONELY)
+    policy = replace(LETTERS, suppressed="keep")
+    sqlanon.anonymize(connection, "lonely", policy, into="out")
+    assert rows(connection, "out") == [("*",)] * 10
+
+
+@pytest.mark.parametrize("target", [{"into": "out"}, {"in_place": True}, {"output": "out.parquet"}])
+def test_success_changes_no_setting_of_the_caller(connection, tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    connection.execute("SET threads = 1")
+    before = settings(connection)
+    sqlanon.anonymize(connection, "people", POLICY, **target)
+    assert settings(connection) == before
+
+
+def test_in_place_that_fails_leaves_the_file_as_it_was(database):
+    before = Path(database).read_bytes()
+    policy = Policy(["age"], others="keep", models=[KAnonymity(121)])
+    with pytest.raises(PolicyError):
+        sqlanon.anonymize(database, "people", policy, in_place=True)
+    assert Path(database).read_bytes() == before
+    assert [file.name for file in database.parent.iterdir()] == [database.name]

@@ -1,0 +1,71 @@
+"""Everything that README.md shows works as shown."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+from sqlanon import census
+from sqlanon.cli.main import status
+
+README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+
+
+def blocks(language):
+    """The fenced blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def commands():
+    """The commands shown, without the prompt."""
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    return [line[2:] for line in lines if line.startswith("$ ")]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the examples name."""
+    monkeypatch.chdir(tmp_path)
+    connection = duckdb.connect("people.duckdb")
+    for statement in census.statements(exp.to_table("people"), 2_000):
+        connection.execute(statement.sql("duckdb"))
+    connection.execute("COPY people TO 'people.csv'")
+    connection.close()
+    [policy] = blocks("toml")
+    Path("policy.toml").write_text(policy)
+    return tmp_path
+
+
+def test_there_are_examples_of_each_kind():
+    assert len(commands()) >= 5
+    assert len(blocks("python")) == 1
+
+
+def test_commands_run_as_shown(folder, capsys):
+    codes = {}
+    for command in commands():
+        program, *arguments = shlex.split(command)
+        assert program == "sqlanon"
+        codes[arguments[0]] = status(arguments)
+        assert "bug" not in capsys.readouterr().err
+    assert codes == {"check": 1, "plan": 0, "anonymize": 0}
+    assert (folder / "anonymous.parquet").exists()
+    assert status(["check", "people.duckdb", "people_anonymous", "--policy", "policy.toml"]) == 0
+
+
+def test_the_python_example_runs_as_shown(folder, capsys):
+    [example] = blocks("python")
+    exec(compile(example, "README.md", "exec"), {})
+    assert "CREATE TABLE" in capsys.readouterr().out
+
+
+def test_the_set_up_is_two_commands_of_one_line():
+    indented = [line.strip() for line in README.splitlines() if line.startswith("    python3")]
+    assert len(indented) == 2
+    assert indented[0].endswith("sqlanon demo")
+    assert indented[1].endswith("-m pytest")

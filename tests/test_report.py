@@ -1,0 +1,238 @@
+"""Reports: figures of classes, risks, and documents that read back."""
+
+import json
+import statistics
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlanon.report import CheckReport, ClassStatistics, ModelResult, Report, key, share
+
+# Classes of 1, 1, 2, 4, 4 and 8 records.
+SIZES = ClassStatistics.of([(4, 2), (1, 2), (8, 1), (2, 1)])
+EMPTY = ClassStatistics.of([])
+
+
+def statistics_of(sizes):
+    return ClassStatistics.of(Counter(sizes).items())
+
+
+sizes = st.lists(st.integers(1, 30), min_size=1, max_size=40)
+
+
+@given(sizes)
+def test_mean_is_that_of_the_class_sizes(sizes):
+    assert statistics_of(sizes).mean == pytest.approx(statistics.mean(sizes))
+
+
+@given(sizes)
+def test_median_is_that_of_the_class_sizes(sizes):
+    assert statistics_of(sizes).median == statistics.median(sizes)
+
+
+@given(sizes)
+def test_records_and_classes_are_counted(sizes):
+    found = statistics_of(sizes)
+    assert (found.records, found.classes) == (sum(sizes), len(sizes))
+
+
+@given(sizes)
+def test_smallest_and_largest_class(sizes):
+    found = statistics_of(sizes).to_dict()
+    assert (found["k"], found["class_size"]["max"]) == (min(sizes), max(sizes))
+
+
+@given(sizes, st.integers(1, 31))
+def test_a_size_splits_the_records(sizes, size):
+    found = statistics_of(sizes)
+    assert found.below(size) == sum(s for s in sizes if s < size)
+    assert found.at_least(size) == statistics_of([s for s in sizes if s >= size])
+
+
+def test_risk_of_a_record_is_one_over_its_class_size():
+    risk = SIZES.to_dict(threshold=0.2)["risk"]
+    records = [1 / 1] * 2 + [1 / 2] * 2 + [1 / 4] * 8 + [1 / 8] * 8
+    assert risk["prosecutor_max"] == 1.0
+    assert risk["prosecutor_mean"] == pytest.approx(statistics.mean(records)) == 6 / 20
+
+
+@pytest.mark.parametrize(
+    ("threshold", "at_risk"), [(0.1, 20), (0.125, 12), (0.2, 12), (0.25, 4), (0.5, 2), (1.0, 0)]
+)
+def test_records_at_risk_are_those_above_the_threshold(threshold, at_risk):
+    assert SIZES.to_dict(threshold)["risk"]["records_at_risk"] == at_risk
+
+
+def test_a_class_of_k_records_is_not_at_risk_at_the_threshold_of_k():
+    at_risk = {
+        k: ClassStatistics.of([(k, 3)]).to_dict(threshold=1 / k)["risk"]["records_at_risk"]
+        for k in range(1, 1001)
+    }
+    assert [k for k, records in at_risk.items() if records] == []
+
+
+def test_unique_records_are_classes_of_one():
+    assert SIZES.to_dict()["unique_records"] == 2
+
+
+def test_figures_of_an_empty_table_are_0():
+    found = EMPTY.to_dict()
+    assert found["class_size"] == {"min": 0, "mean": 0.0, "median": 0.0, "max": 0}
+    assert found["risk"]["prosecutor_max"] == found["risk"]["prosecutor_mean"] == 0.0
+
+
+def report(**changes):
+    figures = {
+        "method": "incognito",
+        "loss_name": "suppressed-cells",
+        "loss": {"suppressed_cells": 12.0, "lm": 0.25},
+        "lower_bound": 12.0,
+        "levels": {"age": 2, "sex": 0},
+        "heights": {"age": 4, "sex": 1},
+        "records": 22,
+        "suppressed_records": 2,
+        "suppressed_cells": 12,
+        "statistics": ClassStatistics.of([(4, 2), (12, 1)]),
+        "models": (ModelResult("k-anonymity", 4, 4, True),),
+        "minimal_nodes": ({"age": 2, "sex": 0}, {"age": 1, "sex": 1}),
+        "search": {"nodes": 10, "checked": 4, "proven": True},
+        "output": "people_anon",
+        "notes": ("a note",),
+        "seconds": {"search": 0.5, "total": 1.0},
+    }
+    return Report(**{**figures, **changes})
+
+
+def read_back(one):
+    document = json.loads(json.dumps(one.to_dict()))
+    histogram = json.loads(json.dumps(list(one.statistics.histogram.items())))
+    return Report.from_dict(document, one.heights, histogram)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"minimal_nodes": None, "output": None},
+        {"lower_bound": None, "notes": (), "seconds": {}, "search": {}},
+        {"statistics": EMPTY, "models": ()},
+        {"loss": {"suppressed_cells": 12.0, "average_class_size": float("inf")}},
+    ],
+)
+def test_report_is_read_back(changes):
+    assert read_back(report(**changes)) == report(**changes)
+
+
+def test_report_is_strict_json():
+    document = report().to_dict()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+
+
+def test_report_has_the_documented_keys():
+    assert report().to_dict().keys() >= {
+        "schema_version",
+        "method",
+        "loss",
+        "lower_bound",
+        "records",
+        "suppressed_records",
+        "suppressed_cells",
+        "classes",
+        "k",
+        "levels",
+        "minimal_nodes",
+        "output",
+        "models",
+        "holds",
+        "seconds",
+        "search",
+    }
+
+
+def test_report_names_its_loss_and_gives_its_value_beside_every_measure():
+    assert report().to_dict()["loss"] == {
+        "name": "suppressed-cells",
+        "value": 12.0,
+        "suppressed_cells": 12.0,
+        "lm": 0.25,
+    }
+
+
+def test_report_lists_minimal_nodes_only_on_request():
+    assert "minimal_nodes" not in report(minimal_nodes=None).to_dict()
+
+
+def test_report_counts_the_published_classes():
+    document = report().to_dict()
+    assert (document["published_records"], document["classes"], document["k"]) == (20, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "holds"), [([], True), ([True, True], True), ([True, False], False)]
+)
+def test_report_holds_when_every_model_does(verdicts, holds):
+    models = tuple(ModelResult("k-anonymity", 4, 4, verdict) for verdict in verdicts)
+    assert report(models=models).holds is report(models=models).to_dict()["holds"] is holds
+
+
+def test_report_timed_changes_the_seconds_alone():
+    assert report().timed({"total": 2.0}) == report(seconds={"total": 2.0})
+
+
+def test_report_text_shows_levels_loss_and_verdict():
+    text = report().to_text()
+    assert "suppressed-cells 12 (no full-domain recoding loses less)" in text
+    assert "age  2 of 4  ##.." in text
+    assert "k-anonymity 4 holds: 4" in text
+
+
+def test_report_text_of_a_search_without_proof_says_best_found():
+    assert "best found" in report(search={"nodes": 10, "checked": 4, "proven": False}).to_text()
+
+
+def checked(**changes):
+    figures = {
+        "statistics": SIZES,
+        "models": (ModelResult("k-anonymity", 2, 1, False),),
+        "threshold": 0.5,
+        "quasi_identifiers": ("age", "sex"),
+        "notes": ("a note",),
+        "seconds": 0.1,
+    }
+    return CheckReport(**{**figures, **changes})
+
+
+def test_check_report_is_strict_json_with_the_documented_keys():
+    document = json.loads(json.dumps(checked().to_dict(), allow_nan=False))
+    assert document == checked().to_dict()
+    assert document.keys() >= {
+        "schema_version",
+        "records",
+        "classes",
+        "k",
+        "class_size",
+        "unique_records",
+        "risk",
+        "models",
+        "holds",
+        "seconds",
+    }
+
+
+def test_check_report_without_models_holds():
+    assert checked(models=()).holds
+
+
+def test_check_report_with_a_violated_model_does_not_hold():
+    assert not checked().holds
+    assert "k-anonymity 2 does NOT hold: the table has 1" in checked().to_text()
+
+
+def test_key_of_a_loss_has_underscores():
+    assert key("average-class-size") == "average_class_size"
+
+
+def test_share_is_in_per_cent_and_0_of_nothing():
+    assert (share(1, 8), share(0, 0)) == ("12.50%", "0%")
