@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -52,7 +54,12 @@ def app(arguments: Sequence[str] | None = None) -> None:
             signal.signal(getattr(signal, name), signal.default_int_handler)
     tolerant(sys.stdout)
     tolerant(sys.stderr)
-    sys.exit(status(arguments))
+    code = status(arguments)
+    # All is closed by now; taking the interpreter apart would only cost time.
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
 
 
 def status(arguments: Sequence[str] | None = None) -> int:

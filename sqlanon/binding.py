@@ -157,8 +157,8 @@ def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.
             "cast them to text or to a number first"
         )
     texts = [name for name, kind in columns.items() if kind.this in exp.DataType.TEXT_TYPES]
-    letters = engine.rows(encode.told_apart(table, texts))[0] if texts else ()
-    collated = [name for name, count in zip(texts, letters, strict=True) if count < 3]
+    confused = engine.rows(encode.confused(table, texts))[0] if texts else ()
+    collated = [name for name, is_one in zip(texts, confused, strict=True) if is_one]
     if collated:
         faults.append(
             f"quasi-identifiers with a collation: {', '.join(map(repr, collated))}; it takes "

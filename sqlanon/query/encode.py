@@ -35,19 +35,29 @@ def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     return exp.select(bigint(count_all()), *counts).from_(source.copy())
 
 
-def told_apart(source: exp.Table, columns: Sequence[str]) -> exp.Select:
-    """How many of three letters that differ by case or accent each text column tells apart.
+def confused(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """Per text column whether it takes a letter for another of its case or accent, in one row.
 
-    A column's collation is not in its type; what it does to letters that are added to it shows it.
+    A column's collation is not in its type; what it does to a letter that is added to it shows it.
     """
-    names = [column(name) for name in columns]
-    probe: exp.Expr = exp.select(*names).from_(source.copy()).where(exp.false())
-    for letter in ("a", "A", "á"):
-        letters = exp.select(*(exp.Literal.string(letter) for _ in columns))
-        probe = exp.Union(this=probe, expression=letters, distinct=False)
-    counts = [bigint(exp.Count(this=exp.Distinct(expressions=[column(name)]))) for name in columns]
-    return exp.select(*counts).from_(
-        exp.Subquery(this=probe, alias=exp.TableAlias(this=exp.to_identifier("probe", quoted=True)))
+    none = exp.Select(expressions=[column(name) for name in columns])
+    none = none.from_(source.copy(), copy=False).where(exp.false(), copy=False)
+    letters = exp.Select(expressions=[exp.Literal.string("a") for _ in columns])
+    probe = exp.Union(this=none, expression=letters, distinct=False)
+    return exp.Select(
+        expressions=[
+            exp.or_(
+                *(
+                    exp.EQ(this=column(name), expression=exp.Literal.string(other))
+                    for other in ("A", "á")
+                ),
+                copy=False,
+            )
+            for name in columns
+        ]
+    ).from_(
+        exp.Subquery(this=probe, alias=exp.TableAlias(this=exp.Identifier(this="probe"))),
+        copy=False,
     )
 
 
