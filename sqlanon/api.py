@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.checking import check_table
 from sqlanon.engine.source import Limits, OpenedSource, open_source
 from sqlanon.errors import PolicyError, ResidueError, SqlanonError
-from sqlanon.planning import Options, make_plan
-from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.report import CheckReport, Report
 
 if TYPE_CHECKING:
+    from sqlanon.plans import Plan
     from sqlanon.publishing import Target
 
-# What only publishing needs is imported where it is needed: a plan must start fast.
+# What not every call needs is imported where it is needed: a command must start fast.
 Progress = Callable[[str], None]
 Policies = Policy | Callable[[Sequence[str]], Policy]
 
@@ -73,8 +74,14 @@ def plan(
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    options = Options(method, loss, minimal_nodes, time_limit, progress)
+    # The search is loaded while the database reads the source: it reads in C, without the GIL.
+    loading = Thread(target=import_module, args=("sqlanon.planning",))
+    loading.start()
     with open_source(connection, table, read_only=True, **resources) as source:
+        loading.join()
+        from sqlanon.planning import Options, make_plan
+
+        options = Options(method, loss, minimal_nodes, time_limit, progress)
         settled = _settled(source, policy)
         with source.engine.transaction():
             return make_plan(source.engine, source.table, settled, options)
@@ -160,6 +167,7 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
+    from sqlanon.planning import Options, make_plan
     from sqlanon.publishing import Target, publish
 
     file = None if output is None else Path(output)
