@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlanon.errors import HierarchyError, PolicyError
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.report import SCHEMA_VERSION
 
 from . import output
@@ -156,6 +156,8 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     from sqlanon.hierarchy import Hierarchy
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
+    if wanted.output.exists() and wanted.output.samefile(given.source):
+        raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
     paths = make_hierarchy(given.source, given.table, wanted.column, rule, **run.resources)
     write_paths(paths, wanted.output, overwrite=wanted.overwrite)
     output.say(

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.engine.source import Limits, Resources, open_source
+from sqlanon.engine.source import Limits, Resources, is_database, open_source
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy import Hierarchy, Tree
 from sqlanon.policy import Policy
@@ -176,6 +176,8 @@ def open_database(
     """
     if not Path(path).is_file():
         raise SourceError(f"there is no file {str(path)!r}")
+    if not is_database(Path(path)):
+        raise SourceError(f"{str(path)!r} is no DuckDB database, which alone stores hierarchies")
     with Resources(**limits).connect(Path(path), read_only=read_only) as engine:
         yield engine
 

@@ -84,7 +84,7 @@ class Policy:
     suppressed_label: str = "*"
 
     def __post_init__(self) -> None:
-        faults = [*self._role_faults(), *self._figure_faults()]
+        faults = self._kind_faults() or [*self._role_faults(), *self._figure_faults()]
         if faults:
             raise PolicyError("; ".join(faults))
 
@@ -114,6 +114,29 @@ class Policy:
     def k(self) -> int:
         """The smallest class size that the models allow; 1 where none says anything."""
         return max((model.k for model in self.models), default=1)
+
+    def _kind_faults(self) -> list[str]:
+        """Arguments of another kind than they must be; nothing else can be said of them."""
+        faults = []
+        for role, columns in _given_roles(self).items():
+            listed = isinstance(columns, Iterable) and not isinstance(columns, str)
+            if not listed or not all(isinstance(column, str) for column in columns):
+                faults.append(f"{role} must be a list of column names")
+        given = self.quasi_identifiers
+        if isinstance(given, Mapping):
+            wrong = [
+                name
+                for name, value in given.items()
+                if not isinstance(value, Hierarchy | QuasiIdentifier)
+            ]
+            if wrong:
+                names = ", ".join(map(repr, wrong))
+                faults.append(f"quasi-identifiers without a Hierarchy or QuasiIdentifier: {names}")
+        if not isinstance(self.models, Sequence) or not all(
+            isinstance(model, KAnonymity) for model in self.models
+        ):
+            faults.append("models must be a list of privacy models, such as [KAnonymity(5)]")
+        return faults
 
     def _role_faults(self) -> list[str]:
         seen: dict[str, str] = {}
@@ -249,6 +272,12 @@ class Policy:
             {key: value for key, value in document.items() if key not in SETTINGS},
             Path(path).parent,
         )
+
+
+def _given_roles(policy: Policy) -> dict[str, Any]:
+    """What was given as the columns of each role, by the argument's name."""
+    names = ("quasi_identifiers", "sensitive", "identifiers", "keep", "drop")
+    return {name: getattr(policy, name) for name in names}
 
 
 def read_document(path: str | Path) -> dict[str, Any]:

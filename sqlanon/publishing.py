@@ -54,9 +54,11 @@ class Target:
     def __post_init__(self) -> None:
         if self.into == "":
             raise PolicyError("the name of the new table is empty")
-        if sum((self.into is not None, self.in_place, self.output is not None)) != 1:
+        places = sum((self.into is not None, self.in_place, self.output is not None))
+        if places != 1:
             raise PolicyError(
-                "say where to publish: one of --into TABLE, --in-place or --output FILE"
+                f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
+                "--into TABLE, --in-place or --output FILE"
             )
 
 

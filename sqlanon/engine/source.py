@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ _CSV = frozenset({".csv", ".tsv", ".txt"})
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
 _NAMED = 10
+_MOST_THREADS = 1024
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B)", re.IGNORECASE)
 
 
@@ -59,16 +61,21 @@ class Resources:
     temp_directory: str | Path | None = None
 
     def __post_init__(self) -> None:
-        if self.threads is not None and self.threads < 1:
-            raise SourceError(f"threads must be at least 1, not {self.threads}")
+        if self.threads is not None and not 1 <= self.threads <= _MOST_THREADS:
+            raise SourceError(
+                f"threads must be at least 1 and at most {_MOST_THREADS}, not {self.threads}"
+            )
         if self.memory_limit is not None:
             size = _SIZE.fullmatch(self.memory_limit.strip())
             if size is None or float(size.group(1)) == 0:
                 raise SourceError(
                     f"memory limit {self.memory_limit!r} is not a size; write it like '2GB'"
                 )
-        if self.temp_directory is not None and not Path(self.temp_directory).is_dir():
-            raise SourceError(f"temporary directory {str(self.temp_directory)!r} does not exist")
+        folder = self.temp_directory
+        if folder is not None and not Path(folder).is_dir():
+            raise SourceError(f"temporary directory {str(folder)!r} does not exist")
+        if folder is not None and not os.access(folder, os.W_OK | os.X_OK):
+            raise SourceError(f"temporary directory {str(folder)!r} cannot be written")
 
     @property
     def given(self) -> list[str]:
@@ -88,9 +95,13 @@ class Resources:
             database: A database file; None is a database in memory.
             read_only: Whether the file is opened for reading only.
         """
-        spill = tempfile.TemporaryDirectory(
-            prefix="sqlanon-", dir=self.temp_directory, ignore_cleanup_errors=True
-        )
+        try:
+            spill = tempfile.TemporaryDirectory(
+                prefix="sqlanon-", dir=self.temp_directory, ignore_cleanup_errors=True
+            )
+        except OSError as error:
+            where = str(self.temp_directory or tempfile.gettempdir())
+            raise SourceError(f"temporary directory {where!r}: {error.strerror}") from None
         with spill as folder:
             config: dict[str, str | bool | int | float | list[str]] = {
                 "temp_directory": folder,
@@ -191,7 +202,7 @@ def open_source(
     path = _existing(Path(source))
     stack = ExitStack()
     try:
-        if _is_database(path):
+        if is_database(path):
             engine = stack.enter_context(resources.connect(path, read_only=read_only))
             stack.callback(engine.release)
             return OpenedSource(engine, _choose(engine, table), True, path, "duckdb", stack)
@@ -283,7 +294,12 @@ def _existing(path: Path) -> Path:
     raise SourceError(f"{str(path)!r} cannot be read: {reason}")
 
 
-def _is_database(path: Path) -> bool:
+def is_database(path: Path) -> bool:
+    """Whether a file is a DuckDB database, by its content.
+
+    Raises:
+        SourceError: Its name says so and its content does not.
+    """
     with path.open("rb") as file:
         head = file.read(12)
     if head[8:12] == b"DUCK":

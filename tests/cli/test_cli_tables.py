@@ -220,7 +220,7 @@ def test_a_dry_run_shows_and_writes_nothing(run, refused, database, policy):
     assert database.read_bytes() == before
     assert "no role" in refused("anonymize", database, "--qi", "age", "--k", 2, "--dry-run")
     targets = ["--into", "a", "--output", "b.csv"]
-    assert "one of" in refused("anonymize", database, *policy, *targets, "--dry-run")
+    assert "one place" in refused("anonymize", database, *policy, *targets, "--dry-run")
 
 
 def test_columns_without_a_role_stop_a_publishing_command(run, refused, database):

@@ -1,0 +1,81 @@
+"""What is refused before anything is written, and what it says."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, UnsatisfiableError
+from sqlanon.cli.main import status
+from sqlanon.errors import PolicyError
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute("CREATE TABLE t AS SELECT range AS id, range % 3 AS a FROM range(9)")
+        yield opened
+
+
+@pytest.mark.parametrize("place", [{"into": "out"}, {"in_place": True}])
+def test_a_table_with_nothing_left_is_not_published(connection, place):
+    original = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
+    policy = Policy({"id": original}, models=[KAnonymity(2)], suppression_limit=1, others="drop")
+    with pytest.raises(UnsatisfiableError, match="9 of 9 records"):
+        sqlanon.anonymize(connection, "t", policy, **place)
+    assert connection.execute("SHOW TABLES").fetchall() == [("t",)]
+    assert len(connection.execute("SELECT * FROM t").fetchall()) == 9
+
+
+def test_suppressed_records_are_not_labelled_like_a_published_value(connection):
+    connection.execute("INSERT INTO t VALUES (9, 7), (10, 8)")
+    attribute = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
+    policy = Policy(
+        {"a": attribute},
+        models=[KAnonymity(2)],
+        suppression_limit=0.5,
+        suppressed="keep",
+        suppressed_label="1",
+        others="drop",
+    )
+    with pytest.raises(PolicyError, match="column 'a'"):
+        sqlanon.plan(connection, "t", policy)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"quasi_identifiers": "age"},
+        {"quasi_identifiers": {"age": "intervals:5"}},
+        {"quasi_identifiers": ["a"], "sensitive": "a"},
+        {"quasi_identifiers": ["a"], "models": KAnonymity(2)},
+        {"quasi_identifiers": ["a"], "models": [2]},
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_policy_errors(wrong):
+    with pytest.raises(PolicyError):
+        Policy(**wrong)
+
+
+def test_a_hierarchy_file_never_replaces_the_table_it_is_made_from(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("zip\n12\n34\n")
+    command = ["hierarchy", "make", str(table), "--column", "zip", "--hierarchy", "suppress"]
+    assert status([*command, "--output", str(table), "--overwrite"]) == 2
+    assert table.read_text() == "zip\n12\n34\n"
+    assert "holds the original" in capsys.readouterr().err
+
+
+def test_only_a_database_stores_hierarchies(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("zip\n12\n34\n")
+    assert status(["hierarchy", "load", str(table), "zip", "prefix:1"]) == 2
+    assert "no DuckDB database" in capsys.readouterr().err
+
+
+def test_threads_have_an_upper_bound(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("zip\n12\n34\n")
+    assert status(["check", str(table), "--qi", "zip", "--threads", "1000000"]) == 2
+    assert "at most 1024" in capsys.readouterr().err
