@@ -90,10 +90,12 @@ def enumerated(engine: Engine, table: exp.Table) -> tuple[str, ...]:
     return tuple(
         name
         for name, text in engine.columns(table).items()
-        for kind in exp.DataType.build(text, dialect=engine.dialect, udt=True).find_all(
-            exp.DataType
+        if any(
+            kind.this == exp.DataType.Type.ENUM
+            for kind in exp.DataType.build(text, dialect=engine.dialect, udt=True).find_all(
+                exp.DataType
+            )
         )
-        if kind.this == exp.DataType.Type.ENUM
     )
 
 

@@ -11,7 +11,7 @@ from sqlanon.hierarchy import Hierarchy
 from sqlanon.query.encode import LEAF, VALUE, same_value, values_of
 from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.labels import level_labels
-from sqlanon.query.names import alias, column, count_all, when
+from sqlanon.query.names import alias, column, count_all, create_temporary, when
 
 LABEL = "label"
 RECORD = "record"
@@ -177,8 +177,9 @@ def _size_name(recodes: Mapping[str, Recode]) -> str:
 
 def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:
     """CREATE TABLE target AS the rows."""
-    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
-    return exp.Create(this=target.copy(), kind="TABLE", expression=rows, properties=properties)
+    if temporary:
+        return create_temporary(target, rows)
+    return exp.Create(this=target.copy(), kind="TABLE", expression=rows)
 
 
 def rename_table(table: exp.Table, name: str) -> exp.Alter:
