@@ -1,8 +1,9 @@
-"""The commands for a table: check, plan, apply, anonymize."""
+"""The commands for a table: check, plan, apply, anonymize; and rewrite, for its file."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 def add(commands: typer.Typer) -> None:
     """Adds these commands to the program."""
-    for command in (check, plan, apply, anonymize):
+    for command in (check, plan, apply, anonymize, rewrite):
         commands.command()(grouped(command))
 
 
@@ -76,7 +77,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
             raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
     if written.save is not None:
         _refuse_foreign(written.save)
-    found = _planned(given, wanted, run)
+    found = _planned(given, wanted, run, complete=written.save is not None)
     if written.save is not None:
         found.save(written.save)
         output.say(run, f"plan saved as {written.save}")
@@ -97,15 +98,25 @@ def apply(
         Path,
         typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored."),
     ],
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="TABLE",
+            help="The table, where SOURCE does not call it what the plan calls it.",
+        ),
+    ] = None,
     target: TargetOptions,
     run: RunOptions,
 ) -> None:
     """Carry a saved plan out, in one transaction, and prove the result on the published table."""
     import sqlanon
 
-    _settle_target(target)
+    confirm = _settle_target(target, run)
     found = sqlanon.Plan.load(plan)
-    report = sqlanon.apply(source, found, **target.place, **run.resources)
+    report = sqlanon.apply(
+        source, found, table=table, confirm=confirm, **target.place, **run.resources
+    )
     _publish(report, run)
 
 
@@ -129,7 +140,7 @@ def anonymize(
         output.say(run, "dry run: nothing is written")
         output.show(run, found.to_dict(), found.to_text)
         return
-    _settle_target(target)
+    confirm = _settle_target(target, run)
     how, maker = _settled(wanted)
     with output.progress(run) as progress:
         report = sqlanon.anonymize(
@@ -139,9 +150,29 @@ def anonymize(
             **target.place,
             **how,
             progress=progress,
+            confirm=confirm,
             **run.resources,
         )
     _publish(report, run)
+
+
+def rewrite(
+    *,
+    database: Annotated[
+        Path, typer.Argument(metavar="DATABASE", help="A DuckDB file.", show_default=False)
+    ],
+    run: RunOptions,
+) -> None:
+    """Copy a database into a fresh file, so that nothing remains of what it once held.
+
+    DuckDB keeps the pages of tables that were replaced, changed or dropped, where anybody who has
+    the file can read them. The fresh file takes the old one's place in one step, once it is
+    complete; --in-place does the same by itself.
+    """
+    import sqlanon
+
+    report = sqlanon.rewrite(database, **run.resources)
+    output.show(run, report.to_dict(), report.to_text)
 
 
 def _settled(wanted: Wanted, *, complete: bool = False) -> tuple[dict[str, Any], PolicyMaker]:
@@ -178,20 +209,26 @@ def _check_target(target: TargetOptions) -> None:
         raise PolicyError("--yes answers what --in-place asks; leave it out")
 
 
-def _settle_target(target: TargetOptions) -> None:
-    """Checks where to publish, and asks before an original is replaced.
+def _settle_target(target: TargetOptions, run: RunOptions) -> Callable[[Plan], None] | None:
+    """Checks where to publish, and makes the question to ask before an original is replaced.
 
     Raises:
-        SqlanonError: No answer was given, or it was no.
+        PolicyError: The target is no single place, or nobody is there to be asked.
     """
     _check_target(target)
     if not target.in_place or target.yes:
-        return
+        return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise PolicyError("--in-place replaces the original for good; confirm it with --yes")
-    print("Replace the original table for good? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise SqlanonError("not confirmed; nothing was changed")
+
+    def confirm(found: Plan) -> None:
+        page = "" if run.quiet else output.printable(found.to_text(), keep="\n") + "\n"
+        question = "Replace the original table for good? [y/N] "
+        print(output.CLEAR + page + question, end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise SqlanonError("not confirmed; nothing was changed")
+
+    return confirm
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -35,6 +35,10 @@ class SourceError(SqlanonError, ValueError):
     """A file, database, table or column that is missing, in the way or unreadable."""
 
 
+class MissingTableError(SourceError):
+    """A name that no table of the source has."""
+
+
 class EngineError(SqlanonError):
     """The database could not carry a statement out."""
 
@@ -45,12 +49,6 @@ class StalePlanError(SqlanonError):
 
 class UnsatisfiableError(SqlanonError):
     """No recoding within the policy's bounds satisfies its privacy models."""
-
-    exit_code = 1
-
-
-class ResidueError(SqlanonError):
-    """The table was replaced, but pages of the original may still be in the database's file."""
 
     exit_code = 1
 

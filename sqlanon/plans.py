@@ -16,9 +16,11 @@ from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
 from sqlanon.query import recode
+from sqlanon.query.suppression import Suppression
+from sqlanon.recoding import Node
 from sqlanon.report import SCHEMA_VERSION, Report
 
-Fingerprint = tuple[int, str, str]
+Fingerprint = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +31,33 @@ class Plan:
         policy: What the published table must satisfy, its hierarchies complete.
         table: The table as SQL names it.
         columns: Its columns and their types, as DuckDB writes them.
+        recoding: The level that each quasi-identifier is published at, in the policy's order.
         report: What is expected.
         enumerated: Columns that are enumerations; they are published as text, since the labels of
             an enumeration are values of the table.
-        fingerprint: Figures of the table's content at the time; None where apply follows within
-            the same transaction.
+        fingerprint: Figures of the table's content at the time; None where nobody can change the
+            table before it is published.
+
+    Raises:
+        PolicyError: The recoding has not one level of its hierarchy per quasi-identifier.
     """
 
     policy: Policy
     table: str
     columns: Mapping[str, str]
+    recoding: Node
     report: Report
     enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
+
+    def __post_init__(self) -> None:
+        heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
+        if len(self.recoding) != len(heights) or not all(
+            0 <= level <= height for level, height in zip(self.recoding, heights, strict=True)
+        ):
+            raise PolicyError(
+                f"{self.recoding} is no recoding for hierarchies of heights {heights}"
+            )
 
     @property
     def source(self) -> exp.Table:
@@ -63,16 +79,16 @@ class Plan:
             PolicyError: Columns without a role.
         """
         self.policy.check_columns(list(self.columns), publish=True)
-        source = source or self.source
+        columns = self.policy.published(list(self.columns))
+        return self.recoded(columns, source or self.source)
+
+    def recoded(self, columns: Sequence[str], source: exp.Table) -> exp.Select:
+        """The published rows of some columns."""
         recodes = {
-            name: recode.recode(
-                source,
-                name,
-                attribute.hierarchy,
-                self.report.levels[name],
-                self._type(name),
+            name: recode.recode(source, name, attribute.hierarchy, level, self._type(name))
+            for (name, attribute), level in zip(
+                self.policy.attributes.items(), self.recoding, strict=True
             )
-            for name, attribute in self.policy.attributes.items()
         }
         keeping = self.policy.suppressed == "keep"
         casts = {name: self._type(name) for name in self.enumerated}
@@ -80,11 +96,24 @@ class Plan:
         casts |= {name: self._type(name) for name in floats}
         return recode.published(
             source,
-            {name: casts.get(name) for name in self.policy.published(list(self.columns))},
+            {name: casts.get(name) for name in columns},
             recodes,
-            k=self.policy.k if self.report.suppressed_records else None,
+            suppressed=self._suppressed(source) if self.report.suppressed_records else None,
             kept_label=self.policy.suppressed_label if keeping else None,
         )
+
+    def _suppressed(self, source: exp.Table) -> recode.Suppressed:
+        """Which classes are suppressed, as the statement works it out again."""
+        policy = self.policy
+        if not (policy.demands or policy.entity):
+            return recode.Suppressed(Suppression(policy.k))
+        from sqlanon.attributes import asked  # k alone does not need it
+
+        columns = {name: self._type(name) for name in policy.sensitive_attributes}
+        names, attributes = asked(policy, source, columns)
+        rounds = int(self.report.search.get("rounds", 1))
+        models = Suppression(policy.k, attributes, policy.entity is not None, rounds)
+        return recode.Suppressed(models, names, policy.entity)
 
     def _type(self, name: str) -> exp.DataType:
         return exp.DataType.build(self.columns[name], dialect="duckdb", udt=True)
@@ -113,11 +142,17 @@ class Plan:
         return self.report.to_text()
 
     def save(self, path: str | Path) -> None:
-        """Writes the plan as JSON; it holds no value of the table beyond the user's hierarchies.
+        """Writes the plan as JSON, for its owner's eyes alone.
+
+        It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
+        many classes of which size will be published, and a digest without a key: whoever knows all
+        records but a few can try out what those hold. Keep it as safe as the table.
 
         Raises:
+            PolicyError: Columns without a role, with which the plan could not be applied.
             SourceError: The file cannot be written.
         """
+        self.policy.check_columns(list(self.columns), publish=True)
         document = {
             "schema_version": SCHEMA_VERSION,
             "kind": "sqlanon plan",
@@ -125,6 +160,7 @@ class Plan:
             "columns": dict(self.columns),
             "enumerated": list(self.enumerated),
             "policy": self.policy.to_dict(),
+            "recoding": self.recoding,
             "report": self.report.to_dict(),
             "heights": dict(self.report.heights),
             "histogram": list(map(list, self.report.statistics.histogram.items())),
@@ -147,25 +183,34 @@ class Plan:
             document = json.loads(Path(path).read_text("utf-8"))
             if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
                 raise KeyError
-            fingerprint = document["fingerprint"]
-            plan = cls(
-                policy=Policy.from_dict(document["policy"]),
-                table=document["table"],
-                columns=document["columns"],
-                enumerated=tuple(document["enumerated"]),
-                report=Report.from_dict(
-                    document["report"], document["heights"], document["histogram"]
-                ),
-                fingerprint=None if fingerprint is None else tuple(fingerprint),
-            )
+            plan = cls._of(document)
             plan.rows()
             return plan
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
-        except (KeyError, TypeError, AttributeError, ValueError):
+        except (LookupError, TypeError, AttributeError, ValueError):
             raise SourceError(
                 f"{str(path)!r} is no plan that this version of sqlanon has saved"
             ) from None
+
+    @classmethod
+    def _of(cls, document: Mapping[str, Any]) -> Plan:
+        fingerprint = document["fingerprint"]
+        policy = Policy.from_dict(document["policy"])
+        report = Report.from_dict(document["report"], document["heights"], document["histogram"])
+        shown = [report.levels[name] for name in policy.attributes]
+        recoding = document.get("recoding", shown)
+        if recoding != shown:
+            raise ValueError("the plan shows other levels than it publishes")
+        return cls(
+            policy=policy,
+            table=document["table"],
+            columns=document["columns"],
+            enumerated=tuple(document["enumerated"]),
+            recoding=tuple(recoding),
+            report=report,
+            fingerprint=None if fingerprint is None else tuple(fingerprint),
+        )
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.binding import column_types
-from sqlanon.checking import class_statistics, model_results
+from sqlanon.checking import TableResults, demanded_results
 from sqlanon.engine.base import Engine
+from sqlanon.engine.catalog import qualified
 from sqlanon.engine.export import export, open_exported
-from sqlanon.engine.rewrite import leftovers
+from sqlanon.engine.rewrite import explained, file_of, leftovers, successor
 from sqlanon.engine.source import Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.plans import Plan
@@ -26,7 +27,7 @@ from sqlanon.report import ClassStatistics, Report
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
-    "holds it, run sqlanon.rewrite(path), or copy the database into a new file"
+    "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
 )
 
 
@@ -40,6 +41,7 @@ class Target:
         output: A file whose ending says its format.
         overwrite: Whether an existing table or file may be replaced.
         limits: Memory, threads and temporary folder for reading a written file back.
+        confirm: Called with the plan before anything is written; what it raises stops that.
 
     Raises:
         PolicyError: No place, or more than one.
@@ -50,6 +52,7 @@ class Target:
     output: Path | None = None
     overwrite: bool = False
     limits: Limits = field(default_factory=Limits)
+    confirm: Callable[[Plan], object] | None = None
 
     def __post_init__(self) -> None:
         if self.into == "":
@@ -60,6 +63,15 @@ class Target:
                 f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
                 "--into TABLE, --in-place or --output FILE"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What the published table turned out to be."""
+
+    results: TableResults
+    notes: tuple[str, ...]
+    check_seconds: float
 
 
 def publish(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Report:
@@ -77,31 +89,89 @@ def publish(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Re
         VerificationError: The published table is not what the plan promised; nothing is published.
     """
     started = time.monotonic()
-    notes = plan.report.notes
     with engine.transaction():
-        _refuse_stale(engine, plan, source)
-        if target.in_place:
-            notes += tuple(_lost(engine, source))
-        with _staged(engine, plan, source, target) as staged:
-            applied = time.monotonic()
-            statistics = _verified(engine, plan, staged)
-            checked = time.monotonic()
-        if target.in_place:
-            found = leftovers(engine, source)
-            notes += tuple(f"kept as they are, and may quote values: {text}" for text in found)
+        staging = _staged(engine, plan, source, target)
+        published = _carry_out(engine, plan, source, target, staging)
+        pages_stay = target.in_place and file_of(engine, source) is not None
+    report = _report(plan, published, _where(source, target), started)
+    return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
+
+
+def publish_afresh(
+    engine: Engine, plan: Plan, source: exp.Table, target: Target, path: Path
+) -> Report:
+    """Publishes in place, in a fresh file that holds no byte of the original.
+
+    The published table is written into a copy of everything else and checked there, and the copy
+    takes the file's place in one step. Until then the file is as it was.
+
+    Args:
+        engine: Alone holds the database open for writing, outside a transaction.
+        plan: What to publish.
+        source: The table.
+        target: In place.
+        path: The database file, links resolved.
+
+    Raises:
+        StalePlanError: The table has changed since the plan was made.
+        SourceError: Another table refers to the original, or its file has a second name.
+        EngineError: The database cannot be copied.
+        VerificationError: The published table is not what the plan promised; nothing is published.
+    """
+    started = time.monotonic()
+    staging = _in_fresh_file(engine, plan, source, path)
+    published = _carry_out(engine, plan, source, target, staging)
+    return _report(plan, published, _where(source, target), started)
+
+
+def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
+    """Refuses a place in the database that cannot be written to, or not without leave.
+
+    Raises:
+        SourceError: The original is a view, or the name of the new table is taken.
+    """
+    if target.in_place:
+        _refuse_view(engine, source)
+    elif target.into is not None:
+        _refuse_taken(engine, engine.target(target.into, source), source, target)
+
+
+def _carry_out(
+    engine: Engine,
+    plan: Plan,
+    source: exp.Table,
+    target: Target,
+    staging: AbstractContextManager[exp.Table],
+) -> _Published:
+    """Publishes through a staging table: on entering written, on leaving where it belongs."""
+    refuse_target(engine, source, target)
+    _refuse_stale(engine, plan, source)
+    notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
+    if target.confirm is not None:
+        shown = replace(plan.report, notes=(*plan.report.notes, *notes))
+        target.confirm(replace(plan, report=shown))
+    with staging as staged:
+        written = time.monotonic()
+        results = _verified(engine, plan, staged)
+        check_seconds = time.monotonic() - written
+    return _Published(results, notes, check_seconds)
+
+
+def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
+    before, taken = plan.report.seconds, time.monotonic() - started
     seconds = {
-        **plan.report.seconds,
-        "apply": applied - started,
-        "check": checked - applied,
+        **before,
+        "apply": taken - published.check_seconds,
+        "check": published.check_seconds,
+        "total": before.get("total", 0.0) + taken,
     }
-    seconds["total"] = plan.report.seconds.get("total", 0.0) + time.monotonic() - started
     return replace(
         plan.report,
-        loss={**plan.report.loss, **_class_losses(plan, statistics)},
-        statistics=statistics,
-        models=model_results(plan.policy, statistics),
-        output=_where(source, target),
-        notes=notes,
+        loss={**plan.report.loss, **_class_losses(plan, published.results.statistics)},
+        statistics=published.results.statistics,
+        models=published.results.models,
+        output=output,
+        notes=(*plan.report.notes, *published.notes),
         seconds=seconds,
     )
 
@@ -134,14 +204,9 @@ def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> It
             yield staged
             _write(engine, plan, staged, target)
         return
-    place = source
-    if target.into is None:
-        _refuse_view(engine, source)
-    else:
-        place = engine.target(target.into, source)
-        _refuse_taken(engine, place, source, target)
+    place = source if target.into is None else engine.target(target.into, source)
     staged = engine.beside(place)
-    engine.run(create_table(staged, rows))
+    engine.run(create_table(staged, rows, temporary=place.catalog == "temp"))
     try:
         yield staged
     except BaseException:
@@ -154,13 +219,24 @@ def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> It
     engine.run(rename_table(staged, place.name))
 
 
-def _lost(engine: Engine, table: exp.Table) -> list[str]:
-    """What the original has that the table in its place will not have."""
-    return [
-        f"{count} {kind} of the original are not carried over"
-        for kind, count in zip(OWN_PARTS, engine.rows(own_parts(table))[0], strict=True)
-        if count
-    ]
+@contextmanager
+def _in_fresh_file(
+    engine: Engine, plan: Plan, source: exp.Table, path: Path
+) -> Iterator[exp.Table]:
+    """The published rows in a copy of the database without the original, which becomes the file."""
+    with explained(path), successor(engine, path, source.catalog, without=source) as fresh:
+        place = qualified(fresh, source.db, source.name)
+        engine.run(create_table(place, plan.rows(source)))
+        yield place
+
+
+def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
+    """What the original has that the table in its place lacks, and what else quotes its values."""
+    for kind, count in zip(OWN_PARTS, engine.rows(own_parts(table))[0], strict=True):
+        if count:
+            yield f"{count} {kind} of the original are not carried over"
+    for text in leftovers(engine, table.catalog, besides=table):
+        yield f"kept as they are, and may quote values: {text}"
 
 
 def _refuse_view(engine: Engine, source: exp.Table) -> None:
@@ -182,8 +258,8 @@ def _refuse_taken(engine: Engine, table: exp.Table, source: exp.Table, target: T
         raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
 
 
-def _verified(engine: Engine, plan: Plan, table: exp.Table) -> ClassStatistics:
-    """The classes of a published table, from that table alone.
+def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
+    """What a published table has of all that its policy asks, from that table alone.
 
     Raises:
         VerificationError: A model does not hold, a record is missing or twice, or a column is
@@ -192,8 +268,8 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> ClassStatistics:
     declared = plan.policy.published(list(plan.columns))
     if list(engine.columns(table)) != declared:
         raise VerificationError("the columns written are not those declared; nothing is published")
-    statistics = class_statistics(engine, table, list(plan.policy.attributes))
-    report = plan.report
+    results = demanded_results(engine, table, plan.policy, declared)
+    statistics, report = results.statistics, plan.report
     kept = report.suppressed_records if plan.policy.suppressed == "keep" else 0
     expected = report.records - report.suppressed_records + kept
     if statistics.records != expected:
@@ -201,13 +277,13 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> ClassStatistics:
             f"{statistics.records} records were written where {expected} were expected; "
             "nothing is published"
         )
-    for result in model_results(plan.policy, statistics):
+    for result in results.models:
         if not result.holds:
             raise VerificationError(
-                f"{result.model} {result.threshold} does not hold on the table written, which "
-                f"has {result.value}; nothing is published"
+                f"{result.verdict()} on the table written, which has {result.found()}; "
+                "nothing is published"
             )
-    return statistics
+    return results
 
 
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:

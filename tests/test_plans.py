@@ -124,6 +124,88 @@ def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppres
     assert Plan.load(tmp_path / "plan.json").policy.to_dict() == policy.to_dict()
 
 
+def test_plan_publishes_its_recoding_whatever_the_report_says(plan):
+    top = tuple(entry.hierarchy.height for entry in plan.policy.attributes.values())
+    assert plan.recoding == tuple(plan.report.levels.values()) != top
+    [*statements] = {replace(plan, recoding=node).sql() for node in (plan.recoding, top)}
+    assert len(statements) == 2
+
+
+@pytest.mark.parametrize("recoding", [(), (0, 0, 0), (0, 0, 0, 2), (-1, 0, 0, 0)])
+def test_a_recoding_that_does_not_fit_the_hierarchies_is_an_error(plan, recoding):
+    with pytest.raises(PolicyError, match="no recoding"):
+        replace(plan, recoding=recoding)
+
+
+def test_plan_with_columns_without_a_role_is_not_saved(connection, tmp_path):
+    plan = sqlanon.plan(connection, "people", Policy(["sex"], models=[KAnonymity(3)]))
+    with pytest.raises(PolicyError, match="5 columns have no role"):
+        plan.save(tmp_path / "plan.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def edited(path, change):
+    """Changes a saved plan."""
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+def test_plan_that_was_saved_without_its_recoding_is_read_by_its_levels(plan, tmp_path):
+    plan.save(tmp_path / "plan.json")
+    edited(tmp_path / "plan.json", lambda document: document.pop("recoding"))
+    assert Plan.load(tmp_path / "plan.json").recoding == plan.recoding
+
+
+@pytest.mark.parametrize("recoding", [[0, 0, 0, 0], [9, 9, 9, 9], [1], "1111", None])
+def test_plan_that_shows_other_levels_than_it_publishes_is_an_error(plan, tmp_path, recoding):
+    plan.save(tmp_path / "plan.json")
+    edited(tmp_path / "plan.json", lambda document: document.update(recoding=recoding))
+    with pytest.raises(SourceError, match="no plan"):
+        Plan.load(tmp_path / "plan.json")
+
+
+def test_plan_with_levels_above_the_hierarchies_is_an_error(plan, tmp_path):
+    def raise_levels(document):
+        document["recoding"] = [9, 9, 9, 9]
+        document["report"]["levels"] = dict.fromkeys(document["report"]["levels"], 9)
+
+    plan.save(tmp_path / "plan.json")
+    edited(tmp_path / "plan.json", raise_levels)
+    with pytest.raises(SourceError, match="no plan"):
+        Plan.load(tmp_path / "plan.json")
+
+
+def test_plans_of_two_tables_do_not_tell_what_the_one_has_more(connection):
+    """Figures that add up over records would: their difference is that of one record."""
+    digests = []
+    for count in (2, 3, 4):
+        connection.execute(f"CREATE OR REPLACE TABLE few AS SELECT 'a' AS x FROM range({count})")
+        found = sqlanon.plan(connection, "few", Policy(["x"], models=[KAnonymity(2)]))
+        digests.append(int(found.fingerprint[1], 16))
+    assert digests[1] - digests[0] != digests[2] - digests[1]
+    assert digests[0] != digests[2]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_plan_of_a_file_is_applied_to_it_under_another_name(connection, tmp_path, ending):
+    file, moved = tmp_path / f"people.{ending}", tmp_path / f"moved.{ending}"
+    connection.execute(f"COPY people TO '{file}'")
+    plan = sqlanon.plan(file, None, POLICY)
+    file.rename(moved)
+    assert sqlanon.apply(moved, plan, output=tmp_path / "out.csv").holds
+    connection.execute(f"COPY (SELECT * FROM people LIMIT 60) TO '{moved}'")
+    with pytest.raises(StalePlanError):
+        sqlanon.apply(moved, plan, output=tmp_path / "other.csv")
+
+
+def test_plan_is_applied_to_its_table_under_another_name(connection, plan):
+    connection.execute("ALTER TABLE people RENAME TO persons")
+    with pytest.raises(SourceError, match=r"there is no table .* --table NAME"):
+        sqlanon.apply(connection, plan, into="out")
+    assert sqlanon.apply(connection, plan, table="persons", into="out").holds
+
+
 @pytest.mark.parametrize(
     "content",
     ["", "{}", "[]", "null", '{"kind": "sqlanon plan"}', "not json", b"\xff\xfe"],

@@ -1,5 +1,9 @@
 """Publishing: where rows go, in whose transaction, and what a failure leaves behind."""
 
+import os
+import stat
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +14,7 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.errors import (
+    EngineError,
     PolicyError,
     SourceError,
     SqlanonError,
@@ -186,6 +191,95 @@ def test_in_place_of_a_referenced_table_is_an_error_and_changes_nothing(connecti
     with pytest.raises(SqlanonError, match="foreign key"):
         sqlanon.anonymize(connection, "parent", policy, in_place=True)
     assert contents(connection) == before
+
+
+def test_in_place_of_a_temporary_table_replaces_it(connection):
+    connection.execute("CREATE TEMP TABLE passing AS SELECT * FROM people")
+    connection.execute("DROP TABLE people")
+    connection.execute("CREATE TABLE passing AS SELECT 42 AS x")
+    sqlanon.anonymize(connection, "temp.passing", POLICY, in_place=True)
+    assert names(connection, "temp.passing") == ["age", "sex", "diagnosis"]
+    assert rows(connection, "memory.passing") == [(42,)]
+
+
+def test_in_place_of_a_table_in_memory_has_no_pages_to_warn_of(connection):
+    report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+    assert not any("sqlanon rewrite" in note for note in report.notes)
+
+
+def test_in_place_in_a_read_only_attached_database_is_an_error(connection, database):
+    connection.execute(f"ATTACH '{database}' AS far (READ_ONLY)")
+    with pytest.raises(SourceError, match="read-only"):
+        sqlanon.anonymize(connection, "far.people", POLICY, in_place=True)
+    assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
+
+
+def test_in_place_after_the_transaction_has_written_elsewhere_is_an_error(connection, database):
+    connection.execute(f"ATTACH '{database}' AS far")
+    connection.execute("BEGIN")
+    connection.execute("CREATE TABLE noted AS SELECT 1 AS x")
+    with pytest.raises(SourceError, match="written to another database already"):
+        sqlanon.anonymize(connection, "far.people", POLICY, in_place=True)
+    connection.rollback()
+    assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
+
+
+def test_in_place_counts_what_is_not_carried_over(connection):
+    for statement in (
+        "CREATE TABLE own (i INTEGER UNIQUE, a VARCHAR NOT NULL DEFAULT 'x' CHECK (a <> ''))",
+        "INSERT INTO own SELECT range, 'a' FROM range(4)",
+        "CREATE INDEX by_a ON own (a)",
+        "CREATE TABLE seen (i INTEGER)",
+        "CREATE TRIGGER watch AFTER INSERT ON own FOR EACH STATEMENT INSERT INTO seen VALUES (9)",
+        "COMMENT ON TABLE own IS 'MARK'",
+        "COMMENT ON COLUMN own.a IS 'MARK'",
+    ):
+        connection.execute(statement)
+    policy = Policy(["a"], drop=["i"], models=[KAnonymity(4)])
+    report = sqlanon.anonymize(connection, "own", policy, in_place=True)
+    assert [note for note in report.notes if "of the original" in note] == [
+        "3 constraints of the original are not carried over",
+        "1 column defaults of the original are not carried over",
+        "1 indexes of the original are not carried over",
+        "1 triggers of the original are not carried over",
+        "2 comments of the original are not carried over",
+    ]
+    assert not any("may quote" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("target", [{"into": "out"}, {"in_place": True}])
+def test_a_plan_that_is_not_confirmed_is_not_carried_out(connection, target):
+    before, shown = contents(connection), []
+
+    def refuse(plan):
+        shown.append(plan.report.levels)
+        raise SqlanonError("no")
+
+    with pytest.raises(SqlanonError, match="no"):
+        sqlanon.anonymize(connection, "people", POLICY, confirm=refuse, **target)
+    plan = sqlanon.plan(connection, "people", POLICY)
+    with pytest.raises(SqlanonError, match="no"):
+        sqlanon.apply(connection, plan, confirm=refuse, **target)
+    assert shown == [plan.report.levels] * 2
+    assert contents(connection) == before
+
+
+def test_a_plan_is_confirmed_knowing_what_is_not_carried_over(connection):
+    connection.execute("COMMENT ON TABLE people IS 'MARK'")
+    shown = []
+    sqlanon.anonymize(connection, "people", POLICY, in_place=True, confirm=shown.append)
+    assert "1 comments of the original are not carried over" in shown[0].to_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("shown", {"in_place": True}), ("people", {"into": "shown"})]
+)
+def test_a_place_that_cannot_be_is_refused_before_the_search(connection, name, target):
+    connection.execute("CREATE VIEW shown AS SELECT * FROM people")
+    searched = []
+    with pytest.raises(SourceError):
+        sqlanon.anonymize(connection, name, POLICY, progress=searched.append, **target)
+    assert searched == []
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -385,3 +479,152 @@ def test_in_place_that_fails_leaves_the_file_as_it_was(database):
         sqlanon.anonymize(database, "people", policy, in_place=True)
     assert Path(database).read_bytes() == before
     assert [file.name for file in database.parent.iterdir()] == [database.name]
+
+
+STEPS = ("_storage", "_copy_schema", "_copy_rows", "_take_place", "sync")
+MARKED = """
+    CREATE TABLE people AS
+    SELECT 'MARK person ' || i AS name, 20 + (i * 7) % 43 AS age,
+           CASE WHEN i % 3 = 0 THEN 'F' ELSE 'M' END AS sex, 'd' || (i % 4) AS diagnosis
+    FROM range(120) AS r(i);
+    CREATE SEQUENCE numbers START 7;
+    CREATE TABLE numbered (i INTEGER PRIMARY KEY DEFAULT nextval('numbers'), n VARCHAR);
+    CREATE TABLE child (i INTEGER REFERENCES numbered (i));
+    INSERT INTO numbered (n) VALUES ('kept'); INSERT INTO child VALUES (7);
+    CREATE VIEW counted AS SELECT count(*) AS records FROM people;
+    CREATE VIEW aged AS SELECT age FROM people WHERE age = 20;
+    ALTER TABLE people ALTER sex SET DEFAULT 'MARK DEFAULT';
+    COMMENT ON COLUMN people.sex IS 'MARK COMMENT';
+    CREATE INDEX by_name ON people (name);
+"""
+
+
+@pytest.fixture
+def marked(tmp_path):
+    """A database file whose table has marks in cells, a default and a comment."""
+    path = tmp_path / "home" / "marked.duckdb"
+    path.parent.mkdir()
+    with duckdb.connect(str(path)) as opened:
+        opened.execute("SET force_compression = 'uncompressed'")
+        opened.execute(MARKED)
+    return path
+
+
+def bytes_of(folder):
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
+    marked.chmod(0o640)
+    assert b"MARK" in marked.read_bytes()
+    report = sqlanon.anonymize(marked, "people", POLICY, in_place=True)
+    assert b"MARK" not in bytes_of(marked.parent)
+    assert [file.name for file in marked.parent.iterdir()] == [marked.name]
+    assert stat.S_IMODE(marked.stat().st_mode) == 0o640
+    with duckdb.connect(str(marked)) as opened:
+        assert names(opened, "people") == ["age", "sex", "diagnosis"]
+        assert rows(opened, "counted") == [(report.statistics.records,)]
+        made = opened.execute("INSERT INTO numbered (n) VALUES ('new') RETURNING i").fetchall()
+        assert made == [(8,)]
+        with pytest.raises(duckdb.ConstraintException):
+            opened.execute("INSERT INTO child VALUES (99)")
+    assert sqlanon.check(marked, "people", POLICY).holds
+    assert [note for note in report.notes if "original" in note or "quote" in note] == [
+        "1 column defaults of the original are not carried over",
+        "1 indexes of the original are not carried over",
+        "1 comments of the original are not carried over",
+        "kept as they are, and may quote values: 1 view(s) with constants: 'aged'",
+        "kept as they are, and may quote values: 1 table(s) with column defaults or generated "
+        "columns that hold constants: 'numbered'",
+    ]
+
+
+def test_in_place_of_a_file_publishes_the_rows_of_into(marked):
+    sqlanon.anonymize(marked, "people", POLICY, into="beside")
+    sqlanon.apply(marked, sqlanon.plan(marked, "people", POLICY), in_place=True)
+    with duckdb.connect(str(marked)) as opened:
+        assert rows(opened, "people") == rows(opened, "beside")
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_in_place_that_fails_at_any_step_leaves_the_file_untouched(
+    marked, tmp_path, monkeypatch, step, failure
+):
+    before = marked.read_bytes()
+    spill = tmp_path / "spill"
+    spill.mkdir()
+
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(f"sqlanon.engine.rewrite.{step}", fail)
+    raised = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else EngineError
+    with pytest.raises(raised):
+        sqlanon.anonymize(marked, "people", POLICY, in_place=True, temp_directory=spill)
+    assert marked.read_bytes() == before
+    assert [file.name for file in marked.parent.iterdir()] == [marked.name]
+    assert list(spill.iterdir()) == []
+
+
+def test_in_place_that_fails_its_verification_leaves_the_file_untouched(tmp_path):
+    path = tmp_path / "lonely.duckdb"
+    with duckdb.connect(str(path)) as opened:
+        opened.execute(LONELY)
+    plan = broken_plan(path)
+    before = path.read_bytes()
+    with pytest.raises(VerificationError):
+        sqlanon.apply(path, plan, in_place=True)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_in_place_of_a_referenced_table_of_a_file_leaves_it_untouched(marked):
+    before = marked.read_bytes()
+    policy = Policy(["n"], keep=["i"], models=[KAnonymity(1)])
+    with pytest.raises(SourceError, match="foreign key"):
+        sqlanon.anonymize(marked, "numbered", policy, in_place=True)
+    assert marked.read_bytes() == before
+
+
+def test_in_place_of_a_file_with_a_second_name_is_refused_before_the_search(marked):
+    os.link(marked, marked.with_name("second.duckdb"))
+    before, searched = marked.read_bytes(), []
+    with pytest.raises(SourceError, match="hard links"):
+        sqlanon.anonymize(marked, "people", POLICY, in_place=True, progress=searched.append)
+    assert marked.read_bytes() == before
+    assert searched == []
+
+
+def test_in_place_takes_the_log_with_originals_away(tmp_path):
+    path = tmp_path / "logged.duckdb"
+    with duckdb.connect(str(path), config={"wal_autocheckpoint": "1TB"}) as opened:
+        opened.execute("PRAGMA disable_checkpoint_on_shutdown")
+        opened.execute(MARKED)
+    assert b"MARK" in (tmp_path / "logged.duckdb.wal").read_bytes()
+    sqlanon.anonymize(path, "people", POLICY, in_place=True)
+    assert b"MARK" not in bytes_of(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_in_place_holds_the_file_from_plan_to_end(marked):
+    program = "import duckdb, sys; duckdb.connect(sys.argv[1])"
+    codes = []
+
+    def intrude(_):
+        found = subprocess.run(
+            [sys.executable, "-c", program, str(marked)], capture_output=True, check=False
+        )
+        codes.append((found.returncode, b"lock" in found.stderr))
+
+    sqlanon.anonymize(marked, "people", POLICY, in_place=True, confirm=intrude)
+    assert codes == [(1, True)]
+
+
+def test_in_place_uses_macros_of_the_database(marked):
+    with duckdb.connect(str(marked)) as opened:
+        opened.execute("CREATE MACRO decade(year) AS year // 10 * 10")
+    ages = Hierarchy.expressions("decade(value)")
+    policy = Policy({"age": ages}, keep=["sex"], others="drop", models=[KAnonymity(4)])
+    sqlanon.anonymize(marked, "people", policy, in_place=True)
+    assert sqlanon.check(marked, "people", policy).holds

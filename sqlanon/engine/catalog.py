@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engine.base import Row
-from sqlanon.errors import SourceError
+from sqlanon.errors import MissingTableError, SourceError
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 _DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
@@ -110,7 +110,7 @@ class Catalog:
             "or put the whole name in double quotes"
         )
 
-    def missing(self, text: str) -> SourceError:
+    def missing(self, text: str) -> MissingTableError:
         """The error for a name that fits nothing: how many tables there are, and near ones."""
         from difflib import get_close_matches  # slow to import, and only errors need it
 
@@ -120,7 +120,7 @@ class Catalog:
         near_names = get_close_matches(wanted, sorted(set(folded.values())), _NEAR, 0.5)
         near = [shown for wish in near_names for shown in names if folded[shown] == wish][:_NEAR]
         hint = f"; near it: {', '.join(repr(name) for name in near)}" if near else ""
-        return SourceError(f"there is no table {text!r} among {len(names)} tables{hint}")
+        return MissingTableError(f"there is no table {text!r} among {len(names)} tables{hint}")
 
     def display(self, entry: Entry) -> str:
         """The shortest name under which `find` finds the entry."""

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Any, Unpack
 
 import sqlglot
 from sqlglot import TokenType, exp
@@ -15,199 +20,379 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engine.base import Engine, Row
 from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb import drop
 from sqlanon.engine.export import sync
-from sqlanon.engine.source import Resources
+from sqlanon.engine.source import Limits, Resources
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.report import SCHEMA_VERSION
 
-_OLD, _NEW = "sqlanon_old", "sqlanon_new"
+_OLD = "sqlanon_old"
 _NAMED = 10
 _CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
-# sqlglot has no tree for this statement; both names are the constants above.
-_COPY_ALL = exp.Command(this="COPY", expression=f"FROM DATABASE {_OLD} TO {_NEW}")
 
 # What must be equal in both files: (table function, its columns besides the database's name).
+# Rows without the last of them do not count.
 _CATALOG: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("duckdb_schemas", ("schema_name",)),
-    ("duckdb_tables", ("schema_name", "table_name", "column_count", "has_primary_key",
-                       "index_count", "check_constraint_count", "comment")),
-    ("duckdb_columns", ("schema_name", "table_name", "column_index", "column_name", "data_type",
-                        "is_nullable", "column_default", "comment")),
-    ("duckdb_constraints", ("schema_name", "table_name", "constraint_type", "constraint_text")),
-    ("duckdb_indexes", ("schema_name", "table_name", "index_name", "is_unique", "sql", "comment")),
-    ("duckdb_views", ("schema_name", "view_name", "sql", "comment")),
-    ("duckdb_sequences", ("schema_name", "sequence_name", "increment_by", "last_value")),
-    ("duckdb_types", ("schema_name", "type_name", "logical_type", "labels", "comment")),
-    ("duckdb_functions", ("schema_name", "function_name", "parameters", "macro_definition")),
+    ("duckdb_tables", ("schema_name", "table_name", "index_count", "comment", "sql")),
+    ("duckdb_columns", ("schema_name", "table_name", "column_name", "comment")),
+    ("duckdb_indexes", ("schema_name", "table_name", "index_name", "is_unique", "comment", "sql")),
+    ("duckdb_triggers", ("schema_name", "table_name", "trigger_name", "comment", "sql")),
+    ("duckdb_views", ("schema_name", "view_name", "comment", "sql")),
+    ("duckdb_sequences", ("schema_name", "sequence_name", "last_value", "comment", "sql")),
+    ("duckdb_types", ("schema_name", "type_name", "labels", "comment", "logical_type")),
+    ("duckdb_functions", ("schema_name", "function_name", "parameters", "comment",
+                          "macro_definition")),
 )  # fmt: skip
+# The functions of the catalog that list parts of tables.
+_OF_TABLES = frozenset(
+    f"duckdb_{kind}" for kind in ("tables", "columns", "constraints", "indexes", "triggers")
+)
+# The functions that tell comments, and what they call the object.
+_COMMENTED = (
+    ("duckdb_tables", "table_name"),
+    ("duckdb_columns", "table_name"),
+    ("duckdb_views", "view_name"),
+    ("duckdb_indexes", "index_name"),
+    ("duckdb_triggers", "trigger_name"),
+    ("duckdb_sequences", "sequence_name"),
+    ("duckdb_types", "type_name"),
+    ("duckdb_functions", "function_name"),
+)
 
 
-def rewrite(
-    path: str | Path, *, threads: int | None = None, memory_limit: str | None = None
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewrite did.
+
+    Args:
+        database: The file.
+        bytes_before: Its size, and that of its log, before [bytes].
+        bytes_after: Its size now [bytes].
+        notes: What it keeps that may quote values, see `leftovers`.
+        seconds: How long it took.
+    """
+
+    database: str
+    bytes_before: int
+    bytes_after: int
+    notes: tuple[str, ...]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `rewrite --json`."""
+        return {"schema_version": SCHEMA_VERSION, **asdict(self), "notes": list(self.notes)}
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        sizes = f"{self.bytes_after:,} bytes, before {self.bytes_before:,}"
+        return "\n".join([f"{self.database} rewritten: {sizes}", *(f"  {n}" for n in self.notes)])
+
+
+def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
     """Copies a database into a fresh file and puts that in the old one's place.
 
     DuckDB leaves the pages of dropped tables in its file, where anybody who has the file can read
-    them. The copy is compared with the original (tables, columns, constraints, indexes, views,
-    sequences, types, macros, and every table's number of rows) before it takes its name, rights
-    and owner; the write-ahead log goes too. The old file stays locked and valid until then.
-
-    What the database keeps is copied, so a value that is quoted in a view, a macro, a comment or
-    the labels of an ENUM stays: `leftovers` counts those. Blocks that the disk has freed are out
-    of reach.
+    them; a fresh file holds what the database holds, and the write-ahead log goes too. Values that
+    are quoted in a view, a macro, a comment or the labels of an ENUM stay: the notes count those.
+    Blocks that the disk has freed are out of reach.
 
     Args:
         path: A database file that no connection of this process holds.
-        threads: At least 1; None leaves the choice to DuckDB.
-        memory_limit: A size such as "2GB".
+        limits: `threads`, `memory_limit` and `temp_directory`, as for `check`.
 
     Raises:
         EngineError: The copy failed or differs; the old file is as it was.
-        SourceError: The file is missing, or another process holds it.
+        SourceError: The file is missing, has a second name, or another process holds it.
     """
+    started = time.monotonic()
     target = Path(path).resolve()
     if not target.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
+    before = sum(file.stat().st_size for file in (target, _log(target)) if file.exists())
+    with Resources(**limits).connect() as engine, explained(target):
+        # Attached for writing: nobody else may change the old file while it is being copied.
+        engine.run(_attach(target, _OLD))
+        engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
+        with successor(engine, target, _OLD):
+            notes = tuple(leftovers(engine, _OLD))
+    seconds = time.monotonic() - started
+    return Rewritten(str(path), before, target.stat().st_size, notes, seconds)
+
+
+@contextmanager
+def successor(
+    engine: Engine, path: Path, old: str, *, without: exp.Table | None = None
+) -> Iterator[str]:
+    """A fresh database that takes the place of a file on leaving.
+
+    On entering it has every schema, type, macro, view, sequence, index and table of the old one,
+    the tables empty, and lacks the table left out. On leaving it gets their rows, is compared with
+    the old one, and takes its name, rights and owner in one step. Whatever goes wrong before that
+    step leaves the old file as it was, and nothing beside it.
+
+    Args:
+        engine: Holds the old file open for writing, so that nobody else may change it; outside a
+            transaction.
+        path: The file, links resolved.
+        old: The name under which it is attached. It is the current database: the defaults of a
+            table may call macros, which DuckDB looks for there.
+        without: A table of it to leave out.
+
+    Yields:
+        The name under which the fresh database is attached.
+
+    Raises:
+        EngineError: The copy failed or differs.
+        SourceError: The file has a second name, or another table refers to the one left out.
+    """
+    refuse_second_name(path)
+    _merge_log(engine, path, old)
+    new = f"{old}_fresh"
+    with _private_folder(path.parent) as folder:
+        fresh = folder / path.name
+        with _attached(engine, fresh, new, **_storage(engine, old)):
+            _copy_schema(engine, old, new, without)
+            yield new
+            _copy_rows(engine, old, new, without)
+        _take_place(fresh, path)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Errors of a rewrite, told with the file's name and that nothing has happened to it."""
     reason: object
     try:
-        folder = Path(tempfile.mkdtemp(prefix=".sqlanon-", dir=target.parent))
-        try:
-            with Resources(threads, memory_limit, folder).connect() as engine:
-                _replace(engine, target, folder / target.name)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        yield
         return
-    except SqlanonError as error:
+    except (EngineError, SourceError) as error:
         raised, reason = type(error), error
     except OSError as error:
         raised, reason = EngineError, error.strerror
-    raise raised(
-        f"database {str(target)!r} could not be rewritten: {reason}; it is valid and as it was, "
-        "but may hold pages of replaced tables; remove the cause and run "
-        "sqlanon.rewrite(path) again"
-    )
+    raise raised(f"database {str(path)!r} could not be rewritten: {reason}; it is as it was")
 
 
-def leftovers(engine: Engine, table: exp.Table) -> list[str]:
-    """What else in a table's database may quote values of the original, one sentence a kind.
+def refuse_second_name(path: Path) -> None:
+    """Refuses a file whose content would stay readable under another name.
+
+    Raises:
+        SourceError: It has one.
+    """
+    links = path.stat().st_nlink
+    if links > 1:
+        raise SourceError(
+            f"the file has {links} names (hard links), and under the others all of it would stay; "
+            "remove those, or copy the file and use the copy"
+        )
+
+
+def file_of(engine: Engine, table: exp.Table) -> str | None:
+    """The database file that holds a table; None for a table in memory."""
+    [(path,)] = engine.rows(_entries("duckdb_databases", ("path",), table.catalog))
+    return None if path is None else str(path)
+
+
+def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None) -> list[str]:
+    """What a database keeps besides cells that may quote values, one sentence a kind.
 
     A rewrite keeps all of it. Only names and counts are told, never a text.
 
     Args:
-        engine: Where the table is, after the original was replaced.
-        table: The table, fully qualified.
+        engine: Where the database is attached.
+        database: Its name.
+        besides: A table of it that does not count.
     """
+
+    def told(function: str, name: str, text: str, suspect: Callable[[Any], bool]) -> set[str]:
+        rows = engine.rows(_entries(function, (name, text), database, besides))
+        return {name for name, text in rows if text is not None and suspect(text)}
+
     found = (
-        ("view(s) with constants", _quoting(engine, table, "duckdb_views", "view_name", "sql")),
+        ("view(s) with constants", told("duckdb_views", "view_name", "sql", _has_constant)),
         ("macro(s) with constants",
-         _quoting(engine, table, "duckdb_functions", "function_name", "macro_definition")),
-        ("ENUM type(s), whose labels may be values", _enum_types(engine, table)),
-        ("index(es) over constants",
-         _quoting(engine, table, "duckdb_indexes", "index_name", "sql")),
+         told("duckdb_functions", "function_name", "macro_definition", _has_constant)),
+        ("ENUM type(s), whose labels may be values",
+         told("duckdb_types", "type_name", "labels", bool)),
+        ("index(es) over constants", told("duckdb_indexes", "index_name", "sql", _has_constant)),
+        ("trigger(s) with constants",
+         told("duckdb_triggers", "trigger_name", "sql", _has_constant)),
         ("table(s) with column defaults or generated columns that hold constants",
-         _quoting(engine, table, "duckdb_columns", "table_name", "column_default")),
-        ("table(s) with checks",
-         _quoting(engine, table, "duckdb_constraints", "table_name", "constraint_text")),
-        ("object(s) with comments", _commented(engine, table)),
+         told("duckdb_columns", "table_name", "column_default", _has_constant)),
+        ("table(s) with checks", told("duckdb_constraints", "table_name", "expression", bool)),
+        ("object(s) with comments",
+         set().union(*(told(function, name, "comment", bool) for function, name in _COMMENTED))),
     )  # fmt: skip
     return [
-        f"{len(names)} {kind}: {', '.join(repr(name) for name in names[:_NAMED])}"
+        f"{len(names)} {kind}: {', '.join(repr(name) for name in sorted(names)[:_NAMED])}"
         f"{', ...' if len(names) > _NAMED else ''}"
         for kind, names in found
         if names
     ]
 
 
-def _replace(engine: DuckDB, target: Path, fresh: Path) -> None:
-    log = target.with_name(target.name + ".wal")
-    # Attached for writing: nobody else may change the old file while it is being copied.
-    with _attached(engine, target, _OLD):
-        engine.run(exp.Command(this="CHECKPOINT", expression=_OLD))
-        if log.exists():
-            raise EngineError("its write-ahead log cannot be merged")
-        with _attached(engine, fresh, _NEW, _storage(engine)):
-            engine.run(_COPY_ALL)
-            _compare(engine)
-        status = target.stat()
-        fresh.chmod(status.st_mode & 0o777)
-        owner = (status.st_uid, status.st_gid)
-        if hasattr(os, "chown") and (fresh.stat().st_uid, fresh.stat().st_gid) != owner:
-            os.chown(fresh, status.st_uid, status.st_gid)
-        sync(fresh)
-        fresh.replace(target)
-        sync(target.parent)
+def _log(path: Path) -> Path:
+    return path.with_name(path.name + ".wal")
+
+
+def _merge_log(engine: Engine, path: Path, old: str) -> None:
+    """Brings the write-ahead log into the old file: beside the new one it would be read into it."""
+    if not _log(path).exists():
+        return
+    engine.run(exp.Command(this="CHECKPOINT", expression=_quoted(old)))
+    if _log(path).exists():
+        raise EngineError("its write-ahead log cannot be merged")
 
 
 @contextmanager
-def _attached(
-    engine: DuckDB, path: Path, name: str, options: dict[str, exp.Expr] | None = None
-) -> Iterator[None]:
+def _private_folder(beside: Path) -> Iterator[Path]:
+    """A folder on the same disk, for its owner alone, that is gone at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=".sqlanon-", dir=beside))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
     alias = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)
+    # Without a type, DuckDB would also take a file of data for a database.
     settings = [
         exp.AttachOption(this=exp.var(key), expression=value)
-        for key, value in (options or {}).items()
+        for key, value in {"TYPE": exp.var("duckdb"), **options}.items()
     ]
-    engine.run(exp.Attach(this=alias, expressions=settings))
+    return exp.Attach(this=alias, expressions=settings)
+
+
+@contextmanager
+def _attached(engine: Engine, path: Path, name: str, **options: exp.Expr) -> Iterator[None]:
+    detach = exp.Detach(this=exp.to_identifier(name, quoted=True))
+    engine.run(_attach(path, name, **options))
     try:
         yield
-    finally:
-        engine.run(exp.Detach(this=exp.to_identifier(name, quoted=True)))
+    except BaseException:
+        with suppress(SqlanonError):
+            engine.run(detach)
+        raise
+    engine.run(detach)
 
 
-def _storage(engine: DuckDB) -> dict[str, exp.Expr]:
+def _storage(engine: Engine, old: str) -> dict[str, exp.Expr]:
     """The old file's storage version and block size, so that who could read it still can."""
-    version = exp.Bracket(
-        this=exp.column("tags"), expressions=[exp.Literal.string("storage_version")]
-    )
-    [(tag,)] = engine.rows(_of_database("duckdb_databases", [version], _OLD))
-    [(block_size,)] = engine.rows(
-        _of_database("pragma_database_size", [exp.column("block_size")], _OLD)
-    )
+    [(tags,)] = engine.rows(_entries("duckdb_databases", ("tags",), old))
+    [(block_size,)] = engine.rows(_entries("pragma_database_size", ("block_size",), old))
     options: dict[str, exp.Expr] = {"BLOCK_SIZE": exp.convert(block_size)}
-    if tag:
-        options["STORAGE_VERSION"] = exp.Literal.string(str(tag).rstrip("+"))
+    if version := tags.get("storage_version"):
+        options["STORAGE_VERSION"] = exp.Literal.string(version.rstrip("+"))
     return options
 
 
-def _of_database(function: str, columns: list[exp.Expr], database: str) -> exp.Select:
-    source = exp.Table(this=exp.Anonymous(this=function))
-    named = exp.EQ(this=exp.column("database_name"), expression=exp.Literal.string(database))
-    return exp.select(*columns).from_(source).where(named)
+def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
+    """Copies everything but rows; the definition of what is left out never reaches the disk.
 
-
-def _compare(engine: DuckDB) -> None:
-    """Refuses a copy whose catalog or numbers of rows are not the original's."""
+    Raises:
+        EngineError: What was copied differs from the old one.
+        SourceError: Another table refers to the one that is left out.
+    """
+    with engine.transaction():
+        # sqlglot has no tree for this statement.
+        databases = f"FROM DATABASE {_quoted(old)} TO {_quoted(new)} (SCHEMA)"
+        engine.run(exp.Command(this="COPY", expression=databases))
+        if without is not None:
+            engine.run(drop(qualified(new, without.db, without.name)))
     for function, columns in _CATALOG:
-        parts = [exp.column(name) for name in columns]
-        old, new = (
-            sorted(engine.rows(_of_database(function, list(parts), name)), key=repr)
-            for name in (_OLD, _NEW)
+        before, after = (
+            Counter(
+                repr(row)
+                for row in engine.rows(_entries(function, columns, name, without))
+                if row[-1] is not None
+            )
+            for name in (old, new)
         )
-        if old != new:
-            differing = sum(row not in new for row in old) + sum(row not in old for row in new)
-            raise EngineError(f"the copy differs in {differing} entries of {function}")
-    names = [exp.column("schema_name"), exp.column("table_name")]
-    for schema, table in engine.rows(_of_database("duckdb_tables", list(names), _OLD)):
-        counts = [
-            engine.rows(exp.select(exp.Count(this=exp.Star())).from_(
-                qualified(name, schema, table)))
-            for name in (_OLD, _NEW)
-        ]  # fmt: skip
-        if counts[0] != counts[1]:
+        differing = max((before - after).total(), (after - before).total())
+        if differing:
+            kind = function.removeprefix("duckdb_")
+            raise EngineError(f"DuckDB does not copy {differing} of its {kind} as they are")
+
+
+def _copy_rows(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
+    """Copies the rows of every table but one, and counts them.
+
+    Raises:
+        EngineError: A table cannot be filled, or has another number of rows.
+    """
+    for (schema, table), columns in _tables(engine, old, without).items():
+        source, target = (qualified(name, schema, table) for name in (old, new))
+        names = [exp.to_identifier(name, quoted=True) for name in columns]
+        rows = exp.select(*map(exp.column, names)).from_(source)
+        engine.run(exp.insert(rows, target, columns=names))
+        before, after = (
+            engine.rows(exp.select(exp.Count(this=exp.Star())).from_(place))
+            for place in (source, target)
+        )
+        if before != after:
             raise EngineError(f"the copy of table {table!r} has another number of rows")
 
 
-def _quoting(engine: Engine, table: exp.Table, function: str, name: str, text: str) -> list[str]:
-    """The names of objects whose text holds a constant, or cannot be read."""
-    query = _of_database(function, [exp.column(name), exp.column(text)], table.catalog)
-    if function in {"duckdb_views", "duckdb_functions"}:
-        query = query.where(exp.Not(this=exp.column("internal")))
-    if function == "duckdb_constraints":
-        query = query.where(
-            exp.EQ(this=exp.column("constraint_type"), expression=exp.Literal.string("CHECK"))
-        )
-    rows: list[Row] = engine.rows(query)
-    return sorted({name for name, text in rows if text is not None and _has_constant(text)})
+def _tables(
+    engine: Engine, database: str, without: exp.Table | None
+) -> dict[tuple[str, str], list[str]]:
+    """The stored columns of every table, by schema and name, a table after those it refers to."""
+
+    def listed(function: str, *columns: str) -> list[Row]:
+        names = ("schema_name", "table_name", *columns)
+        return engine.rows(_entries(function, names, database, without))
+
+    # References name a table of the same schema, in whatever case.
+    names = {(schema, table.lower()): table for schema, table in listed("duckdb_tables")}
+    order: TopologicalSorter[tuple[str, str]] = TopologicalSorter(dict.fromkeys(sorted(names), ()))
+    for schema, table, parent in listed("duckdb_constraints", "referenced_table"):
+        if parent is not None and parent.lower() != table.lower():
+            order.add((schema, table.lower()), (schema, parent.lower()))
+    columns: dict[tuple[str, str], list[str]] = {
+        (schema, names[schema, table]): [] for schema, table in order.static_order()
+    }
+    for schema, table, name, generated in listed("duckdb_columns", "column_name", "is_generated"):
+        # Views have columns too.
+        if (schema, table) in columns and not generated:
+            columns[schema, table].append(name)
+    return columns
+
+
+def _take_place(fresh: Path, target: Path) -> None:
+    """Gives a finished file the name, rights and owner of the one that it replaces."""
+    status = target.stat()
+    fresh.chmod(status.st_mode & 0o777)
+    owner = (status.st_uid, status.st_gid)
+    if hasattr(os, "chown") and (fresh.stat().st_uid, fresh.stat().st_gid) != owner:
+        os.chown(fresh, status.st_uid, status.st_gid)
+    sync(fresh)
+    fresh.replace(target)
+    # The file has its name by now, whether or not the disk can be told to remember it at once.
+    with suppress(OSError):
+        sync(target.parent)
+
+
+def _entries(
+    function: str, columns: Sequence[str], database: str, besides: exp.Table | None = None
+) -> exp.Select:
+    """What a table function of the catalog tells of a database, one table left out."""
+    query = (
+        exp.select(*map(exp.column, columns))
+        .from_(exp.Table(this=exp.Anonymous(this=function)))
+        .where(_is("database_name", database))
+    )
+    if besides is not None and function in _OF_TABLES:
+        same = exp.and_(_is("schema_name", besides.db), _is("table_name", besides.name))
+        query = query.where(exp.not_(same))
+    return query
+
+
+def _is(name: str, text: str) -> exp.EQ:
+    return exp.EQ(this=exp.column(name), expression=exp.Literal.string(text))
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("duckdb")
 
 
 def _has_constant(text: str) -> bool:
@@ -217,29 +402,3 @@ def _has_constant(text: str) -> bool:
     except SqlglotError:
         return True
     return any(token.token_type in _CONSTANTS for token in tokens)
-
-
-def _enum_types(engine: Engine, table: exp.Table) -> list[str]:
-    query = _of_database("duckdb_types", [exp.column("type_name")], table.catalog).where(
-        exp.Not(this=exp.column("internal")),
-        exp.Not(this=exp.Is(this=exp.column("labels"), expression=exp.Null())),
-    )
-    return sorted(name for (name,) in engine.rows(query))
-
-
-def _commented(engine: Engine, table: exp.Table) -> list[str]:
-    functions = {
-        "duckdb_tables": "table_name",
-        "duckdb_columns": "table_name",
-        "duckdb_views": "view_name",
-        "duckdb_indexes": "index_name",
-        "duckdb_sequences": "sequence_name",
-        "duckdb_types": "type_name",
-        "duckdb_functions": "function_name",
-    }
-    present = exp.Not(this=exp.Is(this=exp.column("comment"), expression=exp.Null()))
-    found: set[str] = set()
-    for function, name in functions.items():
-        query = _of_database(function, [exp.column(name)], table.catalog).where(present.copy())
-        found.update(name for (name,) in engine.rows(query))
-    return sorted(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.catalog import Entry, qualified
+from sqlanon.engine.catalog import Catalog, Entry, qualified
 from sqlanon.engine.duckdb import DuckDB, create_temporary
 from sqlanon.engine.faults import attempt, fault, holder
 from sqlanon.engine.text import is_gzip, read_csv, read_json, scan_file
@@ -220,14 +220,14 @@ def open_source(
         raise
 
 
-def read_file(engine: DuckDB, path: Path) -> exp.Table:
-    """A file of data as a temporary table or view named like the file.
+def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp.Table:
+    """A file of data as a temporary table or view, named like the file where no name is given.
 
     Raises:
         SourceError: The file is of no known kind, or not what its name says.
     """
     name, ending = _stem(path)
-    table = qualified("temp", "main", name)
+    table = qualified("temp", "main", name) if table is None else table
     with path.open("rb") as file:
         start = file.read(8)
     if start.startswith(b"PAR1") or ending == ".parquet":
@@ -257,13 +257,22 @@ def _open_connection(engine: DuckDB, table: object) -> OpenedSource:
 
 
 def _choose(engine: DuckDB, table: object) -> exp.Table:
-    """The named table, or the only one; views count where there is no table."""
+    """The named table, or the only one."""
     if table is not None:
         return engine.resolve(table)
     catalog = engine.catalog()
+    return only_table(catalog, catalog.entries)
+
+
+def only_table(catalog: Catalog, entries: Sequence[Entry]) -> exp.Table:
+    """The only table of some entries of a catalog; views count where there is no table.
+
+    Raises:
+        SourceError: There is none, or there are several.
+    """
     own = [
         one
-        for one in catalog.entries
+        for one in entries
         if one.schema != "sqlanon" and not one.name.startswith("_sqlanon_")
     ]
     candidates: list[Entry] = [one for one in own if not one.is_view] or own

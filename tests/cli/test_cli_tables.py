@@ -2,7 +2,9 @@
 
 import csv
 import gzip
+import io
 import json
+import sys
 
 import duckdb
 import pytest
@@ -138,6 +140,38 @@ def test_a_saved_plan_is_applied(run, database, policy, tmp_path):
     assert run("check", database, "released", *policy).code == 0
 
 
+def test_a_plan_that_could_not_be_applied_is_not_saved(run, refused, database, tmp_path):
+    saved = tmp_path / "plan.json"
+    words = ["plan", database, "--qi", "age", *AGE, "--k", 2, "--save", saved]
+    line = refused(*words)
+    for part in ("'name'", "'sex'", "'diagnosis'", "--keep", "--drop", "--others"):
+        assert part in line
+    assert not saved.exists()
+    assert run(*words, "--others", "drop").code == 0
+    assert run("apply", database, saved, "--into", "released").code == 0
+
+
+def test_a_plan_is_applied_to_a_table_of_another_name(run, refused, database, policy, tmp_path):
+    saved = tmp_path / "plan.json"
+    assert run("plan", database, *policy, "--save", saved, "--quiet").code == 0
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("ALTER TABLE people RENAME TO persons")
+    assert "--table" in refused("apply", database, saved, "--into", "released")
+    outcome = run("apply", database, saved, "--table", "persons", "--into", "released")
+    assert outcome.code == 0
+    assert tables(database) == {"persons", "released"}
+
+
+def test_a_plan_is_applied_to_a_file_of_another_name(run, patients, tmp_path):
+    source, moved, saved = (tmp_path / name for name in ("p.csv", "q.csv", "plan.json"))
+    source.write_bytes(patients.read_bytes())
+    words = ["--qi", "age,sex", *AGE, "--k", 3, "--others", "drop", "--save", saved]
+    assert run("plan", source, *words, "--quiet").code == 0
+    source.rename(moved)
+    outcome = run("apply", moved, saved, "--output", tmp_path / "released.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
 def test_a_plan_may_replace_a_plan_and_nothing_else(run, refused, database, policy, tmp_path):
     saved = tmp_path / "plan.json"
     assert run("plan", database, *policy, "--save", saved).code == 0
@@ -177,6 +211,92 @@ def test_anonymize_replaces_in_place_once_confirmed(run, refused, database, poli
     assert run("anonymize", database, *policy, "--in-place", "--yes").code == 0
     assert run("check", database, *policy).code == 0
     assert b"person 3" not in database.read_bytes()
+
+
+class Terminal(io.StringIO):
+    """What is typed, or said, at a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def at_terminal(run, monkeypatch):
+    """Runs the program with an answer typed at a terminal; gives the exit code and what it said."""
+
+    def call(answer, *words):
+        said = Terminal()
+        monkeypatch.setattr(sys, "stdin", Terminal(answer))
+        monkeypatch.setattr(sys, "stderr", said)
+        return run(*words).code, said.getvalue()
+
+    return call
+
+
+@pytest.mark.parametrize("planned", [True, False])
+def test_in_place_shows_the_plan_then_asks_then_applies_it(
+    run, at_terminal, database, policy, tmp_path, planned
+):
+    words = ["anonymize", database, *policy]
+    if planned:
+        words = ["apply", database, tmp_path / "plan.json"]
+        assert run("plan", database, *policy, "--save", words[-1], "--quiet").code == 0
+    before = database.read_bytes()
+    code, said = at_terminal("n\n", *words, "--in-place")
+    assert code == 2
+    assert said.index("incognito: proven best") < said.index("[y/N]") < said.index("not confirmed")
+    assert database.read_bytes() == before
+    code, said = at_terminal("y\n", *words, "--in-place", "--quiet")
+    assert code == 0
+    assert "incognito" not in said
+    assert "[y/N]" in said
+    assert run("check", database, *policy).code == 0
+
+
+def test_in_place_searches_once(at_terminal, database, policy, monkeypatch):
+    import sqlanon.planning
+
+    make_plan, plans = sqlanon.planning.make_plan, []
+
+    def counted(*given, **how):
+        plans.append(make_plan(*given, **how))
+        return plans[-1]
+
+    monkeypatch.setattr(sqlanon.planning, "make_plan", counted)
+    assert at_terminal("y\n", "anonymize", database, *policy, "--in-place")[0] == 0
+    assert len(plans) == 1
+
+
+def test_what_cannot_be_replaced_is_refused_before_the_question(at_terminal, database, policy):
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("CREATE VIEW shown AS SELECT * FROM people")
+    code, said = at_terminal("y\n", "anonymize", database, "shown", *policy, "--in-place")
+    assert code == 2
+    assert "[y/N]" not in said
+
+
+def test_rewrite_removes_what_the_database_once_held(run, refused, database, tmp_path):
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("SET force_compression = 'uncompressed'")
+        connection.execute("CREATE TABLE past AS SELECT 'PAST' || range AS x FROM range(90_000)")
+        connection.execute("CHECKPOINT")
+        connection.execute("DROP TABLE past")
+        connection.execute("CREATE MACRO older(age) AS age + 42")
+    assert b"PAST" in database.read_bytes()
+    outcome = run("rewrite", database, "--threads", 1, "--temp-directory", tmp_path, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.document["bytes_after"] == database.stat().st_size
+    assert outcome.document["notes"] == ["1 macro(s) with constants: 'older'"]
+    assert b"PAST" not in database.read_bytes()
+    assert rows(database, "SELECT count(*) FROM people") == [(10,)]
+    outcome = run("rewrite", database)
+    assert f"{database} rewritten: " in outcome.out
+    assert run("rewrite", database, "--quiet").out == ""
+
+
+def test_rewrite_refuses_what_is_no_database(refused, patients, tmp_path):
+    assert "is no DuckDB database" in refused("rewrite", patients)
+    assert "missing" in refused("rewrite", tmp_path / "missing.duckdb")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb"])

@@ -1,17 +1,20 @@
 """The rewrite of a database file: what goes, what stays, what happens when it fails."""
 
+import os
 import stat
 from pathlib import Path
 
 import duckdb
 import pytest
+from sqlglot import exp
 
 from sqlanon.engine.catalog import qualified
 from sqlanon.engine.duckdb import DuckDB
 from sqlanon.engine.rewrite import leftovers, rewrite
-from sqlanon.errors import SourceError, SqlanonError
+from sqlanon.errors import EngineError, SourceError
 
 MARKERS = 200_000
+STEPS = ("_storage", "_copy_schema", "_copy_rows", "_take_place", "sync")
 
 
 def contents(folder: Path) -> bytes:
@@ -54,6 +57,8 @@ def rich_database(path: Path) -> None:
         "CREATE VIEW plain AS SELECT * FROM numbered",
         "CREATE VIEW other.aged AS SELECT * FROM main.plain WHERE n = 'MARK_VIEW'",
         "CREATE MACRO marked(a) AS a || 'MARK_MACRO'",
+        "CREATE MACRO today() AS current_date",
+        "CREATE TABLE calling (day DATE DEFAULT today())",
         'CREATE TABLE "we""ird; name" ("sel""ect" INTEGER, "n\nl" DECIMAL(5,2)[])',
     ):
         connection.execute(statement)
@@ -135,39 +140,42 @@ def test_rewrite_follows_a_link(tmp_path: Path) -> None:
     assert b"MARKER" not in real.read_bytes()
 
 
-@pytest.mark.parametrize("broken", ["_compare", "sync", "_storage"])
-def test_failure_leaves_the_old_file_valid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_failure_leaves_the_old_file_untouched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, failure: BaseException
 ) -> None:
     path = tmp_path / "rich.duckdb"
     rich_database(path)
+    before = path.read_bytes()
 
     def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise failure
 
-    monkeypatch.setattr(f"sqlanon.engine.rewrite.{broken}", fail)
-    with pytest.raises(SqlanonError, match="as it was"):
+    monkeypatch.setattr(f"sqlanon.engine.rewrite.{step}", fail)
+    raised = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else EngineError
+    with pytest.raises(raised) as caught:
         rewrite(path)
+    if raised is EngineError:
+        assert "No space left" in str(caught.value)
+        assert "it is as it was" in str(caught.value)
+    assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["rich.duckdb"]
-    with duckdb.connect(str(path)) as connection:
-        assert connection.execute("FROM other.made").fetchall() == [(4, 8)]
 
 
-def test_interrupt_leaves_the_old_file_valid(
+def test_a_folder_that_cannot_be_synced_is_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
+    path = tmp_path / "census.duckdb"
+    replace_marked_table(path)
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+    def sync(synced: Path) -> None:
+        if synced.is_dir():
+            raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr("sqlanon.engine.rewrite._compare", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        rewrite(path)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["rich.duckdb"]
-    with duckdb.connect(str(path)) as connection:
-        assert connection.execute("FROM a_child").fetchall() == [(1,)]
+    monkeypatch.setattr("sqlanon.engine.rewrite.sync", sync)
+    rewrite(path)
+    assert b"MARKER" not in contents(tmp_path)
 
 
 def test_a_copy_with_a_row_less_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,14 +183,130 @@ def test_a_copy_with_a_row_less_is_refused(tmp_path: Path, monkeypatch: pytest.M
     rich_database(path)
     run = DuckDB.run
 
-    def lossy(self: DuckDB, statement: object, parameters: object = ()) -> None:
-        run(self, statement, parameters)  # type: ignore[arg-type]
-        if getattr(statement, "this", None) == "COPY":
-            self.connection.execute("DELETE FROM sqlanon_new.main.a_child")
+    def lossy(self: DuckDB, statement: exp.Expr, parameters: tuple[object, ...] = ()) -> None:
+        if isinstance(statement, exp.Insert) and "a_child" in statement.sql():
+            statement.expression.where("false", copy=False)
+        run(self, statement, parameters)
 
     monkeypatch.setattr(DuckDB, "run", lossy)
-    with pytest.raises(SqlanonError, match="'a_child' has another number of rows"):
+    with pytest.raises(EngineError, match="'a_child' has another number of rows"):
         rewrite(path)
+
+
+def test_a_copy_without_a_comment_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rich.duckdb"
+    rich_database(path)
+    run = DuckDB.run
+
+    def lossy(self: DuckDB, statement: exp.Expr, parameters: tuple[object, ...] = ()) -> None:
+        run(self, statement, parameters)
+        if statement.this == "COPY":
+            self.connection.execute("COMMENT ON COLUMN sqlanon_old_fresh.numbered.n IS NULL")
+
+    monkeypatch.setattr(DuckDB, "run", lossy)
+    with pytest.raises(EngineError, match="does not copy 1 of its columns"):
+        rewrite(path)
+
+
+def test_triggers_which_duckdb_does_not_copy_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE a AS SELECT 1 AS i")
+        connection.execute("CREATE TABLE seen (i INTEGER)")
+        connection.execute(
+            "CREATE TRIGGER watch AFTER INSERT ON a FOR EACH STATEMENT INSERT INTO seen VALUES (1)"
+        )
+    before = path.read_bytes()
+    with pytest.raises(EngineError, match="does not copy 1 of its triggers"):
+        rewrite(path)
+    assert path.read_bytes() == before
+
+
+def test_tables_are_filled_after_those_they_refer_to(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute('CREATE TABLE "Zebra" (i INTEGER PRIMARY KEY)')
+        connection.execute("CREATE TABLE middle (i INTEGER PRIMARY KEY REFERENCES zebra (i))")
+        connection.execute("CREATE TABLE ant (i INTEGER REFERENCES MIDDLE (i))")
+        for table in ("zebra", "middle", "ant"):
+            connection.execute(f"INSERT INTO {table} VALUES (1), (2)")
+    rewrite(path)
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("FROM ant").fetchall() == [(1,), (2,)]
+
+
+def test_a_table_that_refers_to_itself_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE staff (i INTEGER PRIMARY KEY, chief INTEGER REFERENCES staff (i))"
+        )
+        connection.execute("INSERT INTO staff VALUES (1, NULL)")
+        connection.execute("INSERT INTO staff VALUES (2, 1)")
+    before = path.read_bytes()
+    with pytest.raises(EngineError, match=r"'staff'.*foreign key"):
+        rewrite(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_with_a_second_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "census.duckdb"
+    replace_marked_table(path)
+    os.link(path, tmp_path / "second.duckdb")
+    before = path.read_bytes()
+    with pytest.raises(SourceError, match=r"2 names \(hard links\)"):
+        rewrite(path)
+    assert path.read_bytes() == before
+
+
+def test_rewrite_tells_sizes_and_what_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "rich.duckdb"
+    rich_database(path)
+    before = path.stat().st_size
+    done = rewrite(path, threads=1, temp_directory=tmp_path)
+    assert (done.bytes_before, done.bytes_after) == (before, path.stat().st_size)
+    assert "1 macro(s) with constants: 'marked'" in done.notes
+    assert done.to_dict()["schema_version"] == 1
+    assert done.to_text().startswith(f"{path} rewritten: {path.stat().st_size:,} bytes")
+
+
+def test_rewrite_spills_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, spill = tmp_path / "rich.duckdb", tmp_path / "spill"
+    rich_database(path)
+    with pytest.raises(SourceError, match="spill"):
+        rewrite(path, temp_directory=spill)
+    spill.mkdir()
+    seen = []
+
+    def look(synced: Path) -> None:
+        seen.append([entry.name[:8] for entry in spill.iterdir()])
+
+    monkeypatch.setattr("sqlanon.engine.rewrite.sync", look)
+    rewrite(path, temp_directory=spill)
+    assert seen[0] == ["sqlanon-"]
+    assert list(spill.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.duckdb"])
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("zip\n12\n34\n")
+    with pytest.raises(SourceError, match="is no DuckDB database"):
+        rewrite(path)
+    assert path.read_text() == "zip\n12\n34\n"
+
+
+@pytest.mark.parametrize("name", ["sqlanon_old", "temp", "main", "we\"ird; na'me", "memory"])
+def test_a_database_of_any_name_is_rewritten(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"{name}.duckdb"
+    rich_database(path)
+    rewrite(path)
+    with duckdb.connect() as connection:
+        quoted = str(path).replace("'", "''")
+        connection.execute(f"ATTACH '{quoted}' AS kept")
+        assert connection.execute("FROM kept.other.made").fetchall() == [(4, 8)]
 
 
 def test_rewrite_of_a_database_open_in_this_process_is_refused(tmp_path: Path) -> None:
@@ -205,7 +329,7 @@ def test_leftovers_name_objects_and_no_text(tmp_path: Path) -> None:
     rich_database(path)
     rewrite(path)
     with duckdb.connect(str(path)) as connection:
-        told = leftovers(DuckDB(connection), qualified("rich", "main", "a_child"))
+        told = leftovers(DuckDB(connection), "rich")
     assert told == [
         "1 view(s) with constants: 'aged'",
         "1 macro(s) with constants: 'marked'",
@@ -218,12 +342,27 @@ def test_leftovers_name_objects_and_no_text(tmp_path: Path) -> None:
     assert "MARK" not in " ".join(told)
 
 
+def test_leftovers_do_not_count_the_table_that_goes(tmp_path: Path) -> None:
+    path = tmp_path / "rich.duckdb"
+    rich_database(path)
+    with duckdb.connect(str(path)) as connection:
+        besides = qualified("rich", "main", "numbered")
+        told = leftovers(DuckDB(connection), "rich", besides=besides)
+    assert told == [
+        "1 view(s) with constants: 'aged'",
+        "1 macro(s) with constants: 'marked'",
+        "1 ENUM type(s), whose labels may be values: 'mood'",
+        "1 table(s) with column defaults or generated columns that hold constants: 'made'",
+    ]
+
+
 def test_a_plain_database_has_no_leftovers(tmp_path: Path) -> None:
     path = tmp_path / "plain.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS i")
         connection.execute("CREATE VIEW v AS SELECT i FROM t")
-        assert leftovers(DuckDB(connection), qualified("plain", "main", "t")) == []
+        assert leftovers(DuckDB(connection), "plain") == []
+        assert leftovers(DuckDB(connection), "temp") == []
 
 
 def test_marks_outside_the_cells_are_kept_and_told(tmp_path: Path) -> None:

@@ -1,0 +1,114 @@
+"""A second table beside the one that is open: to compare what may lie in two files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.engine.duckdb import DuckDB, drop
+from sqlanon.engine.source import is_database, only_table, read_file
+from sqlanon.errors import EngineError, MissingTableError, SourceError
+
+_ATTACHED = "_sqlanon_beside"
+
+
+@contextmanager
+def opened_beside(engine: DuckDB, other: object, table: str | None = None) -> Iterator[exp.Table]:
+    """A table beside the one that an engine was opened for, for as long as it lasts.
+
+    Args:
+        engine: Where it shall be readable.
+        other: A table of the engine or a frame; or a path to a database, which is attached, or to
+            a file of data. A text that is both means the table.
+        table: The table of a database; None where it holds only one.
+
+    Raises:
+        SourceError: There is no such table or file, or it cannot be read.
+    """
+    path = _path(engine, other)
+    if path is None:
+        if table is not None:
+            raise SourceError(f"{str(other)!r} is a table, which holds no table {table!r}")
+        yield _resolved(engine, other)
+        return
+    if is_database(path):
+        with _attached(engine, path) as name:
+            yield _table(engine, name, table)
+        return
+    if table is not None:
+        raise SourceError(f"{path.name!r} holds one table; leave the name {table!r} out")
+    with _file(engine, path) as held:
+        yield held
+
+
+def _path(engine: DuckDB, other: object) -> Path | None:
+    """The file that is meant, if one is."""
+    if isinstance(other, str):
+        if engine.catalog().find(other) is not None or not Path(other).is_file():
+            return None
+    elif not isinstance(other, Path):
+        return None
+    path = Path(other)
+    if not path.is_file():
+        raise SourceError(f"there is no file {str(path)!r}")
+    return path.resolve()
+
+
+def _resolved(engine: DuckDB, other: object) -> exp.Table:
+    try:
+        return engine.resolve(other)
+    except MissingTableError as error:
+        message = f"{error}, and no file of that name"
+    raise MissingTableError(message)
+
+
+@contextmanager
+def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
+    with engine.workspace():
+        held = engine.temporary("beside")
+        try:
+            yield read_file(engine, path, held)
+        finally:
+            # In a failed transaction nothing can be dropped; its end drops what it created.
+            with suppress(EngineError):
+                if not engine.is_base_table(held):
+                    engine.run(drop(held, "VIEW"))
+
+
+@contextmanager
+def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
+    """The name of a database, attached for reading unless it is open already."""
+    databases = exp.Table(this=exp.Anonymous(this="duckdb_databases"))
+    query = exp.select("database_name", "path").from_(databases)
+    for name, held in engine.rows(query):
+        if held is not None and Path(held).exists() and path.samefile(held):
+            yield name
+            return
+    if engine.in_callers_transaction:
+        # It could not be detached before the transaction ends.
+        raise SourceError(
+            f"{path.name!r} cannot be opened within your transaction; attach it before, and name "
+            "its table"
+        )
+    alias = exp.alias_(exp.Literal.string(str(path)), _ATTACHED, quoted=True)
+    read_only = exp.AttachOption(this=exp.var("READ_ONLY"))
+    engine.run(exp.Attach(this=alias, expressions=[read_only]))
+    try:
+        yield _ATTACHED
+    finally:
+        with suppress(EngineError):
+            engine.run(exp.Detach(this=exp.to_identifier(_ATTACHED, quoted=True)))
+
+
+def _table(engine: DuckDB, database: str, table: str | None) -> exp.Table:
+    catalog = engine.catalog()
+    if table is None:
+        return only_table(catalog, [one for one in catalog.entries if one.database == database])
+    for name in ('"{}"'.format(table.replace('"', '""')), table):
+        found = catalog.find(f'"{database}".{name}')
+        if found is not None:
+            return found
+    raise catalog.missing(table)
