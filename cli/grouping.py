@@ -11,13 +11,13 @@ from typing import get_type_hints
 import typer
 
 from .options import RunOptions
-from .output import complain
+from .output import complain, reporting, write
 
 
 def help_without_command(context: typer.Context) -> None:
     """What a group of commands does: where none of them is named, it prints its help."""
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        write(context.get_help())
         raise typer.Exit
 
 
@@ -39,10 +39,14 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     def run(**values: object) -> None:
         started = time.monotonic()
         taken = _taken(signature(command).parameters, hints, values)
-        command(**taken)
-        for group in taken.values():
-            if isinstance(group, RunOptions) and group.verbose:
-                complain(f"{command.__name__} took {time.monotonic() - started:.3f} s")
+        how = next((group for group in taken.values() if isinstance(group, RunOptions)), None)
+        if how is None:
+            command(**taken)
+            return
+        with reporting(how):
+            command(**taken)
+        if how.verbose:
+            complain(f"{command.__name__} took {time.monotonic() - started:.3f} s")
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     vars(run)["__signature__"] = Signature(parameters)

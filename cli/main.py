@@ -15,12 +15,12 @@ import typer
 
 from sqlanon.errors import SqlanonError
 
-from . import demo, hierarchies, tables
+from . import demo, hierarchies, measures, risk, tables
+from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
 from .grouping import help_without_command
-from .output import complain, tolerant
+from .output import OutputError, complain, open_streams, tell, write
 
 BUG = 3
-INTERRUPTED = 130
 # Typer exports this class in recent versions only; it is the base of one that it always does.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 # Messages of these speak of code; those of any other may quote values of a table.
@@ -37,24 +37,22 @@ commands = typer.Typer(
 )
 demo.add(commands)
 tables.add(commands)
+measures.add(commands)
+risk.add(commands)
 commands.add_typer(hierarchies.commands, name="hierarchy")
 
 
-def app(arguments: Sequence[str] | None = None) -> None:
-    """Runs the program and exits with its status.
-
-    Args:
-        arguments: What stands behind the program's name; those of the process where left out.
-    """
+def run(words: Sequence[str]) -> None:
+    """Runs the program on these words and ends the process with its exit code."""
     # Syntax trees are many small objects; the default threshold costs a plan a tenth of its time.
     gc.set_threshold(200_000)
-    # Ended politely, a run must leave no spill file behind, as after Ctrl-C.
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
-    tolerant(sys.stdout)
-    tolerant(sys.stderr)
-    code = status(arguments)
+    open_streams()
+    code = INTERRUPTED
+    try:
+        _listen()
+        code = status(words)
+    except KeyboardInterrupt:  # one more, while the first one was told
+        complain("interrupted")
     # All is closed by now; taking the interpreter apart would only cost time.
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
@@ -62,31 +60,51 @@ def app(arguments: Sequence[str] | None = None) -> None:
     os._exit(code)
 
 
+def _listen() -> None:
+    """Lets signals interrupt a run: it must leave no spill file behind, however it is ended."""
+    if isinstance(signal.getsignal(signal.SIGINT), LeaveAtOnce):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # `nohup` ignores the second one.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
 def status(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit code; every error has become a message."""
-    command = typer.main.get_command(commands)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = command.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="sqlanon",
-            standalone_mode=False,
-        )
-        code = code if isinstance(code, int) else 0
-    except SqlanonError as error:
+        command = typer.main.get_command(commands)
+        with command.make_context("sqlanon", list(words)) as context:
+            command.invoke(context)
+    except typer.Exit as leave:
+        return leave.exit_code
+    except (KeyboardInterrupt, typer.Abort) as interrupt:
+        notes = getattr(interrupt, "__notes__", [])
+        for line in [*notes, "interrupted"]:
+            complain(line)
+        return _failed(words, "Interrupted", "; ".join(notes) or "interrupted", INTERRUPTED)
+    except OutputError as error:
         complain(f"error: {error}")
         return error.exit_code
-    except (KeyboardInterrupt, typer.Abort) as error:
-        code = INTERRUPTED
-        for note in getattr(error, "__notes__", ()):
-            complain(note)
-    except _UsageError as error:
-        complain(f"error: {error.format_message()}")
-        return int(error.exit_code)
+    except (SqlanonError, _UsageError) as error:
+        known = isinstance(error, SqlanonError)
+        kind = type(error).__name__ if known else "UsageError"
+        message = str(error) if known else error.format_message()  # type: ignore[union-attr]
+        complain(f"error: {message}")
+        return _failed(words, kind, message, error.exit_code)
     except Exception as error:
         report_bug(error)
-        return BUG
-    if code == INTERRUPTED:
-        complain("interrupted")
+        return _failed(words, "Bug", "this is a bug of sqlanon; standard error says where", BUG)
+    return 0
+
+
+def _failed(words: Sequence[str], kind: str, message: str, code: int) -> int:
+    """Prints the JSON document of a run that failed, where one is asked for."""
+    if wants_json(words):
+        with suppress(OutputError):  # standard error has told what went wrong
+            write(document(kind, message, code))
     return code
 
 
@@ -98,9 +116,9 @@ def report_bug(error: BaseException) -> None:
         chain.insert(0, step)
         step = step.__cause__ or step.__context__
     for link in chain:
-        print("Traceback (most recent call last):", file=sys.stderr)
+        tell("Traceback (most recent call last):")
         for line in traceback.format_tb(link.__traceback__):
-            print(line, end="", file=sys.stderr)
+            tell(line, end="")
         told = str(link) if isinstance(link, _ABOUT_CODE) else "(not shown: it may quote the table)"
         complain(f"{type(link).__name__}: {told}")
     complain("error: this is a bug of sqlanon; please report it with the lines above")
@@ -110,7 +128,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version  # slow to import, and only this needs it
 
-        print(f"sqlanon {version('sqlanon')}")
+        write(f"sqlanon {version('sqlanon')}")
         raise typer.Exit
 
 

@@ -98,15 +98,37 @@ class PolicyOptions:
     ] = None
     qi: Annotated[
         list[str],
-        typer.Option("--qi", metavar="COLUMN,...", help="Quasi-identifiers; repeatable."),
+        typer.Option(
+            "--qi",
+            metavar="COLUMN,...",
+            help="Quasi-identifiers; repeatable; all of them, in place of the policy file's.",
+        ),
     ] = field(default_factory=list)
     sensitive: Annotated[
         list[str],
-        typer.Option("--sensitive", metavar="COLUMN", help="Published as it is; repeatable."),
+        typer.Option(
+            "--sensitive",
+            metavar="COLUMN",
+            help="Published as it is, with models to protect it; repeatable; in place of the "
+            "policy file's.",
+        ),
     ] = field(default_factory=list)
     identifier: Annotated[
-        list[str], typer.Option("--identifier", metavar="COLUMN", help="Dropped; repeatable.")
+        list[str],
+        typer.Option(
+            "--identifier",
+            metavar="COLUMN",
+            help="Dropped; repeatable; in place of the policy file's.",
+        ),
     ] = field(default_factory=list)
+    entity: Annotated[
+        str | None,
+        typer.Option(
+            "--entity",
+            metavar="COLUMN",
+            help="Says whose record it is: k, l and t count persons; dropped unless kept.",
+        ),
+    ] = None
     hierarchy: Annotated[
         list[str],
         typer.Option(
@@ -114,19 +136,46 @@ class PolicyOptions:
             metavar="COLUMN=SPEC",
             help="How a quasi-identifier is generalized: a file (leaf;level1;...), suppress, "
             "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or "
-            "table:NAME; suppress where not given; repeatable.",
+            "table:NAME; suppress where not given. Of a sensitive column: how far its values are "
+            "apart for --t. Repeatable; `check` reads it but generalizes nothing.",
         ),
     ] = field(default_factory=list)
     k: Annotated[
         int | None,
         typer.Option("--k", metavar="K", help="k-anonymity: the smallest class allowed."),
     ] = None
+    l: Annotated[  # noqa: E741
+        list[str],
+        typer.Option(
+            "--l",
+            metavar="[COLUMN=]MODEL",
+            help="l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
+            "entropy:3 or recursive:C:L; repeatable.",
+        ),
+    ] = field(default_factory=list)
+    t: Annotated[
+        list[str],
+        typer.Option(
+            "--t",
+            metavar="[COLUMN=]MODEL",
+            help="t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, "
+            "scaled:0.2 or scaled-literal:0.2; repeatable.",
+        ),
+    ] = field(default_factory=list)
+    nulls: Annotated[
+        str | None,
+        typer.Option(
+            "--nulls",
+            metavar="value|none",
+            help="Whether NULL counts as a value of sensitive columns; value where not given.",
+        ),
+    ] = None
     suppression_limit: Annotated[
         float | None,
         typer.Option(
             "--suppression-limit",
             metavar="SHARE",
-            help="Share of the records that may be suppressed, 0 to 1.",
+            help="Share of the records that may be suppressed, 0 to 1; `check` does not use it.",
         ),
     ] = None
     weight: Annotated[
@@ -134,20 +183,32 @@ class PolicyOptions:
         typer.Option(
             "--weight",
             metavar="COLUMN=NUMBER",
-            help="How much its cells count in the loss; repeatable.",
+            help="How much its cells count in the loss; repeatable; `check` does not use it.",
         ),
     ] = field(default_factory=list)
     level: Annotated[
         list[str],
-        typer.Option("--level", metavar="COLUMN=LEVEL", help="Its only level; repeatable."),
+        typer.Option(
+            "--level",
+            metavar="COLUMN=LEVEL",
+            help="Its only level; repeatable; `check` does not use it.",
+        ),
     ] = field(default_factory=list)
     min_level: Annotated[
         list[str],
-        typer.Option("--min-level", metavar="COLUMN=LEVEL", help="Its lowest level; repeatable."),
+        typer.Option(
+            "--min-level",
+            metavar="COLUMN=LEVEL",
+            help="Its lowest level; repeatable; `check` does not use it.",
+        ),
     ] = field(default_factory=list)
     max_level: Annotated[
         list[str],
-        typer.Option("--max-level", metavar="COLUMN=LEVEL", help="Its highest level; repeatable."),
+        typer.Option(
+            "--max-level",
+            metavar="COLUMN=LEVEL",
+            help="Its highest level; repeatable; `check` does not use it.",
+        ),
     ] = field(default_factory=list)
 
 

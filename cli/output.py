@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TextIO
+
+from sqlanon.errors import SqlanonError
 
 from .options import RunOptions
 
 CLEAR = "\r\x1b[K"
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def show(run: RunOptions, document: Mapping[str, Any], text: Callable[[], str]) -> None:
@@ -33,13 +39,66 @@ def show(run: RunOptions, document: Mapping[str, Any], text: Callable[[], str]) 
         write(printable(text(), keep="\n"))
 
 
+class OutputError(SqlanonError):
+    """Standard output is full, or not open: a result could not be printed."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(
+            f"standard output cannot be written: {cause.strerror} "
+            "(what the command writes elsewhere is written)"
+        )
+
+
+class StandardOutput(io.FileIO):
+    """Standard output, whoever prints there; a reader that has gone away is no error.
+
+    Once it fails it takes all and prints nothing: Python flushes again, which must not fail again.
+    """
+
+    def write(self, data: Any, /) -> int:
+        """Writes bytes.
+
+        Raises:
+            OutputError: They cannot be written.
+        """
+        try:
+            return super().write(data)
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if isinstance(error, BrokenPipeError):
+                return len(data)
+            raise OutputError(error) from None
+
+
+def open_streams() -> None:
+    """Makes the standard streams fit for use.
+
+    One that is closed is opened, or the next file would take its place: such an input is empty,
+    such an output cannot be written and messages go nowhere. Letters that an encoding lacks are
+    written as escapes.
+    """
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open()  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        raw = StandardOutput(sys.stdout.fileno(), "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            sys.stdout.encoding,
+            sys.stdout.errors,
+            line_buffering=bool(sys.stdout.line_buffering),
+        )
+
+
 def write(text: str) -> None:
-    """Prints on standard output; a reader that has gone away is no error."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # Python flushes once more when it exits, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Prints on standard output at once."""
+    print(text, flush=True)
 
 
 def say(run: RunOptions, line: str) -> None:
@@ -48,9 +107,31 @@ def say(run: RunOptions, line: str) -> None:
         complain(line)
 
 
+@contextmanager
+def reporting(run: RunOptions) -> Iterator[None]:
+    """While it lasts, notes are told as a command was asked to report."""
+    token = _quiet.set(run.quiet)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
+def note(line: str) -> None:
+    """Prints what the user may not have meant on standard error, unless --quiet."""
+    if not _quiet.get():
+        complain(f"note: {line}")
+
+
 def complain(line: str) -> None:
     """Prints one line on standard error, whatever it holds."""
-    print(f"sqlanon: {printable(line)}", file=sys.stderr)
+    tell(f"sqlanon: {printable(line)}")
+
+
+def tell(text: str, end: str = "\n") -> None:
+    """Prints on standard error, which is for nothing but the reader's ease and may be full."""
+    with suppress(OSError):
+        print(text, end=end, file=sys.stderr)
 
 
 def timings(run: RunOptions, seconds: Mapping[str, float], search: Mapping[str, Any]) -> None:
@@ -106,13 +187,6 @@ def printable(text: str, keep: str = "") -> str:
         else letter.encode("unicode_escape").decode("ascii")
         for letter in text
     )
-
-
-def tolerant(stream: TextIO) -> None:
-    """Lets a stream write letters that its encoding lacks as escapes instead of failing."""
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="backslashreplace")
 
 
 def _is_unicode(stream: TextIO) -> bool:

@@ -2,55 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlanon.errors import HierarchyError, PolicyError
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
 
 from .options import PolicyOptions, PublishingOptions, SearchOptions
+from .output import note
 
 if TYPE_CHECKING:
     from sqlanon.policy import Policy
 
+_Read = TypeVar("_Read")
 Document = dict[str, Any]
 Columns = Sequence[str]
 
-_ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep", "drop")
-_NO_QUASI_IDENTIFIER = "is no quasi-identifier; name it with --qi"
+_ROLES = {
+    "quasi_identifiers": "--qi",
+    "sensitive": "--sensitive",
+    "identifiers": "--identifier",
+    "keep": "--keep",
+    "drop": "--drop",
+}
 
 
 def policy_document(path: Path | None) -> Document:
     """The keys of a policy file, roles as mappings of columns; empty where there is none.
 
     Raises:
-        PolicyError: The file is missing or no TOML.
+        PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
-    from sqlanon.policy import read_document
+    from sqlanon.policy import SETTINGS, read_document
 
     document = {} if path is None else read_document(path)
+    for name in SETTINGS:
+        if not isinstance(document.get(name, ""), str):
+            raise PolicyError(f"policy file {str(path)!r}: {name} must be a text in quotes")
     for role in _ROLES:
         entry = document.get(role, {})
+        # What is no list of different names is left for the policy to refuse.
         if isinstance(entry, list) and all(isinstance(name, str) for name in entry):
-            document[role] = {name: {} for name in entry}
+            named: Document = {name: {} for name in entry}
+            document[role] = named if len(named) == len(entry) else entry
     return document
 
 
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
-    """How to search, as the library takes it: options, then the file, then the defaults.
-
-    Raises:
-        PolicyError: The file's method or loss is no text.
-    """
+    """How to search, as the library takes it: options, then the file, then the defaults."""
     settings: dict[str, Any] = {
         "minimal_nodes": search.minimal_nodes,
         "time_limit": search.time_limit,
     }
     for name, option in (("method", search.method), ("loss", search.loss)):
         value = document.get(name) if option is None else option
-        if value is not None and not isinstance(value, str):
-            raise PolicyError(f"{name} of the policy file must be a text in quotes")
         if value is not None:
             settings[name] = value
     return settings
@@ -76,11 +83,14 @@ class PolicyMaker:
 
     @classmethod
     def for_check(cls, document: Mapping[str, Any], options: PolicyOptions) -> PolicyMaker:
-        """For a command that looks at classes alone, so that no hierarchy file is read."""
+        """For a command that generalizes nothing: no hierarchy file of the policy file is read.
+
+        All else that is said of quasi-identifiers is checked as for any other command.
+        """
         quasi = document.get("quasi_identifiers")
         if isinstance(quasi, Mapping):
-            names: Document = {name: {} for name in quasi}
-            document = {**document, "quasi_identifiers": names}
+            entries = {name: _unread(entry) for name, entry in quasi.items()}
+            document = {**document, "quasi_identifiers": entries}
         return cls(document, options, PublishingOptions())
 
     def __call__(self, columns: Columns) -> Policy:
@@ -89,15 +99,20 @@ class PolicyMaker:
         Raises:
             PolicyError: Contradictions, unknown columns and figures out of range.
             HierarchyError: A hierarchy that cannot be read.
+            SourceError: A hierarchy file that cannot be read.
         """
-        from sqlanon.policy import SETTINGS, Policy
+        from sqlanon.policy import Policy, blaming
 
-        document = {key: value for key, value in self.document.items() if key not in SETTINGS}
-        document |= self._figures()
+        document = {**self.document, **self._figures()}
         document |= self._roles(document, columns)
-        self._refine(document)
+        _Refinement(self.options).refine(document)
         file = self.options.policy
-        policy = Policy.from_dict(_listed(document), None if file is None else file.parent)
+        if file is None:
+            policy = Policy.from_dict(_listed(document))
+        else:
+            options = "" if document == self.document else " with the options given"
+            with blaming(f"policy file {str(file)!r}{options}"):
+                policy = Policy.from_dict(_listed(document), file.parent)
         if self.complete:
             policy.check_columns(columns, publish=True)
         return policy
@@ -105,6 +120,7 @@ class PolicyMaker:
     def _figures(self) -> Document:
         given = {
             "k": self.options.k,
+            "entity": self.options.entity,
             "suppression_limit": self.options.suppression_limit,
             "others": self.publishing.others,
             "suppressed": self.publishing.suppressed,
@@ -132,33 +148,113 @@ class PolicyMaker:
             if names:
                 entries = old if isinstance(old, Mapping) else {}
                 roles[role] = {name: entries.get(name, {}) for name in names}
+                _tell_set_aside(role, [name for name in entries if name not in named])
             elif isinstance(old, Mapping):
                 roles[role] = {name: entry for name, entry in old.items() if name not in named}
         return roles
 
-    def _refine(self, document: Document) -> None:
-        """Puts hierarchies, weights and bounds into the entries of the quasi-identifiers."""
-        quasi = document.get("quasi_identifiers", {})
-        if not isinstance(quasi, Mapping):
+
+def _tell_set_aside(role: str, names: Sequence[str]) -> None:
+    """Tells which columns of the policy file an option leaves without a role."""
+    if names:
+        columns = "1 column is" if len(names) == 1 else f"{len(names)} columns are"
+        listed = ", ".join(map(repr, names))
+        note(
+            f"{_ROLES[role]} takes the place of {role} in the policy file; "
+            f"{columns} set aside: {listed}"
+        )
+
+
+def _tell_overruled(family: str, names: Sequence[str]) -> None:
+    """Tells of which columns an option replaces the models that the policy file has for them."""
+    if names:
+        listed = ", ".join(map(repr, names))
+        note(f"--{family} takes the place of {family} of {listed} in the policy file")
+
+
+class _Refinement:
+    """What options say of single columns, put into their entries of a policy document."""
+
+    def __init__(self, options: PolicyOptions) -> None:
+        self.options = options
+        self.changes: dict[str, Document] = {}
+        self.faults: list[str] = []
+
+    def refine(self, document: Document) -> None:
+        """Puts hierarchies, weights, bounds and models into the document.
+
+        Raises:
+            PolicyError: All that is wrong with these options.
+        """
+        quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
+        if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
-        changes: dict[str, Document] = {}
-        faults: list[str] = []
+        self._hierarchies([*quasi, *sensitive])
         for option, read in _REFINEMENTS.items():
-            flag = f"--{option.replace('_', '-')}"
-            for text in getattr(self.options, option):
-                try:
-                    name, value = divide(text, quasi, flag, _NO_QUASI_IDENTIFIER)
-                    changes.setdefault(name, {})[option] = read(value)
-                except HierarchyError as error:
-                    faults += [f"{flag} of column {name!r}: {fault}" for fault in error.faults]
-                except PolicyError as error:
-                    faults.append(str(error))
-        if faults:
-            raise PolicyError("; ".join(faults))
-        document["quasi_identifiers"] = {
-            name: _refined(entry, changes[name]) if name in changes else entry
-            for name, entry in quasi.items()
-        }
+            self._single(option, quasi, "is no quasi-identifier; name it with --qi", read)
+        for family, read in _FAMILIES.items():
+            common = self._models(family, sensitive, read)
+            if common:
+                document[family] = common
+                changed = {name: _without(entry, family) for name, entry in sensitive.items()}
+                _tell_overruled(family, [n for n in sensitive if changed[n] != sensitive[n]])
+                sensitive = changed
+        if self.options.nulls is not None:
+            if not sensitive:
+                self.faults.append("--nulls is about sensitive columns; name one with --sensitive")
+            for name in sensitive:
+                self.changes.setdefault(name, {})["nulls"] = self.options.nulls
+        if self.faults:
+            raise PolicyError("; ".join(self.faults))
+        for role, entries in (("quasi_identifiers", quasi), ("sensitive", sensitive)):
+            if role in document:
+                document[role] = {
+                    name: _refined(entry, self.changes.get(name, {}))
+                    for name, entry in entries.items()
+                }
+
+    def _hierarchies(self, columns: Columns) -> None:
+        otherwise = "is no quasi-identifier or sensitive column; name it with --qi or --sensitive"
+        self._single("hierarchy", columns, otherwise, _form)
+
+    def _single(
+        self, option: str, columns: Iterable[str], otherwise: str, read: Callable[[str], object]
+    ) -> None:
+        """Reads an option that says one thing of a column."""
+        flag = f"--{option.replace('_', '-')}"
+        for text in getattr(self.options, option):
+            with self._collected():
+                name, value = divide(text, columns, flag, otherwise)
+                self._change(name, option, _blamed(f"{flag} of column {name!r}", read, value), flag)
+
+    def _change(self, name: str, option: str, value: object, flag: str) -> None:
+        entry = self.changes.setdefault(name, {})
+        if entry.setdefault(option, value) != value:
+            raise PolicyError(f"{flag} is given twice for column {name!r}; keep one of them")
+
+    def _models(
+        self, family: str, columns: Iterable[str], read: Callable[[str], Document]
+    ) -> list[Document]:
+        """Reads --l or --t: returns the models of all sensitive columns, notes those of one."""
+        flag = f"--{family}"
+        common: list[Document] = []
+        for text in getattr(self.options, family):
+            with self._collected():
+                if "=" not in text:
+                    common.append(_blamed(flag, read, text))
+                    continue
+                otherwise = "is no sensitive column; name it with --sensitive"
+                name, value = divide(text, columns, flag, otherwise)
+                form = _blamed(f"{flag} of column {name!r}", read, value)
+                self.changes.setdefault(name, {}).setdefault(family, []).append(form)
+        return common
+
+    @contextmanager
+    def _collected(self) -> Iterator[None]:
+        try:
+            yield
+        except (PolicyError, HierarchyError, SourceError) as error:
+            self.faults.append(str(error))
 
 
 def split_columns(text: str, columns: Columns) -> list[str]:
@@ -208,19 +304,41 @@ def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tupl
     raise PolicyError(f"{flag}: {name!r} {otherwise}")
 
 
-def _refined(entry: object, change: Document) -> object:
-    """A quasi-identifier's entry of the file with what options say about it."""
-    from sqlanon.policy import COLUMN_KEYS
+def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
+    """What is read from a text; an error names the culprit."""
+    from sqlanon.policy import blaming
 
-    if not isinstance(entry, Mapping):
+    with blaming(culprit):
+        return read(text)
+
+
+def _refined(entry: object, change: Document) -> object:
+    """A column's entry of the file with what options say about it."""
+    from sqlanon.policy import COLUMN_KEYS, SENSITIVE_KEYS
+
+    if not isinstance(entry, Mapping) or not change:
         return entry
+    change = dict(change)
     form = change.pop("hierarchy", None)
     left_out = {"min_level", "max_level"} if "level" in change else set()
     left_out |= {"level"} if change.keys() & {"min_level", "max_level"} else set()
     kept = {key: value for key, value in entry.items() if key not in left_out}
     if form is not None:
-        kept = {key: value for key, value in kept.items() if key in COLUMN_KEYS} | form
+        keys = {*COLUMN_KEYS, *SENSITIVE_KEYS}
+        kept = {key: value for key, value in kept.items() if key in keys} | form
     return kept | change
+
+
+def _without(entry: object, key: str) -> object:
+    return {k: v for k, v in entry.items() if k != key} if isinstance(entry, Mapping) else entry
+
+
+def _unread(entry: object) -> object:
+    """A quasi-identifier's entry with a hierarchy that is named as the file is but not read."""
+    if not isinstance(entry, Mapping) or "file" not in entry:
+        return entry
+    kept = {key: value for key, value in entry.items() if key not in ("file", "delimiter")}
+    return {**kept, "table": entry["file"]}
 
 
 def _form(text: str) -> Document:
@@ -229,11 +347,45 @@ def _form(text: str) -> Document:
     return Hierarchy.from_spec(text).to_dict()
 
 
-def _weight(text: str) -> float:
+def _diversity(text: str) -> Document:
+    """The form of a policy file for `3`, `entropy:3` or `recursive:2:3` (c before l).
+
+    >>> _diversity("recursive:2:3")
+    {'kind': 'recursive', 'value': 3, 'c': 2}
+    """
+    from sqlanon.privacy import LDiversity
+
+    kind, *figures = text.split(":") if ":" in text else ("distinct", text)
+    if len(figures) != (2 if kind == "recursive" else 1):
+        raise PolicyError(f"{text!r} must have the form 3, entropy:3 or recursive:C:L")
+    *c, value = map(_number, figures)
+    form: Document = {"kind": kind, "value": value, **({"c": c[0]} if c else {})}
+    LDiversity(value, form["kind"], form.get("c"))
+    return form
+
+
+def _closeness(text: str) -> Document:
+    """The form of a policy file for `0.2` or `ordered:0.2`."""
+    from sqlanon.privacy import TCloseness
+
+    distance, _, value = text.rpartition(":")
+    form: Document = {"distance": distance or "equal", "value": _number(value)}
+    TCloseness(form["value"], form["distance"])
+    return form
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return _decimal(text)
+
+
+def _decimal(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise PolicyError(f"--weight: {text!r} is not a number") from None
+        raise PolicyError(f"{text!r} is not a number") from None
 
 
 def _level(text: str) -> int:
@@ -243,9 +395,9 @@ def _level(text: str) -> int:
         raise PolicyError(f"level {text!r} is not a whole number") from None
 
 
+_FAMILIES: Mapping[str, Callable[[str], Document]] = {"l": _diversity, "t": _closeness}
 _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
-    "hierarchy": _form,
-    "weight": _weight,
+    "weight": _decimal,
     "level": _level,
     "min_level": _level,
     "max_level": _level,

@@ -335,9 +335,10 @@ def _fitted(
     from sqlanon.binding import bind
     from sqlanon.encoding import encode_subject
 
-    subject = bind(engine, table, Policy({column: hierarchy}))
+    policy = Policy({column: hierarchy})
+    subject = bind(engine, table, policy)
     with engine.workspace():
-        encode_subject(engine, subject)
+        encode_subject(engine, subject, policy)
     return subject.attributes[column].hierarchy, subject.trees[0]
 
 

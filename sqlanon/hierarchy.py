@@ -32,7 +32,7 @@ from sqlanon.tree import Tree, shape_faults
 
 __all__ = ["Hierarchy", "Path", "Tree"]
 
-_OPTIONS: Mapping[str, tuple[str, ...]] = {
+FORMS: Mapping[str, tuple[str, ...]] = {
     "suppress": (),
     "rows": ("name",),
     "file": ("delimiter",),
@@ -42,6 +42,7 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
     "dates": (),
     "expressions": (),
 }
+"""For each kind of `Hierarchy.from_dict`, the keys that may stand beside it."""
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^;'"]+""")
 
 
@@ -227,9 +228,9 @@ class Hierarchy:
             HierarchyError: If keys are unknown, kinds compete, or a value does not fit its key.
             SourceError: If the file cannot be read.
         """
-        kinds = [kind for kind in _OPTIONS if kind in form]
+        kinds = [kind for kind in FORMS if kind in form]
         kind = kinds[0] if kinds else "suppress"
-        unknown = sorted(set(map(str, form)) - {*kinds, *_OPTIONS[kind]})
+        unknown = sorted(set(map(str, form)) - {*kinds, *FORMS[kind]})
         faults = []
         if len(kinds) > 1:
             faults.append(f"hierarchy has {len(kinds)} kinds ({', '.join(kinds)}); keep one")
@@ -237,7 +238,7 @@ class Hierarchy:
             faults.append(f"hierarchy '{kind}' has unknown keys: {', '.join(unknown)}")
         if faults:
             raise HierarchyError(faults)
-        options = {key: form[key] for key in _OPTIONS[kind] if key in form}
+        options = {key: form[key] for key in FORMS[kind] if key in form}
         try:
             return _builders(folder)[kind](form.get(kind, True), options)
         except TypeError:

@@ -1,10 +1,26 @@
-"""Privacy models: what every equivalence class of a published table must satisfy."""
+"""Privacy models: what every equivalence class of a published table must satisfy.
+
+A class has c_v records with value v of a sensitive attribute, n = sum c_v and p_v = c_v / n. The
+reference of t-closeness is the distribution q_v over all records of the table that is looked at.
+NULL is a value of its own unless the policy says otherwise.
+"""
 
 from __future__ import annotations
 
+import difflib
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
+
+Kind = Literal["distinct", "entropy", "recursive"]
+Distance = Literal["equal", "ordered", "hierarchical", "kl", "scaled", "scaled-literal"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+DISTANCES: tuple[Distance, ...] = get_args(Distance)
+BOUNDED: tuple[Distance, ...] = ("equal", "ordered", "hierarchical")
+"""Distances that are at most 1: Earth Mover's Distance, whatever its ground distance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +36,262 @@ class KAnonymity:
     Source: Sweeney 2002, "k-anonymity: a model for protecting privacy".
     """
 
+    family: ClassVar[str] = "k"
     k: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+        if not _is_whole(self.k):
             raise PolicyError(f"k is {self.k!r}; it must be a whole number of at least 1")
 
     def describe(self) -> str:
         """The model as a report names it."""
         return "k-anonymity"
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return isinstance(other, KAnonymity) and self.k >= other.k
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added: it only grows.
+
+        Persons of an entity column are no fewer either.
+        """
+        return True
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it: it is no smaller than either."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class LDiversity:
+    """The values of a sensitive attribute are well represented in every class.
+
+    With counts c_v of the class's values, r_1 >= r_2 >= ... >= r_m the same in descending order:
+
+    - `distinct`: at least l values have c_v > 0.
+    - `entropy`: H = -sum p_v ln p_v >= ln l.
+    - `recursive`: r_1 < c (r_l + r_(l+1) + ... + r_m).
+
+    A class without any value that counts has none of them, for any l.
+
+    Args:
+        l: How diverse; a whole number of at least 1, for entropy any number of at least 1. With
+            1, distinct and entropy protect nobody.
+        kind: `distinct`, `entropy` or `recursive`.
+        c: Factor of recursive diversity, above 0; belongs to it alone.
+
+    Raises:
+        PolicyError: An unknown kind, or a figure out of range.
+
+    Source: Machanavajjhala et al. 2007, "l-diversity: privacy beyond k-anonymity", definitions
+        4.1 (entropy) and 4.2 (recursive).
+    """
+
+    family: ClassVar[str] = "l"
+    l: int | float  # noqa: E741
+    kind: Kind = "distinct"
+    c: float | None = None
+
+    def __post_init__(self) -> None:
+        faults = _choice_faults("kind of l-diversity", self.kind, KINDS) or self._figure_faults()
+        if faults:
+            raise PolicyError("; ".join(faults))
+
+    def _figure_faults(self) -> list[str]:
+        faults = []
+        if self.kind == "entropy":
+            if not (_is_number(self.l) and self.l >= 1):
+                faults.append(
+                    f"l of entropy l-diversity is {self.l!r}; it must be a number of at least 1"
+                )
+        elif not _is_whole(self.l):
+            faults.append(
+                f"l of {self.kind} l-diversity is {self.l!r}; "
+                "it must be a whole number of at least 1"
+            )
+        if self.kind != "recursive":
+            if self.c is not None:
+                faults.append(f"c belongs to recursive l-diversity; leave it out of {self.kind}")
+        elif self.c is None:
+            faults.append("recursive l-diversity needs c, such as c = 2 (on the command line c:l)")
+        elif not (_is_number(self.c) and self.c > 0):
+            faults.append(f"c of recursive l-diversity is {self.c!r}; it must be a number above 0")
+        return faults
+
+    def describe(self) -> str:
+        """The model as a report names it.
+
+        >>> LDiversity(3, "recursive", c=2.0).describe()
+        'recursive (2, 3)-diversity'
+        """
+        if self.c is not None:
+            return f"recursive ({_short(self.c)}, {_short(self.l)})-diversity"
+        return f"{self.kind} {_short(self.l)}-diversity"
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind.
+
+        A greater l leaves a shorter tail r_l + ... + r_m, and a smaller c less of it.
+        """
+        return (
+            isinstance(other, LDiversity)
+            and self.kind == other.kind
+            and self.l >= other.l
+            and (self.c or 0) <= (other.c or 0)
+        )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added.
+
+        Distinct: no value goes away. Not the others: {a, b} has entropy ln 2, and with 98 more
+        records of value a only 0.056; r_1 = 1 < 2 r_2 = 2, but then 99 > 2.
+        """
+        return self.kind == "distinct"
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, as far as they share no record.
+
+        Distinct: the union has the values of both. Entropy: its distribution is a mixture of
+        theirs, and H is concave. Recursive: r_1 of the union is at most the sum of theirs, and
+        its tail, the least number of records outside any l - 1 values, is at least the sum of
+        their tails. With an entity column one person may be in several classes, which breaks the
+        last two.
+        """
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class TCloseness:
+    """The distribution P of a sensitive attribute in every class is within t of the table's, Q.
+
+    With m values present in the table:
+
+    - `equal`: Earth Mover's Distance (EMD) where all values are 1 apart, 1/2 sum |p_v - q_v|.
+    - `ordered`: EMD where values i, j of their order are |i - j| / (m - 1) apart,
+      1/(m-1) sum_(i<m) |sum_(j<=i) (p_j - q_j)|; 0 where m = 1.
+    - `hierarchical`: EMD where values are apart by the level of their lowest common node over the
+      hierarchy's height H, 1/(2H) sum over nodes below the top of |P(node) - Q(node)|: the ground
+      distance is that of a tree whose edges are 1/(2H) long.
+    - `kl`: Kullback-Leibler divergence, sum p_v ln(p_v / q_v) [nats].
+    - `scaled`: r_i = (p_i - q_i) |ln(p_i / q_i)|, then 1/(m-1) sum_(i<=m) |sum_(j<=i) r_j| in the
+      values' order, m terms and natural logarithms as in its source's worked example.
+    - `scaled-literal`: the same with r_i = (p_i - q_i) ln(p_i / q_i), as its source's formula is
+      written; no r_i is negative, so that nothing cancels in the sums.
+
+    In the scaled ones a value that is not in the class has r_i = 0, since they have no finite
+    limit there: a class can look closer by missing a value than by nearly missing it.
+
+    Args:
+        t: Greatest distance allowed; at least 0, and at most 1 where the distance is.
+        distance: One of the names above.
+
+    Raises:
+        PolicyError: An unknown distance, or t out of range.
+
+    Source: Li, Li and Venkatasubramanian 2007, "t-closeness: privacy beyond k-anonymity and
+        l-diversity" (the first three); 002, section III.B (the scaled ones).
+    """
+
+    family: ClassVar[str] = "t"
+    t: float
+    distance: Distance = "equal"
+
+    def __post_init__(self) -> None:
+        faults = _choice_faults("distance of t-closeness", self.distance, DISTANCES)
+        if faults:
+            raise PolicyError("; ".join(faults))
+        top = 1 if self.distance in BOUNDED else math.inf
+        if not (_is_number(self.t) and 0 <= self.t <= top):
+            allowed = "between 0 and 1" if top == 1 else "a number of at least 0"
+            raise PolicyError(
+                f"t of {self.distance} t-closeness is {self.t!r}; it must be {allowed}"
+            )
+
+    def describe(self) -> str:
+        """The model as a report names it.
+
+        >>> TCloseness(0.2, "ordered").describe()
+        '0.2-closeness (ordered)'
+        """
+        return f"{_short(self.t)}-closeness ({self.distance})"
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return (
+            isinstance(other, TCloseness) and self.distance == other.distance and self.t <= other.t
+        )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added.
+
+        It does not: {a, b} in a table of as many a as b is at distance 0, and with 98 more
+        records of value a at 0.49 (equal).
+        """
+        return False
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, the reference held fixed.
+
+        The union's distribution is a mixture of theirs, and the first three (norms of P - Q) and
+        `kl` are convex in P. The scaled ones are not: with Q uniform over a and b, nine records of
+        a are at 0.693 and {a, b} at 0, but their union at 0.697 (scaled-literal: 1.187).
+        With an entity column one person may be in several classes, which breaks it for all.
+        """
+        return self.distance not in ("scaled", "scaled-literal")
+
+
+Model = KAnonymity | LDiversity | TCloseness
+_FAMILIES = ("k", "l", "t")
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:
+    """The models that no other one implies, k before l before t, else in their order.
+
+    >>> strictest([LDiversity(2), KAnonymity(3), LDiversity(4)])
+    (KAnonymity(k=3), LDiversity(l=4, kind='distinct', c=None))
+    """
+    kept: list[AnyModel] = []
+    for model in models:
+        if not any(other.implies(model) for other in kept):
+            kept = [other for other in kept if not model.implies(other)] + [model]
+    return tuple(sorted(kept, key=lambda model: _FAMILIES.index(model.family)))
+
+
+def near(text: str, choices: Iterable[str]) -> str | None:
+    """The choice that was probably meant by a text, whatever its letters' case."""
+    by_lower = {choice.lower(): choice for choice in choices}
+    found = difflib.get_close_matches(text.lower(), by_lower, n=1, cutoff=0.65)
+    return by_lower[found[0]] if found else None
+
+
+def _choice_faults(what: str, value: object, choices: Sequence[str]) -> list[str]:
+    if value in choices:
+        return []
+    meant = near(value, choices) if isinstance(value, str) else None
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a finite number."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _is_whole(value: object) -> bool:
+    """Whether it is a whole number of at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _short(number: float) -> str:
+    """A number for people: no more digits than were meant."""
+    return str(number) if isinstance(number, int) else f"{number:.12g}"

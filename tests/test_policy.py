@@ -1,19 +1,32 @@
 """Policy: what it reads, what it refuses, and what follows from its figures."""
 
+import doctest
 import json
+import math
 from fractions import Fraction
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon import privacy
+from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.policy import Policy, QuasiIdentifier, read_document
-from sqlanon.privacy import KAnonymity
+from sqlanon.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
+from sqlanon.privacy import (
+    DISTANCES,
+    KAnonymity,
+    LDiversity,
+    TCloseness,
+    strictest,
+)
 
 FULL = """
 k = 5
+l = { value = 2, kind = "entropy" }
+t = [0.3, { value = 0.2, distance = "ordered" }]
+entity = "person_id"
 suppression_limit = 0.02
 method = "incognito"
 loss = "lm"
@@ -33,7 +46,10 @@ born = { dates = ["month", "year"], level = 2 }
 
 [sensitive]
 diagnosis = {}
+job = { l = 3, t = { value = 0.5, distance = "kl" }, prefix = [1], nulls = "none" }
+income = { order = ["low", "high"], l = { value = 3, kind = "recursive", c = 2.0 } }
 """
+ONE = {"quasi_identifiers": ["age"], "sensitive": ["job"]}
 PATHS = [("school", "low", "*"), ("college", "high", "*")]
 
 
@@ -63,7 +79,7 @@ def refusal(build, *arguments, **options):
 def test_toml_gives_the_roles(full):
     assert full.roles == {
         "quasi-identifier": ("age", "zip", "education", "sex", "born"),
-        "sensitive": ("diagnosis",),
+        "sensitive": ("diagnosis", "job", "income"),
         "identifier": ("name",),
         "keep": ("region",),
         "drop": ("note",),
@@ -83,6 +99,37 @@ def test_toml_gives_hierarchies_weights_and_level_bounds(full):
 def test_toml_gives_the_figures(full):
     assert (full.k, full.suppression_limit, full.others) == (5, 0.02, "drop")
     assert (full.suppressed, full.suppressed_label) == ("keep", "?")
+
+
+def test_toml_gives_the_models(full):
+    assert full.models == (
+        KAnonymity(5),
+        LDiversity(2, "entropy"),
+        TCloseness(0.3),
+        TCloseness(0.2, "ordered"),
+    )
+    assert full.entity == "person_id"
+
+
+def test_toml_gives_the_sensitive_columns(full):
+    assert full.sensitive_attributes == {
+        "diagnosis": Sensitive(),
+        "job": Sensitive([LDiversity(3), TCloseness(0.5, "kl")], Hierarchy.prefix(1), nulls="none"),
+        "income": Sensitive([LDiversity(3, "recursive", 2.0)], order=["low", "high"]),
+    }
+
+
+def test_models_of_a_sensitive_column_replace_those_of_their_family(full):
+    assert full.demands == (
+        Demand("diagnosis", LDiversity(2, "entropy")),
+        Demand("diagnosis", TCloseness(0.3)),
+        Demand("diagnosis", TCloseness(0.2, "ordered")),
+        Demand("job", LDiversity(3)),
+        Demand("job", TCloseness(0.5, "kl")),
+        Demand("income", LDiversity(3, "recursive", 2.0)),
+        Demand("income", TCloseness(0.3)),
+        Demand("income", TCloseness(0.2, "ordered")),
+    )
 
 
 def test_toml_of_lists_gives_the_same_as_tables(written):
@@ -136,28 +183,112 @@ hierarchies = st.sampled_from(
 )
 
 
-@given(
-    st.dictionaries(st.text(), st.tuples(hierarchies, figures, bounds), max_size=4),
-    st.floats(0, 1),
-    st.integers(1, 99),
+wholes = st.integers(1, 9)
+diversities = (
+    st.builds(LDiversity, wholes)
+    | st.builds(LDiversity, wholes | st.floats(1, 9), st.just("entropy"))
+    | st.builds(LDiversity, wholes, st.just("recursive"), wholes | st.floats(0.1, 9))
 )
-def test_any_policy_is_read_back(columns, limit, k):
-    policy = Policy(
-        {name: QuasiIdentifier(tree, weight, *b) for name, (tree, weight, b) in columns.items()},
-        models=(KAnonymity(k),),
-        suppression_limit=limit,
+closenesses = st.builds(TCloseness, st.floats(0, 1), st.sampled_from(DISTANCES))
+quasi = st.builds(
+    lambda tree, weight, levels: QuasiIdentifier(tree, weight, *levels),
+    hierarchies,
+    figures,
+    bounds,
+)
+sensitive = st.builds(
+    Sensitive,
+    st.lists(diversities | closenesses, max_size=3),
+    st.none() | hierarchies,
+    st.none() | st.lists(st.none() | st.text(), min_size=1, max_size=4, unique=True),
+    st.sampled_from(["value", "none"]),
+)
+
+
+@st.composite
+def policies(draw):
+    """Any policy: each of a few columns has one role, or none."""
+    roles = draw(st.dictionaries(st.text(), st.sampled_from("qsikd-"), max_size=8))
+    named = {role: [name for name, its in roles.items() if its == role] for role in "qsikd-"}
+    models = st.builds(KAnonymity, wholes)
+    if named["s"]:
+        models |= diversities | closenesses
+    return Policy(
+        draw(st.just(named["q"]) | st.fixed_dictionaries(dict.fromkeys(named["q"], quasi))),
+        draw(st.just(named["s"]) | st.fixed_dictionaries(dict.fromkeys(named["s"], sensitive))),
+        named["i"],
+        named["k"],
+        named["d"],
+        draw(st.sampled_from([None, "keep", "drop"])),
+        draw(st.lists(models, max_size=4)),
+        draw(st.floats(0, 1)),
+        draw(st.sampled_from(["keep", "drop"])),
+        draw(st.text()),
+        draw(st.sampled_from([None, *named["i"], *named["k"], *named["d"], *named["-"]])),
     )
-    assert Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
+
+
+@given(policies())
+def test_any_policy_is_read_back(policy):
+    assert Policy.from_dict(policy.to_dict()) == policy
+    assert Policy.from_dict(json.loads(json.dumps(policy.to_dict(), allow_nan=False))) == policy
 
 
 def test_unknown_keys_are_refused_all_at_once():
-    message = refusal(Policy.from_dict, {"K": 2, "quasi": {}, "k": 2})
-    assert message.startswith("unknown keys in the policy: K, quasi; known are ")
+    message = refusal(Policy.from_dict, {"K": 2, "quasi_identifier": {}, "zzz": 1, "k": 2})
+    assert message.startswith(
+        "unknown keys in the policy: K (did you mean k?), "
+        "quasi_identifier (did you mean quasi_identifiers?), zzz; known are k, l, t, "
+    )
+    for key in ("method", "loss", "entity", "sensitive", "suppressed_label"):
+        assert key in message.partition("known are")[2]
 
 
 def test_unknown_key_of_a_sensitive_column_names_the_column():
     message = refusal(Policy.from_dict, {"sensitive": {"job": {"level": 1}}})
-    assert message == "unknown keys in sensitive column 'job': level"
+    assert message.startswith("unknown key in sensitive column 'job': level; known are l, t, ")
+
+
+def test_unknown_key_of_a_quasi_identifier_names_what_was_probably_meant():
+    message = refusal(Policy.from_dict, {"quasi_identifiers": {"age": {"weigth": 2}}})
+    assert message.startswith(
+        "unknown key in quasi-identifier 'age': weigth (did you mean weight?); known are weight, "
+    )
+    assert "intervals" in message
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ({"l": {"valeu": 2}}, "unknown key in l: valeu (did you mean value?); known are value, "),
+        ({"t": {"kind": "kl", "value": 1}}, "unknown key in t: kind; known are value, distance"),
+        ({"l": {"kind": "entropy"}}, "l has no value, such as l = { value = 1 }"),
+        ({"l": "3"}, "l of distinct l-diversity is '3'; it must be a whole number of at least 1"),
+        ({"t": [0.2, {"value": 2}]}, "t of equal t-closeness is 2; it must be between 0 and 1"),
+    ],
+)
+def test_models_of_a_file_that_are_wrong(form, expected):
+    everywhere = refusal(Policy.from_dict, {**ONE, **form})
+    of_one = refusal(Policy.from_dict, {"quasi_identifiers": ["age"], "sensitive": {"job": form}})
+    assert everywhere.startswith(expected)
+    assert of_one.startswith(f"sensitive column 'job': {expected}")
+
+
+def test_errors_of_a_file_name_it(written):
+    path = written('quasi_identifiers = ["age"]\nk = 0')
+    message = refusal(Policy.from_toml, path)
+    assert message == f"policy file '{path}': k is 0; it must be a whole number of at least 1"
+    path = written('[quasi_identifiers]\nage = { file = "none.csv" }')
+    with pytest.raises(SourceError) as caught:
+        Policy.from_toml(path)
+    start = f"policy file '{path}': quasi-identifier 'age': hierarchy file "
+    assert str(caught.value).startswith(start)
+
+
+@pytest.mark.parametrize("key", ["quasi_identifiers", "sensitive"])
+def test_a_list_that_names_a_column_twice_is_refused(key):
+    message = refusal(Policy.from_dict, {**ONE, key: ["age", "job", "age"]})
+    assert message == f"{key} names 'age' twice; name each once"
 
 
 @pytest.mark.parametrize(
@@ -314,10 +445,225 @@ def test_missing_columns_and_columns_without_a_role_are_told_at_once():
     policy = Policy(["Age"], sensitive=["zyx"])
     assert refusal(policy.check_columns, ["age"], publish=True).startswith(
         "the table has no column 'Age'; did you mean 'age'?; the table has no column 'zyx'; "
-        "1 columns have no role: 'age'; "
+        "1 column has no role: 'age'; "
     )
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.0, "2", None, True])
 def test_k_is_a_whole_number_of_at_least_1(k):
     assert refusal(KAnonymity, k) == f"k is {k!r}; it must be a whole number of at least 1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((0,), "l of distinct l-diversity is 0; it must be a whole number of at least 1"),
+        ((2.5,), "l of distinct l-diversity is 2.5; it must be a whole number of at least 1"),
+        ((True,), "l of distinct l-diversity is True; it must be a whole number of at least 1"),
+        ((0.5, "entropy"), "l of entropy l-diversity is 0.5; it must be a number of at least 1"),
+        ((math.inf, "entropy"), "l of entropy l-diversity is inf; it must be a number of at least"),
+        ((math.nan, "entropy"), "l of entropy l-diversity is nan; it must be a number of at least"),
+        ((2, "recursive"), "recursive l-diversity needs c, such as c = 2"),
+        ((2.0, "recursive", 2), "l of recursive l-diversity is 2.0; it must be a whole number"),
+        ((2, "recursive", 0), "c of recursive l-diversity is 0; it must be a number above 0"),
+        ((2, "recursive", True), "c of recursive l-diversity is True; it must be a number"),
+        ((2, "entropy", 2), "c belongs to recursive l-diversity; leave it out of entropy"),
+        ((2, "entrpy"), "kind of l-diversity is 'entrpy'; it must be one of distinct, entropy, "),
+        ((2, ["entropy"]), "kind of l-diversity is ['entropy']; it must be one of distinct, "),
+    ],
+)
+def test_l_diversity_out_of_range_is_refused(arguments, expected):
+    assert refusal(LDiversity, *arguments).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((1.5,), "t of equal t-closeness is 1.5; it must be between 0 and 1"),
+        ((-0.1, "ordered"), "t of ordered t-closeness is -0.1; it must be between 0 and 1"),
+        ((2, "hierarchical"), "t of hierarchical t-closeness is 2; it must be between 0 and 1"),
+        ((-1, "kl"), "t of kl t-closeness is -1; it must be a number of at least 0"),
+        ((math.inf, "scaled"), "t of scaled t-closeness is inf; it must be a number of at least 0"),
+        ((math.nan,), "t of equal t-closeness is nan; it must be between 0 and 1"),
+        ((False,), "t of equal t-closeness is False; it must be between 0 and 1"),
+        (("0.2",), "t of equal t-closeness is '0.2'; it must be between 0 and 1"),
+        (
+            (0.2, "ordred"),
+            "distance of t-closeness is 'ordred'; it must be one of equal, ordered, ",
+        ),
+    ],
+)
+def test_t_closeness_out_of_range_is_refused(arguments, expected):
+    assert refusal(TCloseness, *arguments).startswith(expected)
+
+
+def test_a_near_miss_of_a_kind_or_distance_is_named():
+    assert refusal(LDiversity, 2, "entrpy").endswith("; did you mean 'entropy'?")
+    assert refusal(TCloseness, 0.2, "Ordered").endswith("; did you mean 'ordered'?")
+
+
+@pytest.mark.parametrize("distance", ["kl", "scaled", "scaled-literal"])
+def test_t_may_be_above_1_where_the_distance_may(distance):
+    assert TCloseness(2.5, distance).t == 2.5
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (KAnonymity(3), "k-anonymity"),
+        (LDiversity(3), "distinct 3-diversity"),
+        (LDiversity(2.5, "entropy"), "entropy 2.5-diversity"),
+        (LDiversity(3.0, "entropy"), "entropy 3-diversity"),
+        (LDiversity(3, "recursive", 2.0), "recursive (2, 3)-diversity"),
+        (TCloseness(0.2), "0.2-closeness (equal)"),
+        (TCloseness(0.1 + 0.2, "ordered"), "0.3-closeness (ordered)"),
+        (TCloseness(10**400, "kl"), f"{10**400}-closeness (kl)"),
+    ],
+)
+def test_models_are_described_in_the_words_of_the_field(model, name):
+    assert model.describe() == name
+
+
+def shares(counts):
+    return [count / sum(counts) for count in counts]
+
+
+def entropy(counts):
+    return -sum(p * math.log(p) for p in shares(counts) if p)
+
+
+def scaled(counts, *, literal=False):
+    """The scaled distance to a uniform reference."""
+    q = 1 / len(counts)
+    r = [
+        (p - q) * (math.log(p / q) if literal else abs(math.log(p / q))) if p else 0.0
+        for p in shares(counts)
+    ]
+    return sum(map(abs, accumulate(r))) / (len(r) - 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "superset_monotone", "union_closed"),
+    [
+        (KAnonymity(2), True, True),
+        (LDiversity(2), True, True),
+        (LDiversity(2, "entropy"), False, True),
+        (LDiversity(2, "recursive", 2), False, True),
+        *[(TCloseness(0.2, name), False, not name.startswith("scaled")) for name in DISTANCES],
+    ],
+)
+def test_what_a_search_may_prune_by(model, superset_monotone, union_closed):
+    assert (model.superset_monotone, model.union_closed) == (superset_monotone, union_closed)
+
+
+def test_counterexamples_of_the_docstrings_hold():
+    assert entropy([1, 1]) == pytest.approx(math.log(2))
+    assert entropy([99, 1]) == pytest.approx(0.056, abs=5e-4)
+    assert 2 * abs(shares([99, 1])[0] - 0.5) / 2 == pytest.approx(0.49)
+    assert scaled([9, 0]) == pytest.approx(0.693, abs=5e-4)
+    assert scaled([1, 1]) == 0
+    assert scaled([10, 1]) == pytest.approx(0.697, abs=5e-4)
+    assert scaled([10, 1], literal=True) == pytest.approx(1.187, abs=5e-4)
+
+
+def test_the_examples_of_the_docstrings_hold():
+    assert doctest.testmod(privacy).failed == 0
+
+
+def test_only_the_strictest_models_of_a_kind_count():
+    recursive = [LDiversity(2, "recursive", 1), LDiversity(3, "recursive", 2)]
+    models = [TCloseness(0.3), LDiversity(2), KAnonymity(4), *recursive, LDiversity(3)]
+    models += [TCloseness(0.2), TCloseness(0.2), KAnonymity(2), LDiversity(2, "recursive", 2)]
+    assert strictest(models) == (KAnonymity(4), *recursive, LDiversity(3), TCloseness(0.2))
+    assert Policy(["age"], ["job"], models=models).models == strictest(models)
+
+
+def test_a_model_implies_none_of_another_kind():
+    models = [
+        KAnonymity(9),
+        LDiversity(9),
+        LDiversity(9, "entropy"),
+        TCloseness(0),
+        TCloseness(0, "kl"),
+    ]
+    assert [(a, b) for a in models for b in models if a is not b and a.implies(b)] == []
+
+
+def test_sensitive_columns_by_name_have_the_models_of_the_policy():
+    policy = Policy(["age"], ["job", "income"], models=[KAnonymity(2), LDiversity(2)])
+    assert policy.sensitive_attributes == {"job": Sensitive(), "income": Sensitive()}
+    assert policy.demands == (Demand("job", LDiversity(2)), Demand("income", LDiversity(2)))
+    assert policy.k == 2
+
+
+@pytest.mark.parametrize("model", [LDiversity(3), TCloseness(0.2)])
+def test_models_without_a_sensitive_column_are_refused(model):
+    assert refusal(Policy, ["age"], models=[KAnonymity(2), model]) == (
+        f"{model.describe()} needs a sensitive column; name it with sensitive (--sensitive COLUMN)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"models": [KAnonymity(3)]}, "models of a sensitive column must be a list of l-diversity"),
+        ({"models": LDiversity(3)}, "models of a sensitive column must be a list of l-diversity"),
+        ({"hierarchy": "suppress"}, "hierarchy of a sensitive column must be a Hierarchy"),
+        ({"order": "abc"}, "order must be a list of values as texts, lowest first"),
+        ({"order": [1, 2]}, "order must be a list of values as texts, lowest first"),
+        ({"order": []}, "order must be a list of values as texts, lowest first"),
+        ({"order": {"low", "high"}}, "order must be a list of values as texts, lowest first"),
+        ({"order": ["a", "b", "a"]}, "order repeats 1 value; keep one each"),
+        ({"nulls": "ignore"}, "nulls is 'ignore'; it must be 'value' or 'none'"),
+    ],
+)
+def test_sensitive_refuses_what_it_cannot_use(arguments, expected):
+    assert refusal(Sensitive, **arguments).startswith(expected)
+
+
+def test_kinds_of_arguments_are_checked_before_anything_else():
+    assert refusal(Policy, ["age"], {"job": LDiversity(2)}) == (
+        "sensitive columns without a Sensitive: 'job'"
+    )
+    assert refusal(Policy, {"age": "suppress"}) == (
+        "quasi-identifiers without a Hierarchy or QuasiIdentifier: 'age'"
+    )
+    assert refusal(Policy, ["age"], entity=5) == "entity must be the name of a column"
+
+
+def test_a_policy_does_not_change_with_what_it_was_made_of():
+    names, models = ["job"], [KAnonymity(2)]
+    policy = Policy(["age"], names, models=models)
+    names.append("age")
+    models.clear()
+    assert (list(policy.sensitive), policy.k) == (["job"], 2)
+
+
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive"])
+def test_the_entity_is_no_quasi_identifier_and_not_sensitive(role):
+    roles = {"quasi_identifiers": ["age"], role: ["person"]}
+    assert refusal(Policy, **roles, entity="person").startswith(
+        f"column 'person' is both entity and {role.rstrip('s').replace('_', '-')}; "
+    )
+
+
+@pytest.mark.parametrize(
+    ("roles", "others", "published"),
+    [
+        ({}, None, ["age"]),
+        ({}, "keep", ["age"]),
+        ({"identifiers": ["id"]}, None, ["age"]),
+        ({"drop": ["id"]}, None, ["age"]),
+        ({"keep": ["id"]}, None, ["id", "age"]),
+        ({"keep": ["id"]}, "drop", ["id", "age"]),
+    ],
+)
+def test_the_entity_is_published_only_where_it_is_kept(roles, others, published):
+    policy = Policy(["age"], **roles, others=others, entity="id")
+    policy.check_columns(["id", "age"], publish=True)
+    assert policy.published(["id", "age"]) == published
+
+
+def test_an_entity_that_the_table_does_not_have_is_named():
+    message = refusal(Policy(["age"], entity="persn").check_columns, ["person", "age"])
+    assert message == "the table has no column 'persn'; did you mean 'person'?"

@@ -4,16 +4,18 @@ import doctest
 
 import pytest
 
-from sqlanon.cli import output, policies
+from sqlanon.cli import failures, output, policies
 from sqlanon.cli.options import PolicyOptions, PublishingOptions, SearchOptions
 from sqlanon.cli.policies import PolicyMaker, policy_document, search_settings, split_columns
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy import Hierarchy
+from sqlanon.policy import Sensitive
+from sqlanon.privacy import LDiversity, TCloseness
 
 COLUMNS = ["name", "age", "sex", "diagnosis"]
 
 
-@pytest.mark.parametrize("module", [policies, output])
+@pytest.mark.parametrize("module", [policies, output, failures])
 def test_examples_in_docstrings_are_true(module):
     assert doctest.testmod(module).failed == 0
 
@@ -64,7 +66,7 @@ def test_options_alone_make_a_policy():
     assert sex.hierarchy == Hierarchy.suppression()
     assert (sex.min_level, sex.max_level) == (0, 0)
     assert (policy.k, policy.suppression_limit) == (3, 0.1)
-    assert (policy.sensitive, policy.identifiers) == (("diagnosis",), ("name",))
+    assert (list(policy.sensitive), policy.identifiers) == (["diagnosis"], ("name",))
 
 
 def test_the_file_goes_before_the_defaults(policy_file):
@@ -93,12 +95,12 @@ def test_quasi_identifiers_of_options_replace_those_of_the_file(policy_file):
     assert list(policy.attributes) == ["age", "diagnosis"]
     assert policy.attributes["age"].hierarchy == Hierarchy.intervals(5, 10)
     assert policy.attributes["diagnosis"].hierarchy == Hierarchy.suppression()
-    assert policy.sensitive == ()
+    assert policy.sensitive == {}
 
 
 def test_a_column_that_an_option_names_leaves_its_role_in_the_file(policy_file):
     policy = made(policy_file, publishing={"drop": ["diagnosis"], "keep": ["sex"]})
-    assert policy.sensitive == ()
+    assert policy.sensitive == {}
     assert (policy.drop, policy.keep) == (("diagnosis",), ("sex",))
     assert list(policy.attributes) == ["age"]
 
@@ -153,17 +155,33 @@ def test_mistakes_in_options_are_reported_at_once():
         )
     message = str(caught.value)
     for part in (
-        "--hierarchy: 'zip' is no quasi-identifier",
+        "--hierarchy: 'zip' is no quasi-identifier or sensitive column",
         "--hierarchy of column 'age': hierarchy 'intervals' does not nest",
         "--hierarchy 'nothing' must have the form COLUMN=VALUE",
-        "'heavy' is not a number",
+        "--weight of column 'age': 'heavy' is not a number",
         "level 'high' is not a whole number",
     ):
         assert part in message
 
 
-def test_the_last_of_several_values_for_a_column_wins():
-    assert made(qi=["age"], weight=["age=2", "age=3"]).attributes["age"].weight == 3.0
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [
+        ("weight", ["age=2", "age=3"]),
+        ("level", ["age=0", "age=1"]),
+        ("min_level", ["age=0", "age=1"]),
+        ("max_level", ["age=1", "age=0"]),
+        ("hierarchy", ["age=prefix:1", "age=suppress"]),
+    ],
+)
+def test_an_option_that_says_two_things_of_a_column_is_an_error(option, values):
+    flag = f"--{option.replace('_', '-')}"
+    with pytest.raises(PolicyError, match=f"^{flag} is given twice for column 'age'; keep one"):
+        made(qi=["age"], **{option: values})
+
+
+def test_an_option_may_say_a_thing_of_a_column_twice():
+    assert made(qi=["age"], weight=["age=2", "age=2.0"]).attributes["age"].weight == 2.0
 
 
 def test_files_of_a_policy_are_relative_to_it_and_those_of_options_to_the_folder(
@@ -185,28 +203,50 @@ def test_a_policy_may_name_its_roles_in_lists(tmp_path):
     file.write_text('quasi_identifiers = ["age", "sex"]\nsensitive = ["diagnosis"]\n')
     policy = made(file, weight=["sex=2"])
     assert policy.attributes["sex"].weight == 2.0
-    assert policy.sensitive == ("diagnosis",)
+    assert list(policy.sensitive) == ["diagnosis"]
 
 
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("kk = 5", "unknown keys in the policy: kk"),
+        ("kk = 5", r"unknown key in the policy: kk \(did you mean k\?\); known are k, l, .*, loss"),
         ("k = 0", "k is 0"),
         ('k = "five"', "k is 'five'"),
         ("identifiers = 5", "identifiers must be a list"),
         ("identifiers = [5]", "identifiers must be a list"),
         ("quasi_identifiers = 5", "quasi_identifiers must be a list"),
         ("[quasi_identifiers]\nage = 5", "quasi-identifier 'age' must be a table"),
-        ("[quasi_identifiers]\nage = { prefix = [3], kk = 1 }", "unknown keys: kk"),
+        (
+            "[quasi_identifiers]\nage = { prefix = [3], kk = 1 }",
+            "unknown key in .*'age': kk; known",
+        ),
+        ("[sensitive]\njob = { l = 0 }", "sensitive column 'job': l of distinct l-diversity is 0"),
+        ("[sensitive]\njob = { weight = 1 }", "unknown key in sensitive column 'job': weight;"),
+        ("l = 3", "distinct 3-diversity needs a sensitive column; name it with sensitive"),
+        ("method = 3", "method must be a text in quotes"),
+        ('keep = ["a", "a"]', "column 'a' is named twice as keep"),
         ("k = ", "no valid TOML"),
     ],
 )
 def test_a_policy_that_is_wrong_is_one_error(tmp_path, written, message):
     file = tmp_path / "policy.toml"
     file.write_text(written)
-    with pytest.raises((PolicyError, HierarchyError), match=message):
-        made(file, k=None)
+    for call in (made, made_for_check):
+        with pytest.raises((PolicyError, HierarchyError), match=message) as caught:
+            call(file)
+        assert str(caught.value).startswith(f"policy file '{file}'")
+
+
+def made_for_check(file, **options):
+    options = PolicyOptions(policy=file, **options)
+    return PolicyMaker.for_check(policy_document(file), options)(COLUMNS)
+
+
+def test_an_error_of_file_and_options_together_says_so(policy_file):
+    with pytest.raises(PolicyError) as caught:
+        made(policy_file, k=0)
+    start = f"policy file '{policy_file}' with the options given: k is 0"
+    assert str(caught.value).startswith(start)
 
 
 def test_settings_of_the_file_are_no_part_of_the_policy(policy_file):
@@ -214,15 +254,213 @@ def test_settings_of_the_file_are_no_part_of_the_policy(policy_file):
     assert search_settings(document, SearchOptions())["loss"] == "precision"
     assert search_settings(document, SearchOptions(loss="lm"))["loss"] == "lm"
     assert "method" not in search_settings(document, SearchOptions())
-    with pytest.raises(PolicyError, match="method of the policy file"):
-        search_settings({"method": 3}, SearchOptions())
 
 
-def test_a_check_reads_no_hierarchy_of_the_file(tmp_path):
+@pytest.mark.parametrize("more", ["", ', delimiter = ","', ", weight = 2, max_level = 1"])
+def test_a_check_reads_no_hierarchy_of_the_file(tmp_path, more):
     file = tmp_path / "policy.toml"
-    file.write_text('k = 2\n[quasi_identifiers]\nage = { file = "missing.csv" }\n')
-    maker = PolicyMaker.for_check(policy_document(file), PolicyOptions(policy=file))
-    assert list(maker(COLUMNS).attributes) == ["age"]
+    file.write_text(f'k = 2\n[quasi_identifiers]\nage = {{ file = "missing.csv"{more} }}\n')
+    assert list(made_for_check(file).attributes) == ["age"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("weight = -1", "quasi-identifier 'age': weight -1 is not a number above 0"),
+        ('file = "a.csv", weigth = 1', "weigth .did you mean weight"),
+        ('file = "a.csv", prefix = [1]', "hierarchy has 2 kinds"),
+        ("file = 5", "has a value of the wrong type"),
+        ("level = 1, max_level = 1", "has level beside min_level or max_level"),
+    ],
+)
+def test_a_check_checks_the_rest_of_what_the_file_says(tmp_path, entry, message):
+    file = tmp_path / "policy.toml"
+    file.write_text(f"[quasi_identifiers]\nage = {{ {entry} }}\n")
+    with pytest.raises((PolicyError, HierarchyError), match=message):
+        made_for_check(file)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"weight": ["zip=2"]}, "--weight: 'zip' is no quasi-identifier; name it with --qi"),
+        ({"weight": ["age=0"]}, "weight 0.0 is not a number above 0"),
+        ({"level": ["age"]}, "--level 'age' must have the form COLUMN=VALUE"),
+        ({"max_level": ["age=x"]}, "--max-level of column 'age': level 'x' is not a whole number"),
+        ({"hierarchy": ["age=intervals:5,7"]}, "--hierarchy of column 'age': .*does not nest"),
+        ({"hierarchy": ["age=missing.csv"]}, "--hierarchy of column 'age': hierarchy file"),
+        ({"suppression_limit": 1.5}, "suppression_limit 1.5 is not a share between 0 and 1"),
+    ],
+)
+def test_a_check_checks_options_that_it_has_no_use_for(policy_file, option, message):
+    for file in (None, policy_file):
+        with pytest.raises(PolicyError, match=message):
+            made_for_check(file, qi=["age"], **option)
+
+
+def test_models_of_options_hold_for_all_sensitive_columns():
+    policy = made(
+        qi=["age"],
+        sensitive=["diagnosis", "sex"],
+        l=["3", "entropy:2.5", "recursive:2:3"],
+        t=["0.2", "ordered:0.3", "scaled-literal:1"],
+    )
+    assert policy.models == (
+        LDiversity(3),
+        LDiversity(2.5, "entropy"),
+        LDiversity(3, "recursive", 2),
+        TCloseness(0.2),
+        TCloseness(0.3, "ordered"),
+        TCloseness(1, "scaled-literal"),
+    )
+    assert [demand.column for demand in policy.demands] == ["diagnosis"] * 6 + ["sex"] * 6
+
+
+def test_models_of_options_may_be_of_one_column():
+    policy = made(
+        columns=["age", "a", "a=b"],
+        qi=["age"],
+        sensitive=["a", "a=b"],
+        l=["2", "a=entropy:3", "a=b=4", "a=b=entropy:4"],
+        t=["a=kl:2"],
+    )
+    assert policy.models == (LDiversity(2),)
+    assert policy.sensitive_attributes == {
+        "a": Sensitive([LDiversity(3, "entropy"), TCloseness(2, "kl")]),
+        "a=b": Sensitive([LDiversity(4), LDiversity(4, "entropy")]),
+    }
+
+
+@pytest.fixture
+def models_file(tmp_path):
+    path = tmp_path / "models.toml"
+    path.write_text("""
+        l = 2
+        t = { value = 0.5, distance = "kl" }
+        quasi_identifiers = ["age"]
+        [sensitive]
+        diagnosis = { l = { value = 2, kind = "entropy" }, nulls = "none" }
+        sex = { order = ["f", "m"] }
+    """)
+    return path
+
+
+def test_models_of_options_go_before_those_of_the_file(models_file, capsys):
+    policy = made(models_file, l=["5", "sex=4"])
+    assert policy.models == (LDiversity(5), TCloseness(0.5, "kl"))
+    assert policy.sensitive_attributes == {
+        "diagnosis": Sensitive(nulls="none"),
+        "sex": Sensitive([LDiversity(4)], order=["f", "m"]),
+    }
+    said = "sqlanon: note: --l takes the place of l of 'diagnosis' in the policy file\n"
+    assert capsys.readouterr().err == said
+
+
+def test_models_of_a_column_by_options_leave_the_others_as_the_file_has_them(models_file, capsys):
+    policy = made(models_file, t=["diagnosis=0.1"])
+    assert policy.sensitive_attributes["diagnosis"] == Sensitive(
+        [LDiversity(2, "entropy"), TCloseness(0.1)], nulls="none"
+    )
+    assert policy.models == (LDiversity(2), TCloseness(0.5, "kl"))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("l", "0", "--l: l of distinct l-diversity is 0"),
+        ("l", "2.5", "--l: l of distinct l-diversity is 2.5"),
+        ("l", "x", "--l: 'x' is not a number"),
+        ("l", "", "--l: '' is not a number"),
+        ("l", "entrpy:3", "--l: kind of l-diversity is 'entrpy'; .* did you mean 'entropy'"),
+        ("l", "recursive:3", "--l: 'recursive:3' must have the form 3, entropy:3 or recursive:C:L"),
+        ("l", "entropy:2:3", "--l: 'entropy:2:3' must have the form 3, entropy:3"),
+        ("l", "recursive:0:3", "--l: c of recursive l-diversity is 0"),
+        ("l", "diagnosis=0", "--l of column 'diagnosis': l of distinct l-diversity is 0"),
+        ("l", "age=3", "--l: 'age' is no sensitive column; name it with --sensitive"),
+        ("t", "1.5", "--t: t of equal t-closeness is 1.5; it must be between 0 and 1"),
+        ("t", "nan", "--t: t of equal t-closeness is nan"),
+        ("t", "ordred:1", "--t: distance of t-closeness is 'ordred'; .* did you mean 'ordered'"),
+        ("t", "a:b:1", "--t: distance of t-closeness is 'a:b'"),
+        ("t", "diagnosis=kl:x", "--t of column 'diagnosis': 'x' is not a number"),
+    ],
+)
+def test_models_of_options_that_are_wrong(option, text, message):
+    with pytest.raises(PolicyError, match=f"^{message}"):
+        made(qi=["age"], sensitive=["diagnosis"], **{option: [text]})
+
+
+@pytest.mark.parametrize("option", [{"l": ["3"]}, {"t": ["0.2"]}, {"nulls": "none"}])
+def test_options_of_sensitive_columns_need_one(option):
+    with pytest.raises(PolicyError, match="--sensitive"):
+        made(qi=["age"], **option)
+
+
+def test_nulls_of_options_are_those_of_every_sensitive_column(models_file):
+    sensitive = made(models_file, nulls="value").sensitive_attributes
+    assert {name: entry.nulls for name, entry in sensitive.items()} == {
+        "diagnosis": "value",
+        "sex": "value",
+    }
+    with pytest.raises(PolicyError, match="nulls is 'maybe'; it must be 'value' or 'none'"):
+        made(models_file, nulls="maybe")
+
+
+def test_a_sensitive_column_may_have_a_hierarchy_by_option(models_file):
+    sensitive = made(models_file, hierarchy=["sex=suppress", "age=prefix:1"]).sensitive_attributes
+    assert sensitive["sex"] == Sensitive(hierarchy=Hierarchy.suppression(), order=["f", "m"])
+    assert sensitive["diagnosis"].hierarchy is None
+
+
+def test_the_entity_of_an_option_goes_before_that_of_the_file(tmp_path):
+    file = tmp_path / "policy.toml"
+    file.write_text('entity = "name"\nquasi_identifiers = ["age"]\n')
+    assert made(file).entity == "name"
+    assert made(file, entity="sex").entity == "sex"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"qi": ["diagnosis"]},
+            "--qi takes the place of quasi_identifiers in the policy file; "
+            "2 columns are set aside: 'age', 'sex'",
+        ),
+        (
+            {"qi": ["age"]},
+            "--qi takes the place of quasi_identifiers in the policy file; "
+            "1 column is set aside: 'sex'",
+        ),
+        (
+            {"sensitive": ["zip"]},
+            "--sensitive takes the place of sensitive in the policy file; "
+            "1 column is set aside: 'diagnosis'",
+        ),
+        (
+            {"identifier": ["id"]},
+            "--identifier takes the place of identifiers in the policy file; "
+            "1 column is set aside: 'name'",
+        ),
+    ],
+)
+def test_columns_that_an_option_sets_aside_are_told(policy_file, capsys, options, said):
+    made(policy_file, **options)
+    assert capsys.readouterr().err == f"sqlanon: note: {said}\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"qi": ["age,sex,diagnosis"]},
+        {"qi": ["age"], "sensitive": ["sex", "diagnosis"]},
+        {"qi": ["age"], "publishing": {"keep": ["sex"]}},
+        {},
+    ],
+)
+def test_nothing_is_told_where_no_column_is_set_aside(policy_file, capsys, options):
+    made(policy_file, **options)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_complete_policy_gives_every_column_a_role(policy_file):
@@ -230,5 +468,5 @@ def test_a_complete_policy_gives_every_column_a_role(policy_file):
         policy_document(policy_file), PolicyOptions(policy=policy_file), PublishingOptions(), True
     )
     maker(COLUMNS)
-    with pytest.raises(PolicyError, match="1 columns have no role: 'zip'"):
+    with pytest.raises(PolicyError, match="1 column has no role: 'zip'"):
         maker([*COLUMNS, "zip"])

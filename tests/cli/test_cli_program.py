@@ -1,5 +1,6 @@
 """The program as a whole: start, help, errors, exit codes."""
 
+import json
 import os
 import pty
 import signal
@@ -11,9 +12,12 @@ import pytest
 import typer
 
 import sqlanon
+from sqlanon.cli import failures
 from sqlanon.cli.main import commands
+from sqlanon.errors import PolicyError
+from sqlanon.report import SCHEMA_VERSION
 
-COMMANDS = ["demo", "check", "plan", "apply", "anonymize"]
+COMMANDS = ["demo", "check", "plan", "apply", "anonymize", "rewrite"]
 HIERARCHY_COMMANDS = ["show", "check", "make", "load", "list", "drop"]
 PROGRAM = [sys.executable, "-c", "from sqlanon.cli import app; app()"]
 
@@ -85,7 +89,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(refused, words):
 
 
 @pytest.mark.parametrize(
-    "option", ["--l", "--t", "--entity", "--candidates", "--beta", "--scheme", "--improve"]
+    "option", ["--candidates", "--beta", "--scheme", "--improve", "--pattern", "--direction"]
 )
 def test_options_that_do_not_exist_yet_are_errors(refused, database, option):
     assert option in refused("plan", database, "--qi", "age", "--k", 2, option, "x")
@@ -111,7 +115,11 @@ def test_a_bug_keeps_its_traceback_and_shows_no_value(run, monkeypatch):
     monkeypatch.setattr(sqlanon, "check", fail)
     outcome = run("check", "x.csv", "--json")
     assert outcome.code == 3
-    assert outcome.out == ""
+    assert outcome.document == {
+        "schema_version": SCHEMA_VERSION,
+        "error": {"kind": "Bug", "message": "this is a bug of sqlanon; standard error says where"},
+        "exit_code": 3,
+    }
     assert "Traceback" in outcome.err
     assert "ValueError" in outcome.err
     assert "KeyError" in outcome.err
@@ -136,8 +144,177 @@ def test_an_interrupt_is_exit_code_130(run, monkeypatch):
     monkeypatch.setattr(sqlanon, "check", interrupt)
     outcome = run("check", "x.csv")
     assert outcome.code == 130
-    assert outcome.out == ""
+    assert (outcome.out, outcome.err) == ("", "sqlanon: interrupted\n")
+
+
+def test_an_interrupt_tells_what_it_left(run, monkeypatch):
+    def interrupt(*_args, **_how):
+        error = KeyboardInterrupt()
+        error.add_note("the table was replaced")
+        raise error
+
+    monkeypatch.setattr(sqlanon, "check", interrupt)
+    outcome = run("check", "x.csv", "--json")
+    assert outcome.code == 130
+    assert outcome.err == "sqlanon: the table was replaced\nsqlanon: interrupted\n"
+    assert outcome.document["error"] == {"kind": "Interrupted", "message": "the table was replaced"}
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "message"),
+    [
+        (["check", "x.csv", "--qi", "age", "--weight", "2"], "SourceError", "x.csv"),
+        (["check"], "UsageError", "Missing argument 'SOURCE'"),
+        (["nonsense"], "UsageError", "No such command 'nonsense'"),
+        (["check", "x.csv", "-q", "-v"], "PolicyError", "--quiet and --verbose contradict"),
+    ],
+)
+def test_an_error_is_one_document_too_where_json_is_asked_for(run, words, kind, message):
+    outcome = run(*words, "--json")
+    assert outcome.code == 2
+    assert outcome.err.startswith("sqlanon: error: ")
     assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+    document = outcome.document
+    assert outcome.err == f"sqlanon: error: {document['error']['message']}\n"
+    assert document["error"]["kind"] == kind
+    assert (document["schema_version"], document["exit_code"]) == (SCHEMA_VERSION, 2)
+
+
+def test_no_document_is_printed_where_json_is_a_word_of_its_own(run):
+    assert run("check", "--", "--json").out == ""
+
+
+def test_the_document_of_an_early_interrupt_is_that_of_any():
+    told = dict(failures.LeaveAtOnce(["check", "--json"]).told)
+    assert told == {
+        1: failures.document("Interrupted", "interrupted", 130) + "\n",
+        2: "sqlanon: interrupted\n",
+    }
+    assert dict(failures.LeaveAtOnce(["check"]).told) == {2: "sqlanon: interrupted\n"}
+
+
+SLOW_START = """
+import os, signal, sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "sqlanon.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+sys.meta_path.insert(0, Slow())
+from sqlanon.cli import app
+app()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_ctrl_c_while_the_program_is_loaded_ends_it_with_130(words):
+    command = [sys.executable, "-c", SLOW_START, "check", "x.csv", *words]
+    result = subprocess.run(command, capture_output=True, check=False, timeout=4)
+    assert (result.returncode, result.stderr) == (130, b"sqlanon: interrupted\n")
+    if words:
+        assert json.loads(result.stdout)["error"]["kind"] == "Interrupted"
+    else:
+        assert result.stdout == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP"])
+def test_a_signal_that_is_ignored_stays_ignored(name):
+    code = f"import signal; signal.signal(signal.{name}, signal.SIG_IGN); " + (
+        "import os, sqlanon.cli.main as m, sqlanon.cli as c; "
+        f"m.status = lambda words: os.kill(os.getpid(), signal.{name}) or 7; c.app([])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (result.returncode, result.stderr) == (7, b"")
+
+
+PRINTING = [
+    ["--help"],
+    ["--version"],
+    ["hierarchy"],
+    ["check", "--help"],
+    ["check", "DATABASE", "--qi", "age"],
+    ["check", "DATABASE", "--qi", "age", "--json"],
+]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+@pytest.mark.parametrize("words", PRINTING)
+def test_a_full_standard_output_is_one_line_and_exit_code_2(database, words):
+    words = [str(database) if word == "DATABASE" else word for word in words]
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        result = subprocess.run(
+            [*PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert result.returncode == 2
+    assert result.stderr.startswith(b"sqlanon: error: standard output cannot be written: No space")
+    assert result.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("words", PRINTING)
+def test_a_closed_standard_output_is_one_line_and_exit_code_2(database, words):
+    words = [str(database) if word == "DATABASE" else word for word in words]
+    result = closing(">&-", words)
+    assert result.returncode == 2
+    assert result.stderr.startswith(b"sqlanon: error: standard output cannot be written: ")
+    assert result.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("streams", ["2>&-", "<&-", ">&- 2>&- <&-", "2>/dev/full"])
+def test_messages_that_nobody_can_read_change_no_exit_code(database, streams):
+    words = ["check", database, "--qi", "age", "--k", 2, "--quiet"]
+    assert closing(streams, words).returncode == 1
+    assert closing(streams, [*words[:-2], 0]).returncode == 2
+
+
+def closing(streams, words):
+    """Runs the program under a shell that closes streams."""
+    command = ["sh", "-c", f'"$@" {streams}', "sh", *PROGRAM, *map(str, words)]
+    return subprocess.run(command, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("words", PRINTING)
+def test_a_reader_of_anything_may_go_away(database, words):
+    words = [str(database) if word == "DATABASE" else word for word in words]
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        result = subprocess.run(
+            [*PROGRAM, *words], stdout=closed, stderr=subprocess.PIPE, check=False
+        )
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_notes_are_told_unless_quiet(run, database, policy_file):
+    words = ["check", database, "--policy", policy_file, "--qi", "sex"]
+    assert run(*words).err == (
+        "sqlanon: note: --qi takes the place of quasi_identifiers in the policy file; "
+        "1 column is set aside: 'age'\n"
+    )
+    assert run(*words, "--quiet").err == ""
+    assert run(*words, "--json").document["holds"]
+
+
+@pytest.mark.parametrize(
+    "option", ["weight", "level", "min-level", "max-level", "suppression-limit"]
+)
+def test_help_says_which_options_a_check_has_no_use_for(run, option):
+    said = " ".join(run("check", "--help").out.split())
+    entry = said[said.index(f"--{option} ") :]
+    assert "`check` does not use it" in entry[:180]
+
+
+@pytest.mark.parametrize("call", [sqlanon.check, sqlanon.plan])
+@pytest.mark.parametrize("policy", [{"k": 2}, None, "policy.toml", lambda _columns: {"k": 2}])
+def test_a_policy_of_another_kind_is_one_error(database, call, policy):
+    with pytest.raises(
+        PolicyError, match="policy must be a Policy, or a function from the columns"
+    ):
+        call(str(database), "people", policy)
 
 
 def test_the_process_ends_with_the_exit_code(database):
@@ -223,7 +400,7 @@ def test_in_place_asks_on_a_terminal(database):
     words = ["anonymize", database, "--qi", "age,sex", "--k", 2, "--others", "drop", "--in-place"]
     code, out, said = on_terminal(words, b"n\n")
     assert (code, out) == (2, b"")
-    assert b"[y/N]" in said
+    assert said.index(b"incognito: proven best") < said.index(b"[y/N]")
     assert b"nothing was changed" in said
     assert start("check", database, "--qi", "age,sex", "--k", 2).returncode == 1
     assert on_terminal(words, b"y\n")[0] == 0

@@ -1,0 +1,115 @@
+"""The command measure: what a released table loses against its original."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import typer
+
+from . import output
+from .grouping import grouped
+from .options import PolicyOptions, PublishingOptions, RunOptions
+from .policies import PolicyMaker, policy_document
+
+
+def add(commands: typer.Typer) -> None:
+    """Adds the command to the program."""
+    commands.command()(grouped(measure))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The two tables that are compared."""
+
+    original: Annotated[
+        str,
+        typer.Argument(
+            metavar="ORIGINAL",
+            help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
+            show_default=False,
+        ),
+    ]
+    released: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELEASED",
+            help="A table of the database ORIGINAL, or another file of any of these kinds.",
+            show_default=False,
+        ),
+    ]
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="TABLE",
+            help="The original's table; needed where ORIGINAL holds more than one.",
+        ),
+    ] = None
+    released_table: Annotated[
+        str | None,
+        typer.Option(
+            "--released-table",
+            metavar="TABLE",
+            help="The released table; needed where RELEASED is a database that holds more than "
+            "one.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """What is measured besides what always is."""
+
+    class_attribute: Annotated[
+        str | None,
+        typer.Option(
+            "--class-attribute",
+            metavar="COLUMN",
+            help="The column that the classification metric is about.",
+        ),
+    ] = None
+    loss: Annotated[
+        list[str],
+        typer.Option(
+            "--loss",
+            metavar="LOSS",
+            help="Only this measure, such as lm or utility; repeatable; all where not given.",
+        ),
+    ] = field(default_factory=list)
+    suppressed_label: Annotated[
+        str | None,
+        typer.Option(
+            "--suppressed-label", metavar="TEXT", help="What stands for a suppressed value: *."
+        ),
+    ] = None
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What is asked, as the library takes it."""
+        return {"class_attribute": self.class_attribute, "losses": self.loss}
+
+
+def measure(
+    *, compared: Compared, asked: MeasureOptions, policy: PolicyOptions, run: RunOptions
+) -> None:
+    """Tell what a released table loses against its original, by every measure; writes nothing.
+
+    Whoever anonymized it: the two tables and the hierarchies are all that counts. Levels, limits
+    and models of the policy are not looked at, except k.
+    """
+    import sqlanon
+
+    publishing = PublishingOptions(suppressed_label=asked.suppressed_label)
+    maker = PolicyMaker(policy_document(policy.policy), policy, publishing)
+    report = sqlanon.measure(
+        compared.original,
+        compared.table,
+        compared.released,
+        maker,
+        released_table=compared.released_table,
+        **asked.wanted,
+        **run.resources,
+    )
+    output.timings(run, {"measure": report.seconds}, {})
+    output.show(run, report.to_dict(), report.to_text)

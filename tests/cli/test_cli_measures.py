@@ -1,0 +1,106 @@
+"""The command measure, from the command line to the document."""
+
+import duckdb
+import pytest
+
+from sqlanon.loss import MEASURES
+
+QUASI = ["--qi", "age,sex", "--hierarchy", "age=intervals:5,10"]
+
+
+@pytest.fixture
+def released(run, database, tmp_path):
+    """The database with a released table in it, and the release as a file."""
+    given = [*QUASI, "--k", 2, "--sensitive", "diagnosis", "--identifier", "name"]
+    assert run("anonymize", database, "people", *given, "--into", "released").code == 0
+    file = tmp_path / "released.csv"
+    with duckdb.connect(str(database), read_only=True) as connection:
+        connection.execute(f"COPY released TO '{file}'")
+    return file
+
+
+def test_measure_tells_what_a_table_of_the_database_loses(run, database, released):
+    outcome = run("measure", database, "released", "--table", "people", *QUASI)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "10 of 10 records published" in outcome.out
+    assert "  lm " in outcome.out
+
+
+def test_measure_takes_files(run, database, released, tmp_path):
+    original = tmp_path / "original.csv"
+    with duckdb.connect(str(database), read_only=True) as connection:
+        connection.execute(f"COPY people TO '{original}'")
+    by_table = run("measure", database, "released", "--table", "people", *QUASI, "--json")
+    for first, *rest in ((original,), (database, "--table", "people")):
+        by_file = run("measure", first, released, *rest, *QUASI, "--json")
+        assert _plain(by_file.document) == _plain(by_table.document)
+    twice = ["--table", "people", "--released-table", "released"]
+    assert _plain(run("measure", database, database, *twice, *QUASI, "--json").document) == _plain(
+        by_table.document
+    )
+
+
+def _plain(document):
+    return {key: value for key, value in document.items() if key != "seconds"}
+
+
+def test_measure_agrees_with_what_the_plan_expected(run, database, released):
+    given = [*QUASI, "--k", 2, "--sensitive", "diagnosis"]
+    expected = run("plan", database, "people", *given, "--json").document
+    found = run("measure", database, "released", "--table", "people", *given, "--json").document
+    measures = {key: value for key, value in expected["loss"].items() if key in found}
+    assert len(measures) == len(MEASURES) - 1
+    assert measures == pytest.approx({key: found[key] for key in measures})
+
+
+def test_measure_prints_every_measure_in_one_document(run, database, released):
+    given = [*QUASI, "--sensitive", "diagnosis", "--class-attribute", "diagnosis", "--json"]
+    outcome = run("measure", database, "released", "--table", "people", *given)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.document["schema_version"] == 1
+    assert {name.replace("-", "_") for name in MEASURES} < outcome.document.keys()
+
+
+def test_measure_prints_the_losses_asked_for(run, database, released):
+    given = [*QUASI, "--loss", "lm", "--loss", "average-class-size", "--json"]
+    document = run("measure", database, "released", "--table", "people", *given).document
+    assert {"lm", "average_class_size"} < document.keys()
+    assert "tree" not in document
+
+
+def test_measure_takes_the_policy_file_and_its_label(run, database, policy_file):
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT age::VARCHAR AS age, sex FROM people")
+        connection.execute("UPDATE kept SET age = '?', sex = '?' WHERE age >= '35'")
+    given = ["kept", "--table", "people", "--policy", policy_file, "--suppressed-label", "?"]
+    outcome = run("measure", database, *given, "--json")
+    assert outcome.document["suppressed_records"] == 5
+    assert outcome.document["lm"] == 0.5
+
+
+def test_measure_leaves_the_database_as_it_is(run, database, released):
+    before = database.read_bytes()
+    assert run("measure", database, "released", "--table", "people", *QUASI).code == 0
+    assert database.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["released"], "name one of"),
+        (["nothing", "--table", "people"], "no table 'nothing'"),
+        (["released", "--table", "people", "--released-table", "x"], "holds no table 'x'"),
+        (["released", "--table", "people", "--loss", "utility"], "--sensitive"),
+        (["released", "--table", "people", "--loss", "classification"], "--class-attribute"),
+        (["released", "--table", "people", "--loss", "ilm"], "choose from"),
+        (["released", "--table", "people", "--class-attribute", "sex"], "quasi-identifier"),
+        (["released", "--table", "people", "--class-attribute", "name"], "no column 'name'"),
+        (["people", "--table", "released"], "needs a numeric column"),
+    ],
+)
+def test_measure_refuses_in_one_line(refused, database, released, words, part):
+    assert part in refused("measure", database, *words, *QUASI)
+
+
+def test_measure_needs_quasi_identifiers(refused, database, released):
+    assert "--qi" in refused("measure", database, "released", "--table", "people")

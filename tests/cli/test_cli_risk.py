@@ -1,0 +1,149 @@
+"""The command risk, from the command line to the report."""
+
+import json
+
+import duckdb
+import pytest
+
+QI = ["--qi", "age,sex"]
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Twelve visits of six persons, and everybody they were drawn from."""
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("""
+            CREATE TABLE visits AS
+            SELECT
+                'MARK ' || range // 2 AS person,
+                CAST(30 + range // 4 AS INTEGER) AS age,
+                CASE WHEN range < 6 THEN 'f' ELSE 'm' END AS sex,
+                'zip ' || range % 3 AS zip
+            FROM range(12)
+        """)
+        connection.execute("""
+            CREATE TABLE everybody AS
+            SELECT * FROM visits UNION ALL SELECT 'MARK other', age, sex, zip FROM visits
+        """)
+        connection.execute(f"COPY everybody TO '{tmp_path / 'everybody.csv'}' (HEADER)")
+    return path
+
+
+def test_risk_tells_how_easily_people_are_found(run, people):
+    outcome = run("risk", people, "visits", *QI)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "12 records in 4 classes by age, sex" in outcome.out
+    assert "prosecutor      highest 50%, mean 33.33%; records above 20%: 12 (100%)" in outcome.out
+    assert "unique records by column" in outcome.out
+    assert "MARK" not in outcome.out
+
+
+def test_risk_prints_one_document(run, people):
+    document = run("risk", people, "visits", *QI, "--json").document
+    assert document["schema_version"] == 1
+    assert document["risk"]["prosecutor_max"] == 0.5
+    assert document["quasi_identifiers"] == ["age", "sex"]
+    assert document["columns"]["age"]["values"] == 3
+    assert document["subsets"]["looked_at"] == 3
+
+
+def test_risk_threshold_is_an_option(run, people):
+    def at_risk(*words):
+        return run("risk", people, "visits", *QI, *words, "--json").document["risk"]
+
+    assert at_risk()["threshold"] == 0.2
+    found = at_risk("--risk-threshold", 0.4)
+    assert (found["threshold"], found["records_at_risk"]) == (0.4, 4)
+
+
+@pytest.mark.parametrize("population", ["everybody", "everybody.csv"])
+def test_population_is_a_table_or_a_file(run, people, population):
+    given = people.parent / population if population.endswith("csv") else population
+    outcome = run("risk", people, "visits", *QI, "--population", given)
+    assert "with the 24 people of the population" in outcome.out
+    document = run("risk", people, "visits", *QI, "--population", given, "--json").document
+    assert document["population"]["journalist_max"] == 0.25
+    assert document["population"]["sampling_fraction"] == 0.5
+
+
+def test_entity_makes_persons_count(run, people):
+    outcome = run("risk", people, "visits", *QI, "--entity", "person")
+    assert "12 records of 6 persons in 4 classes" in outcome.out
+    assert "unique persons  2 (33.33%)" in outcome.out
+    words = ["--entity", "person", "--population", "everybody", "--json"]
+    document = run("risk", people, "visits", *QI, *words).document
+    assert document["persons"]["count"] == 6
+    assert document["population"]["journalist_max"] == 0.5
+
+
+def test_policy_file_names_the_columns(run, people, tmp_path):
+    file = tmp_path / "policy.toml"
+    file.write_text(
+        'k = 2\nentity = "person"\n[quasi_identifiers]\nage = { file = "missing.csv" }\n'
+    )
+    document = run("risk", people, "visits", "--policy", file, "--json").document
+    assert document["quasi_identifiers"] == ["age"]
+    assert document["persons"]["entity"] == "person"
+
+
+def test_identifying_sets_are_listed(run, people):
+    words = ["--qi", "age,sex,zip", "--identifying", 0.5]
+    outcome = run("risk", people, "visits", *words)
+    assert "make at least 50% of the records unique" in outcome.out
+    document = run("risk", people, "visits", *words, "--json").document
+    assert [one["columns"] for one in document["subsets"]["minimal_identifying"]] == [
+        ["age", "zip"]
+    ]
+    assert "every" not in document["subsets"]
+    document = run("risk", people, "visits", *words, "--json", "--every-subset").document
+    assert len(document["subsets"]["every"]) == 7
+
+
+def test_max_columns_limits_the_sets(run, people):
+    words = ["--qi", "age,sex,zip", "--max-columns"]
+    assert run("risk", people, "visits", *words, 1, "--json").document["subsets"]["left_out"] == 4
+    assert "sets of more than 1 column were" in run("risk", people, "visits", *words, 1).out
+    assert "subsets" not in run("risk", people, "visits", *words, 0, "--json").document
+
+
+def test_risk_writes_nothing(run, people):
+    before = people.read_bytes()
+    assert run("risk", people, "visits", *QI, "--population", "everybody", "-q").out == ""
+    assert people.read_bytes() == before
+    assert {one.name for one in people.parent.iterdir()} == {"people.duckdb", "everybody.csv"}
+
+
+def test_verbose_tells_time_and_counts_on_standard_error(run, people):
+    outcome = run("risk", people, "visits", *QI, "--json", "-v")
+    assert json.loads(outcome.out)
+    assert outcome.err.startswith("sqlanon: risk ")
+    assert "counted 1" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "no quasi-identifier is named; name them with --qi"),
+        (["--qi", "agee"], "did you mean 'age'"),
+        ([*QI, "--entity", "persn"], "did you mean 'person'"),
+        ([*QI, "--entity", "age"], "both entity and quasi-identifier"),
+        ([*QI, "--risk-threshold", 0], "risk threshold 0.0 is not a share"),
+        ([*QI, "--risk-threshold", 1.5], "risk threshold 1.5 is not a share"),
+        ([*QI, "--identifying", 2], "identifying share 2.0 is not a share"),
+        ([*QI, "--max-columns", -1], "max_columns -1"),
+        ([*QI, "--population", "nothing"], "'nothing' is no file"),
+        (["--qi", "age", "--population", "visits.csv"], "'visits.csv' is no file"),
+        ([*QI, "--population", "ages"], "no column 'sex'"),
+        ([*QI, "--population", "texts"], "column 'age' is INT in the table and TEXT"),
+        ([*QI, "--population", "few"], "3 of its 4 classes (8 of 12 records) have no match"),
+    ],
+)
+def test_bad_input_is_one_clear_line(refused, people, words, told):
+    with duckdb.connect(str(people)) as connection:
+        connection.execute("CREATE TABLE ages AS SELECT age FROM visits")
+        connection.execute("CREATE TABLE texts AS SELECT age::VARCHAR AS age, sex FROM visits")
+        connection.execute("CREATE TABLE few AS FROM visits WHERE age = 30")
+    message = refused("risk", people, "visits", *words)
+    assert told in message
+    assert "MARK" not in message
