@@ -1,0 +1,93 @@
+"""Risk by subset of columns on public data: seconds, and the ratio to one GROUP BY.
+
+    python benchmarks/risk.py
+    python benchmarks/risk.py --max-columns 5 --every-subset
+
+All 15 columns of Adult, every set of at most so many of them. Reads the folder named by
+SQLANON_DATA, or ../shared/data. The ratio is taken within one run: one GROUP BY of all columns of
+the same table, as it stands, by the same connection's settings.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+
+import sqlanon
+from sqlanon import Policy
+
+DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
+ADULT = DATA / "adult.csv.gz"
+
+
+def timed(action):
+    """Seconds that an action takes."""
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def process_seconds(names, options):
+    """Seconds of the command as a process of its own, from the compressed file to its exit."""
+    call = [sys.executable, "-c", "from sqlanon.cli import app; app()", "risk", str(ADULT)]
+    call += ["--qi", ",".join(names), "--json", *options]
+    started = time.perf_counter()
+    result = subprocess.run(call, check=True, capture_output=True, text=True)
+    json.loads(result.stdout)
+    return time.perf_counter() - started
+
+
+def main():
+    """Prints medians of the runs asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--max-columns", type=int)
+    parser.add_argument("--every-subset", action="store_true")
+    parser.add_argument("--identifying", type=float, default=0.05)
+    parser.add_argument("--runs", type=int, default=5)
+    arguments = parser.parse_args()
+    if not ADULT.exists():
+        sys.exit(f"skipped: {ADULT} is not there; name its folder with SQLANON_DATA")
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS FROM read_csv(?)", [str(ADULT)])
+    names = [name for name, *_ in connection.execute("DESCRIBE people").fetchall()]
+    query = f"SELECT count(*) FROM (SELECT count(*) FROM people GROUP BY {', '.join(names)})"
+    group = statistics.median(
+        timed(lambda: connection.execute(query).fetchall()) for _ in range(11)
+    )
+    asked = {
+        "max_columns": arguments.max_columns,
+        "every_subset": arguments.every_subset,
+        "identifying": arguments.identifying,
+    }
+    reports, processor = [], []
+    for _ in range(arguments.runs):
+        started = time.process_time()
+        reports.append(sqlanon.risk(connection, "people", Policy(names), **asked))
+        processor.append(time.process_time() - started)
+    seconds = statistics.median(report.seconds for report in reports)
+    subsets = reports[0].subsets
+    print(
+        f"{len(names)} columns, sets of up to {subsets.largest}: {subsets.looked_at:,} sets, "
+        f"{subsets.search['counted']:,} counted, {subsets.search['rolled_up']:,} rolled up, "
+        f"{len(subsets.minimal):,} minimal identifying sets"
+    )
+    print(
+        f"risk {seconds:.2f} s ({statistics.median(processor):.2f} s of processor time) = "
+        f"{seconds / group:.0f} GROUP BYs of {group * 1000:.1f} ms, "
+        f"{seconds / subsets.search['counted'] / group:.2f} for each set counted"
+    )
+    options = ["--identifying", str(arguments.identifying)]
+    options += [] if arguments.max_columns is None else ["--max-columns", str(subsets.largest)]
+    options += ["--every-subset"] if arguments.every_subset else []
+    whole = statistics.median(process_seconds(names, options) for _ in range(arguments.runs))
+    print(f"whole process {whole:.2f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,478 @@
+"""Risk by subset of columns: one pass over their lattice, counted in the database.
+
+A set of columns is a whole number whose bit i stands for column i. Frequency sets are rolled up
+from larger sets of columns to smaller ones, depth first: a set is split by its column of most
+values, the part without that column is rolled up and looked at first, so that every set is
+counted after the sets within it. Two facts prune: whoever is alone in a class is alone in every
+part of it, so what holds an identifying set identifies, and what lies within a set without uniques
+has none.
+
+Source: Agarwal et al. 1996, "On the computation of multidimensional aggregates" (smallest parent);
+Huhtala et al. 1999, "TANE" (pruning of keys).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations, groupby
+from operator import and_, or_
+
+from sqlglot import exp
+
+from sqlanon.codes import WORD_BITS, Field
+from sqlanon.engine.base import Engine
+from sqlanon.errors import SourceError
+from sqlanon.query import encode, frequency, risk
+from sqlanon.query.names import create_temporary
+from sqlanon.reidentification import ColumnFigures, SubsetFigures, SubsetRisk
+
+Subset = int
+Tell = Callable[[str], None]
+
+PLENTY = 2_000  # sets that the default number of columns keeps within
+TOO_MANY = 200_000  # sets; more are refused
+TOP = 10  # sets listed of each size
+
+BATCH = 16  # sets that a query counts by an aggregation each
+JOINT = 60_000  # rows; smaller sets are counted for many subsets in one aggregation
+GROUPS = 500_000  # groups of one such aggregation, at most
+SHRUNK = 0.8  # rows of a roll-up over rows of its source, at most, for it to pay
+WRITING = 3  # how many rows are counted in the time that one is rolled up
+STATEMENTS = 130_000  # how many rows are counted in the time that a roll-up's statements start
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A table as the frequency set of all its quasi-identifiers.
+
+    Args:
+        table: Words of the code and sizes, one row per class, and per person where one is in
+            several classes.
+        rows: Number of rows.
+        names: The quasi-identifiers.
+        values: Per quasi-identifier its distinct values, NULL among them.
+        fields: Per quasi-identifier the bits of the code that hold it.
+        words: Number of words that hold quasi-identifiers.
+        person: The word that says whose record a row is; None where sizes add up, since records
+            are counted, or persons who are in one class each.
+        records: Records of the table.
+        total: What is counted: records, or persons.
+    """
+
+    table: exp.Table
+    rows: int
+    names: tuple[str, ...]
+    values: tuple[int, ...]
+    fields: tuple[Field, ...]
+    words: int
+    person: str | None
+    records: int
+    total: int
+
+    @property
+    def whole(self) -> Subset:
+        """All quasi-identifiers."""
+        return (1 << len(self.names)) - 1
+
+    def masks(self, subset: Subset) -> tuple[int, ...]:
+        """Per word the bits that tell the classes of a subset apart."""
+        masks = [0] * self.words
+        for number in members(subset):
+            masks[self.fields[number].word] |= self.fields[number].mask
+        return tuple(masks)
+
+
+def code_table(engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None) -> Coded:
+    """Numbers the values of every column and writes the frequency set of them all.
+
+    Args:
+        engine: Where the table lives; the temporary tables stay until its workspace ends.
+        table: The table.
+        names: The quasi-identifiers.
+        entity: A column that says whose record it is; None where records are counted.
+
+    Raises:
+        SourceError: The table changed while it was read.
+    """
+    columns = [*names, *([] if entity is None else [entity])]
+    held = {name: _numbered(engine, table, name) for name in columns}
+    values = tuple(held[name].distinct for name in names)
+    fields = _pack(values)
+    words = 1 + max(place.word for place in fields)
+    places = [*fields, *([] if entity is None else [Field(words, 0, WORD_BITS)])]
+    width = 1 + max(place.word for place in places)
+    maps = {
+        name: risk.code_map(held[name].table, place, width)
+        for name, place in zip(columns, places, strict=True)
+    }
+    nullable = {name for name in columns if held[name].has_null}
+    base = engine.temporary("frequency")
+    engine.run(create_temporary(base, encode.encoded(table, maps, nullable, width)))
+    rows, records = engine.rows(encode.extent(base))[0]
+    if records != engine.rows(encode.presence(table, []))[0][0]:
+        raise SourceError("the table changed while it was read; try again")
+    total, person = records, None
+    if entity is not None:
+        total, person = held[entity].distinct, encode.word(words)
+        if rows == total:
+            base, person = _settled(engine, base, words), None
+            rows = engine.rows(encode.extent(base))[0][0]
+    return Coded(base, rows, tuple(names), values, fields, words, person, records, total)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """The distinct values of a column with their numbers."""
+
+    table: exp.Table
+    distinct: int
+    has_null: bool
+
+
+def _numbered(engine: Engine, table: exp.Table, name: str) -> _Numbered:
+    values = engine.temporary("values")
+    engine.run(create_temporary(values, risk.numbered_values(table, name)))
+    distinct, present = engine.rows(encode.presence(values, [encode.VALUE]))[0]
+    return _Numbered(values, distinct, present < distinct)
+
+
+def _settled(engine: Engine, base: exp.Table, words: int) -> exp.Table:
+    """Persons per class where nobody is in two: these add up in every roll-up, as records do."""
+    settled = engine.temporary("frequency")
+    engine.run(create_temporary(settled, risk.settled_persons(base, words)))
+    return settled
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetOptions:
+    """What is asked of the sets of columns.
+
+    Args:
+        identifying: Share of uniques that makes a set identifying, in (0, 1].
+        largest: Most columns of a set.
+        every: Whether every such set is counted and listed, also where its share of uniques, or
+            that it has none, follows from other sets.
+        tell: Called with a line that says how far the count is.
+    """
+
+    identifying: float
+    largest: int
+    every: bool = False
+    tell: Tell | None = None
+
+
+def subset_risk(engine: Engine, coded: Coded, options: SubsetOptions) -> SubsetRisk:
+    """What every set of columns tells apart, and the smallest that identify."""
+    needed = needed_uniques(options.identifying, coded.total)
+    counter = SubsetCounter(engine, coded, needed, options.every, options.tell)
+    wanted = list(subsets_up_to(len(coded.names), options.largest))
+    counter.run(wanted)
+    return _Summary(counter, options, wanted).report()
+
+
+def needed_uniques(identifying: float, total: int) -> int:
+    """How many uniques a share of all is, at least; a share is the decimal number as written."""
+    return max(math.ceil(Fraction(str(identifying)) * total), 1)
+
+
+def default_largest(columns: int) -> int:
+    """The most columns of a set for which all sets stay within `PLENTY`, at least one.
+
+    >>> [default_largest(columns) for columns in (4, 10, 12, 15, 30)]
+    [4, 10, 5, 4, 2]
+    """
+    fitting = [n for n in range(1, columns + 1) if number_of_subsets(columns, n) <= PLENTY]
+    return max(fitting, default=1)
+
+
+def number_of_subsets(columns: int, largest: int) -> int:
+    """How many sets have at least one column and no more than so many."""
+    return sum(math.comb(columns, size) for size in range(1, largest + 1))
+
+
+def subsets_up_to(columns: int, largest: int) -> Iterator[Subset]:
+    """All sets of at most so many columns: small ones first, then in the order of columns."""
+    for size in range(1, largest + 1):
+        for chosen in combinations(range(columns), size):
+            yield sum(1 << number for number in chosen)
+
+
+def members(subset: Subset) -> list[int]:
+    """The columns of a set, in order."""
+    return [number for number in range(subset.bit_length()) if subset >> number & 1]
+
+
+def minimal(subsets: Iterable[Subset]) -> list[Subset]:
+    """The sets that hold no other, in the order of `subsets_up_to`.
+
+    >>> minimal([0b111, 0b011, 0b100])
+    [4, 3]
+    """
+    found: list[Subset] = []
+    for subset in sorted(subsets, key=lambda one: (one.bit_count(), members(one))):
+        if not any(other & subset == other for other in found):
+            found.append(subset)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Classes of a set of columns, who is alone in one, and the squared class sizes."""
+
+    classes: int
+    unique: int
+    squares: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencySet:
+    """Class sizes of a set of columns, held in the database.
+
+    Args:
+        subset: The columns.
+        table: Its classes, in the shape of the coded table.
+        rows: Number of rows.
+    """
+
+    subset: Subset
+    table: exp.Table
+    rows: int
+
+
+@dataclass(slots=True)
+class SubsetCounter:
+    """Counts the classes of sets of columns, several per query.
+
+    Args:
+        engine: Where the frequency sets live.
+        coded: The frequency set of all columns.
+        needed: Uniques that make a set identifying.
+        every: Whether nothing is pruned.
+        tell: Called with a line that says how far the count is.
+        counts: What was counted.
+        known: Sets that identify, and hold no smaller one.
+        rolled_up: Number of frequency sets written.
+    """
+
+    engine: Engine
+    coded: Coded
+    needed: int
+    every: bool
+    tell: Tell | None = None
+    counts: dict[Subset, Counts] = field(default_factory=dict)
+    known: list[Subset] = field(default_factory=list)
+    rolled_up: int = 0
+    _sought: int = 0
+    _prepared: dict[tuple[str, int], Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
+        default_factory=dict
+    )
+
+    def run(self, wanted: Sequence[Subset]) -> None:
+        """Counts all columns, with and without each, single columns and the wanted sets.
+
+        What is not counted then lies within a set without uniques, or holds an identifying set.
+        """
+        whole = self.coded.whole
+        base = FrequencySet(whole, self.coded.table, self.coded.rows)
+        singles = [1 << number for number in range(len(self.coded.names))]
+        others = [whole & ~single for single in singles if whole != single]
+        self._sought = len({*wanted, *singles, *others, whole})
+        self._count([whole], base)
+        if self._is_barren(whole):
+            return
+        self._count([one for one in dict.fromkeys([*singles, *others]) if one != whole], base)
+        self._learn(singles)
+        barren = [one for one in others if self._is_barren(one)]
+        still = [one for one in wanted if not any(one & wide == one for wide in barren)]
+        self._walk([one for one in still if one not in self.counts], base)
+
+    def _walk(self, wanted: Sequence[Subset], source: FrequencySet, seen: int = 0) -> None:
+        """Counts subsets of a frequency set's columns, each after the sets within it.
+
+        Args:
+            wanted: The subsets.
+            source: The frequency set.
+            seen: How many of the known identifying sets none of the subsets holds.
+        """
+        tried = source.subset
+        with self.engine.workspace():
+            while wanted := self._open(wanted, seen):
+                seen = len(self.known)
+                joined = reduce(or_, wanted)
+                worthwhile = _is_worthwhile(len(wanted), source.rows)
+                if worthwhile and joined != tried and not self._is_wide(joined, source.rows):
+                    source, tried = self._narrowed(source, joined), joined
+                    if self._is_barren(joined):
+                        return
+                column = self._divider(joined, wanted)
+                if column is None or not worthwhile:
+                    self._count_open(wanted, source, seen)
+                    return
+                self._walk([one for one in wanted if not one & column], source, seen)
+                wanted = [one for one in wanted if one & column]
+
+    def _count_open(self, wanted: Sequence[Subset], source: FrequencySet, seen: int) -> None:
+        """Counts sets; of a large source none that holds another one which turns out to identify.
+
+        From a small source, asking once for all is faster than asking again for fewer.
+        """
+        alike = groupby(wanted, key=int.bit_count if source.rows > JOINT else bool)
+        for _, sets in alike:
+            still = self._open(list(sets), seen)
+            self._count(still, source)
+            self._learn(still)
+
+    def _open(self, wanted: Sequence[Subset], seen: int) -> Sequence[Subset]:
+        """The sets that hold no identifying set, as far as that is known."""
+        news = self.known[seen:]
+        if self.every or not news:
+            return wanted
+        return [one for one in wanted if not any(known & one == known for known in news)]
+
+    def _is_barren(self, subset: Subset) -> bool:
+        """Whether the counts of all sets within a set may be left out: nobody is unique."""
+        return not self.every and not self.counts[subset].unique
+
+    def _divider(self, joined: Subset, wanted: Sequence[Subset]) -> Subset | None:
+        """The column of most values that some of the sets have and others have not."""
+        common = reduce(and_, wanted)
+        columns = members(joined & ~common)
+        if not columns:
+            return None
+        return 1 << max(columns, key=lambda number: (self.coded.values[number], -number))
+
+    def _is_wide(self, subset: Subset, rows: int) -> bool:
+        """Whether a set of columns surely has most of so many classes: those of a set within it."""
+        return any(
+            counts.classes > SHRUNK * rows and one & subset == one
+            for one, counts in self.counts.items()
+        )
+
+    def _narrowed(self, source: FrequencySet, subset: Subset) -> FrequencySet:
+        """The frequency set of fewer columns, or the source where it is not much smaller."""
+        masks = self.coded.masks(subset)
+        kept = masks if self.coded.person is None else (*masks, -1)
+        table = self.engine.temporary("frequency")
+        self.engine.run(create_temporary(table, frequency.roll_up(source.table, kept)))
+        self.rolled_up += 1
+        if subset not in self.counts:
+            self._sought += 1
+        self._count([subset], FrequencySet(subset, table, source.rows))
+        rows = self.counts[subset].classes
+        if self.coded.person is not None:
+            rows = self.engine.rows(encode.extent(table))[0][0]
+        return FrequencySet(subset, table, rows) if rows <= SHRUNK * source.rows else source
+
+    def _count(self, wanted: Sequence[Subset], source: FrequencySet) -> None:
+        """Counts sets from a frequency set."""
+        joint = source.rows <= JOINT
+        ask = self._joint_counts if joint else self._counts
+        most = 1 + GROUPS // max(source.rows, 1) if joint else BATCH
+        for start in range(0, len(wanted), most):
+            batch = wanted[start : start + most]
+            for position, *figures in ask(batch, source.table):
+                self.counts[batch[position]] = Counts(*figures)
+            if self.tell is not None:
+                self.tell(f"{len(self.counts):,} sets counted of at most {self._sought:,}")
+
+    def _learn(self, counted: Sequence[Subset]) -> None:
+        """Notes which sets identify; sets within others come first."""
+        for subset in counted:
+            if self.counts[subset].unique >= self.needed and self._open([subset], 0):
+                self.known.append(subset)
+
+    def _counts(self, batch: Sequence[Subset], table: exp.Table) -> list[tuple[int, ...]]:
+        place = table.name, len(batch)
+        if place not in self._prepared:
+            words, person = self.coded.words, self.coded.person
+            query = risk.subset_counts(table, words, len(batch), person)
+            self._prepared[place] = self.engine.prepare(query)
+        return self._prepared[place]([mask for one in batch for mask in self.coded.masks(one)])
+
+    def _joint_counts(self, batch: Sequence[Subset], table: exp.Table) -> list[tuple[int, ...]]:
+        masks = [self.coded.masks(one) for one in batch]
+        return self.engine.rows(risk.joint_subset_counts(table, masks, self.coded.person))
+
+
+def _is_worthwhile(sets: int, rows: int) -> bool:
+    """Whether a roll-up to half the rows saves more than it costs."""
+    return sets * rows > 2 * (STATEMENTS + WRITING * rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """What the counts of a pass say, whatever order they were made in."""
+
+    counter: SubsetCounter
+    options: SubsetOptions
+    wanted: Sequence[Subset]
+
+    def report(self) -> SubsetRisk:
+        coded, counter = self.counter.coded, self.counter
+        counted = [one for one in self.wanted if one in counter.counts]
+        smallest = minimal(one for one in counted if self._unique(one) >= counter.needed)
+        implied = {one for one in self.wanted if any(s != one and s & one == s for s in smallest)}
+        ranked = counted if self.options.every else [one for one in counted if one not in implied]
+        return SubsetRisk(
+            identifying=self.options.identifying,
+            largest=self.options.largest,
+            whole=self._figures(coded.whole),
+            columns=tuple(self._column(number) for number in range(len(coded.names))),
+            minimal=tuple(map(self._figures, smallest)),
+            strongest=tuple(map(self._figures, self._strongest(ranked))),
+            looked_at=len(self.wanted),
+            implied=len(implied),
+            every=tuple(map(self._figures, self.wanted)) if self.options.every else None,
+            search={"counted": len(counter.counts), "rolled_up": counter.rolled_up},
+        )
+
+    def _strongest(self, ranked: Sequence[Subset]) -> list[Subset]:
+        """Of every size the sets with most uniques."""
+        chosen: list[Subset] = []
+        for size in range(1, self.options.largest + 1):
+            sets = [one for one in ranked if one.bit_count() == size and self._unique(one)]
+            counts = self.counter.counts
+            sets.sort(key=lambda one: (-self._unique(one), -counts[one].classes, members(one)))
+            chosen += sets[:TOP]
+        return chosen
+
+    def _unique(self, subset: Subset) -> int:
+        # Of these sets, those that were not counted lie within one without uniques.
+        counts = self.counter.counts.get(subset)
+        return 0 if counts is None else counts.unique
+
+    def _figures(self, subset: Subset) -> SubsetFigures:
+        coded, counts = self.counter.coded, self.counter.counts[subset]
+        names = tuple(coded.names[number] for number in members(subset))
+        pairs = (counts.squares - coded.total) // 2 if coded.person is None else None
+        return SubsetFigures(names, counts.classes, counts.unique, coded.total, pairs)
+
+    def _column(self, number: int) -> ColumnFigures:
+        coded, own = self.counter.coded, 1 << number
+        rest = coded.whole & ~own
+        # Without any column all are in one class.
+        without = self._unique(rest) if rest else int(coded.total == 1)
+        lost = self._unique(coded.whole) - without
+        name, values = coded.names[number], coded.values[number]
+        return ColumnFigures(name, values, self._unique(own), lost, coded.total)
+
+
+def _pack(values: Sequence[int]) -> tuple[Field, ...]:
+    """Bit fields that hold the numbers of so many values each, in as few words as first-fit finds.
+
+    A field of no width stands for a column of one value.
+    """
+    used = [0]
+    fields = []
+    for count in values:
+        width = max(count - 1, 0).bit_length()
+        place = next((i for i, bits in enumerate(used) if bits + width <= WORD_BITS), len(used))
+        if place == len(used):
+            used.append(0)
+        fields.append(Field(place, used[place], width))
+        used[place] += width
+    return tuple(fields)
