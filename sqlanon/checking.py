@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -12,51 +13,175 @@ from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
+from sqlanon.privacy import KAnonymity
 from sqlanon.query import classes
-from sqlanon.report import RISK_THRESHOLD, CheckReport, ClassStatistics, ModelResult
+from sqlanon.report import (
+    RISK_THRESHOLD,
+    CheckReport,
+    ClassStatistics,
+    ModelResult,
+    SensitiveFigures,
+)
+from sqlanon.tabulation import class_statistics, tabulate
+
+__all__ = [
+    "check_table",
+    "class_statistics",
+    "demanded_results",
+    "model_results",
+    "policy_notes",
+    "table_results",
+]
+
+MISSPELT = 0.85  # likeness from which a name that is missing is taken for another one
+SKEWED = 0.5  # distance from which a class tells much of what its records hold
 
 
 def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport:
-    """Counts the equivalence classes of a table; hierarchies are not needed.
+    """Counts the equivalence classes of a table and what they tell of its sensitive columns.
+
+    Hierarchies of quasi-identifiers are not needed.
 
     Raises:
-        PolicyError: No quasi-identifier, or columns that the table does not have.
-        SourceError: An empty table.
+        PolicyError: No quasi-identifier, columns that the table does not have, or a sensitive
+            column without the order or hierarchy that a model needs.
+        HierarchyError: An order or hierarchy that misses values of a sensitive column.
+        SourceError: An empty table, or a column of an unsuited type.
     """
     started = time.monotonic()
-    columns = engine.columns(table)
-    # What is not published is not there any more when the published table is checked.
-    replace(policy, identifiers=(), drop=()).check_columns(list(columns))
+    with engine.transaction():
+        policy, notes = _as_published(policy, list(engine.columns(table)))
+        found = table_results(engine, table, policy)
+        notes += [*policy_notes(policy), *found.notes()]
+        notes += _identifying(engine, table, policy, found.statistics)
+    return CheckReport(
+        statistics=found.statistics,
+        models=found.models,
+        threshold=RISK_THRESHOLD,
+        quasi_identifiers=tuple(policy.attributes),
+        notes=tuple(notes),
+        seconds=time.monotonic() - started,
+        sensitive=found.sensitive,
+        joint=found.joint,
+        entity=policy.entity,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TableResults:
+    """What a table has of everything that a policy looks at.
+
+    Args:
+        statistics: Its equivalence classes.
+        models: The policy's models and whether they hold.
+        sensitive: What the classes tell of each sensitive column.
+        joint: Fewest pairs of values in a class, for each two sensitive columns.
+    """
+
+    statistics: ClassStatistics
+    models: tuple[ModelResult, ...]
+    sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
+    joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def notes(self) -> list[str]:
+        """What the figures mean, where that is not plain and nothing asked of them says it."""
+        asked = {result.column for result in self.models}
+        notes = []
+        for name, figures in self.sensitive.items():
+            if name in asked:
+                continue
+            if figures.homogeneous_records:
+                notes.append(
+                    f"classes with no more than one value of {name!r} hold "
+                    f"{figures.homogeneous_records:,} records: who finds the class knows the value"
+                )
+            elif figures.t["equal"] >= SKEWED:
+                notes.append(
+                    f"in some class the values of {name!r} are {figures.t['equal']:.2g} away from "
+                    "those of the table (equal distance): who finds the class learns much"
+                )
+        return notes
+
+
+def demanded_results(
+    engine: Engine, table: exp.Table, policy: Policy, columns: Sequence[str]
+) -> TableResults:
+    """What a table has of the models of a policy; of other sensitive columns nothing is counted.
+
+    Args:
+        engine: Where the table lives.
+        table: A table published under the policy.
+        policy: The policy.
+        columns: The table's columns; without the entity column, records are counted.
+
+    Raises:
+        SourceError: An empty table, or a column of an unsuited type.
+    """
+    demanded = {demand.column for demand in policy.demands}
+    attributes = policy.sensitive_attributes
+    asked = replace(
+        policy,
+        sensitive={name: attributes[name] for name in attributes if name in demanded},
+        entity=policy.entity if policy.entity in columns else None,
+    )
+    return table_results(engine, table, asked)
+
+
+def table_results(engine: Engine, table: exp.Table, policy: Policy) -> TableResults:
+    """What a table has of everything that a policy looks at, from the table alone.
+
+    Raises:
+        PolicyError: As for `check_table`.
+        HierarchyError: As for `check_table`.
+        SourceError: As for `check_table`.
+    """
     names = list(policy.attributes)
     if not names:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
     types = column_types(engine, table)
     refuse_unsuited(engine, table, {name: types[name] for name in names})
-    statistics = class_statistics(engine, table, names)
+    if not policy.sensitive and policy.entity is None:
+        statistics = class_statistics(engine, table, names)
+        _refuse_empty(statistics)
+        return TableResults(statistics, model_results(policy, statistics))
+    with engine.workspace():
+        return _sensitive_results(engine, table, policy, types)
+
+
+def _sensitive_results(
+    engine: Engine, table: exp.Table, policy: Policy, types: Mapping[str, exp.DataType]
+) -> TableResults:
+    from sqlanon.attributes import bound  # k alone does not need them
+    from sqlanon.disclosure import attribute_figures, joint_diversity, rank_attribute
+
+    attributes = [
+        rank_attribute(engine, table, bound(engine, table, policy, types, name), policy.entity)
+        for name in policy.sensitive_attributes
+    ]
+    ranks = {each.bound.name: each.values for each in attributes}
+    tabulated = tabulate(engine, table, list(policy.attributes), ranks, policy.entity)
+    _refuse_empty(tabulated.statistics)
+    sensitive: dict[str, SensitiveFigures] = {}
+    results = model_results(policy, tabulated.statistics)
+    for number, each in enumerate(attributes):
+        figures, models = attribute_figures(engine, tabulated, number, each)
+        sensitive[each.bound.name] = figures
+        results += models
+    joint = joint_diversity(engine, tabulated, attributes)
+    return TableResults(tabulated.statistics, results, sensitive, joint)
+
+
+def _refuse_empty(statistics: ClassStatistics) -> None:
     if not statistics.records:
         raise SourceError("the table is empty; there is nothing to check")
-    return CheckReport(
-        statistics=statistics,
-        models=model_results(policy, statistics),
-        threshold=RISK_THRESHOLD,
-        quasi_identifiers=tuple(names),
-        notes=tuple(policy_notes(policy)),
-        seconds=time.monotonic() - started,
-    )
-
-
-def class_statistics(
-    engine: Engine, table: exp.Table, quasi_identifiers: Sequence[str]
-) -> ClassStatistics:
-    """The equivalence classes of a table by size, in one pass."""
-    return ClassStatistics.of(engine.rows(classes.size_histogram(table, quasi_identifiers)))
 
 
 def model_results(policy: Policy, statistics: ClassStatistics) -> tuple[ModelResult, ...]:
-    """Whether a table's classes satisfy each model of a policy."""
+    """Whether the sizes of a table's classes satisfy the models of a policy that look at these."""
     return tuple(
         ModelResult(model.describe(), model.k, statistics.smallest, statistics.smallest >= model.k)
         for model in policy.models
+        if isinstance(model, KAnonymity)
     )
 
 
@@ -65,9 +190,50 @@ def policy_notes(policy: Policy) -> list[str]:
     notes = []
     if policy.models and policy.k == 1:
         notes.append("k = 1 protects nobody: every table is 1-anonymous")
-    if policy.sensitive:
-        names = ", ".join(map(repr, policy.sensitive))
+    asked = {demand.column for demand in policy.demands}
+    left = [name for name in policy.sensitive_attributes if name not in asked]
+    if left:
         notes.append(
-            f"k-anonymity alone does not hide {names}: all records of a class may share a value"
+            f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
+            "class may share a value"
         )
     return notes
+
+
+def _as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[str]]:
+    """The policy for a table as it stands, which may have been published under it, and a note.
+
+    What is not published is not there any more when the published table is checked.
+
+    Raises:
+        PolicyError: Columns that the table does not have.
+    """
+    notes = []
+    published = replace(policy, identifiers=(), drop=())
+    entity = policy.entity
+    if entity is not None and entity not in columns and entity not in policy.keep:
+        by_lower = {column.lower(): column for column in columns}
+        for meant in get_close_matches(entity.lower(), by_lower, n=1, cutoff=MISSPELT):
+            raise PolicyError(
+                f"the table has no column {entity!r}; did you mean {by_lower[meant]!r}?"
+            )
+        published = replace(published, entity=None)
+        notes.append(f"the table has no column {entity!r}: records are counted, not persons")
+    published.check_columns(columns)
+    return published, notes
+
+
+def _identifying(
+    engine: Engine, table: exp.Table, policy: Policy, statistics: ClassStatistics
+) -> list[str]:
+    """Kept columns with so many values that they may tell records apart themselves."""
+    kept = [name for name in policy.keep if name != policy.entity]
+    if not kept or policy.k == 1:
+        return []
+    records, *counts = engine.rows(classes.distinct_values(table, kept))[0]
+    return [
+        f"kept column {name!r} has {count:,} distinct values, more than one for every {policy.k} "
+        "records: it may identify people, then it is a quasi-identifier or an identifier"
+        for name, count in zip(kept, counts, strict=True)
+        if count * policy.k > records
+    ]

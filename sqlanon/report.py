@@ -16,10 +16,13 @@ class ClassStatistics:
     """Equivalence classes of a table, by size.
 
     Args:
-        histogram: `{class size: number of classes of that size}` [records, classes].
+        histogram: `{class size: number of classes of that size}` [records, classes]; persons in
+            place of records where the table has an entity.
+        rows: Its records, where persons count.
     """
 
     histogram: Mapping[int, int]
+    rows: int | None = None
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int]]) -> ClassStatistics:
@@ -29,6 +32,11 @@ class ClassStatistics:
     @property
     def records(self) -> int:
         """Records in all classes."""
+        return self.members if self.rows is None else self.rows
+
+    @property
+    def members(self) -> int:
+        """What classes count, over all classes: records, or persons once for each class."""
         return sum(size * count for size, count in self.histogram.items())
 
     @property
@@ -43,8 +51,8 @@ class ClassStatistics:
 
     @property
     def mean(self) -> float:
-        """Records per class; 0 for an empty table."""
-        return self.records / self.classes if self.histogram else 0.0
+        """Mean class size; 0 for an empty table."""
+        return self.members / self.classes if self.histogram else 0.0
 
     @property
     def median(self) -> float:
@@ -93,7 +101,7 @@ class ClassStatistics:
             "unique_records": self.histogram.get(1, 0),
             "risk": {
                 "prosecutor_max": 1 / self.smallest if self.histogram else 0.0,
-                "prosecutor_mean": self.classes / self.records if self.histogram else 0.0,
+                "prosecutor_mean": self.classes / self.members if self.histogram else 0.0,
                 "records_at_risk": at_risk,
                 "threshold": threshold,
             },
@@ -106,24 +114,94 @@ class ModelResult:
 
     Args:
         model: Its name.
-        threshold: What the policy demands.
-        value: What the table has.
+        threshold: What the policy demands: k, l, c or t.
+        value: What the table has of it: of recursive diversity the c above which it holds.
         holds: Whether that is enough.
+        column: The sensitive column that it is about; None for k-anonymity.
     """
 
     model: str
     threshold: float
     value: float
     holds: bool
+    column: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """By the keys of `models` in the JSON documents."""
         return {
             "model": self.model,
             "threshold": self.threshold,
-            "value": self.value,
+            "value": _rounded(self.value),
             "holds": self.holds,
+            "column": self.column,
         }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> ModelResult:
+        """Reads back what `to_dict` wrote."""
+        value = document["value"]
+        return cls(**{**document, "value": math.inf if value is None else value})
+
+    def verdict(self) -> str:
+        """For a reader: the model, and whether it holds."""
+        what = f"{self.model} {self.threshold:,}" if self.column is None else self.model
+        whose = "" if self.column is None else f" of {self.column!r}"
+        return f"{what}{whose} {'holds' if self.holds else 'does NOT hold'}"
+
+    def found(self) -> str:
+        """For a reader: what the table has."""
+        if math.isinf(self.value):
+            return "classes of fewer values, which no c allows"
+        return f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveFigures:
+    """What the classes of a table tell of a sensitive attribute: the worst class decides.
+
+    Args:
+        values: Distinct values in the table.
+        distinct_l: The l of distinct diversity that holds: fewest values in a class.
+        entropy_l: That of entropy diversity: e to the least entropy of a class, 0 where a class
+            has no value at all.
+        recursive_c: By l the c above which recursive (c, l)-diversity holds, the greatest
+            r_1 / (r_l + ... + r_m) of a class; infinite where a class has fewer than l values.
+        t: By distance the greatest one of a class from the whole table.
+        homogeneous_records: Records in classes with no more than one value, which therefore give
+            the value of everybody in them away.
+    """
+
+    values: int
+    distinct_l: int
+    entropy_l: float
+    recursive_c: Mapping[int, float]
+    t: Mapping[str, float]
+    homogeneous_records: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """By the keys of `sensitive` in `check --json`."""
+        return {
+            "values": self.values,
+            "distinct_l": self.distinct_l,
+            "entropy_l": _rounded(self.entropy_l),
+            "recursive_c": {str(l): _rounded(c) for l, c in self.recursive_c.items()},  # noqa: E741
+            "t": {name: _rounded(value) for name, value in self.t.items()},
+            "homogeneous_records": self.homogeneous_records,
+        }
+
+    def to_lines(self, column: str) -> list[str]:
+        """For a reader."""
+        ratios = ", ".join(
+            f"recursive (c, {l}) {'for no c' if math.isinf(c) else f'for c above {figure(c)}'}"
+            for l, c in self.recursive_c.items()  # noqa: E741
+        )
+        distances = ", ".join(f"{name} {figure(value)}" for name, value in self.t.items())
+        return [
+            f"sensitive {column!r}: {self.values:,} values",
+            f"  l-diversity     distinct {self.distinct_l:,}, entropy {figure(self.entropy_l)}, "
+            f"{ratios}",
+            f"  t-closeness     {distances}",
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +215,9 @@ class CheckReport:
         quasi_identifiers: The columns that make the classes.
         notes: What a reader should know besides.
         seconds: How long the check took.
+        sensitive: What the classes tell of each sensitive column.
+        joint: Fewest pairs of values in a class, for each two sensitive columns.
+        entity: The column whose persons were counted; None where records were.
     """
 
     statistics: ClassStatistics
@@ -145,6 +226,9 @@ class CheckReport:
     quasi_identifiers: tuple[str, ...]
     notes: tuple[str, ...]
     seconds: float
+    sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
+    joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    entity: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -157,6 +241,9 @@ class CheckReport:
             "schema_version": SCHEMA_VERSION,
             **self.statistics.to_dict(self.threshold),
             "quasi_identifiers": list(self.quasi_identifiers),
+            "entity": self.entity,
+            "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
+            "joint": {", ".join(names): count for names, count in self.joint.items()},
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
             "notes": list(self.notes),
@@ -167,22 +254,25 @@ class CheckReport:
         """A page for a reader."""
         figures = self.statistics.to_dict(self.threshold)
         sizes, risk = figures["class_size"], figures["risk"]
+        unit = "records" if self.entity is None else "persons"
         lines = [
             f"{figures['records']:,} records in {figures['classes']:,} classes "
             f"by {', '.join(self.quasi_identifiers)}",
+            *([] if self.entity is None else [f"  counted         persons by {self.entity!r}"]),
             f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
-            f"  unique records  {figures['unique_records']:,}"
-            f" ({share(figures['unique_records'], figures['records'])})",
+            f"  unique {unit:<9}{figures['unique_records']:,}"
+            f" ({share(figures['unique_records'], self.statistics.members)})",
             f"  risk            highest {risk['prosecutor_max']:.3%}, "
-            f"mean {risk['prosecutor_mean']:.3%}; {risk['records_at_risk']:,} records above "
+            f"mean {risk['prosecutor_mean']:.3%}; {risk['records_at_risk']:,} {unit} above "
             f"{self.threshold:.1%}",
         ]
+        for column, found in self.sensitive.items():
+            lines += found.to_lines(column)
+        for (one, other), count in self.joint.items():
+            lines.append(f"sensitive {one!r} and {other!r} together: distinct l {count:,}")
         for result in self.models:
-            verdict = "holds" if result.holds else "does NOT hold"
-            lines.append(
-                f"{result.model} {result.threshold:,} {verdict}: the table has {result.value:,}"
-            )
+            lines.append(f"{result.verdict()}: the table has {result.found()}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
 
@@ -300,7 +390,7 @@ class Report:
             suppressed_records=document["suppressed_records"],
             suppressed_cells=document["suppressed_cells"],
             statistics=ClassStatistics.of(histogram),
-            models=tuple(ModelResult(**result) for result in document["models"]),
+            models=tuple(ModelResult.from_dict(result) for result in document["models"]),
             minimal_nodes=None if nodes is None else tuple(nodes),
             search=document["search"],
             output=document["output"],
@@ -344,8 +434,7 @@ class Report:
                 for node in self.minimal_nodes
             ]
         for result in self.models:
-            verdict = "holds" if result.holds else "does NOT hold"
-            lines.append(f"{result.model} {result.threshold:,} {verdict}: {result.value:,}")
+            lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
@@ -354,6 +443,14 @@ class Report:
 def figure(value: float) -> str:
     """A measure for a reader: totals in full, others to six digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.6g}"
+
+
+def _rounded(value: float) -> float | None:
+    """A figure for JSON: counts as they are, others to twelve digits, and no infinity."""
+    if isinstance(value, int):
+        return value
+    # What logarithms leave of a zero is noise.
+    return _finite(0.0 if abs(value) < 1e-12 else float(f"{value:.12g}"))
 
 
 def _finite(value: float) -> float | None:

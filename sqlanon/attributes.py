@@ -1,0 +1,206 @@
+"""Sensitive attributes bound to a table: what is asked of each, and the order of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.binding import NESTED_TYPES, resolved
+from sqlanon.engine.base import Engine
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.policy import Policy, QuasiIdentifier, Sensitive
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.query import encode, values
+from sqlanon.query.labels import level_labels
+from sqlanon.query.sensitive import Needed, Relation
+from sqlanon.query.suppression import Attribute
+from sqlanon.tree import Tree
+
+Model = LDiversity | TCloseness
+BY_ORDER = ("ordered", "scaled", "scaled-literal")
+ORDERED_TYPES = (
+    exp.DataType.NUMERIC_TYPES | exp.DataType.TEMPORAL_TYPES | {exp.DataType.Type.BOOLEAN}
+) - {exp.DataType.Type.BIT}
+Columns = Mapping[str, exp.DataType]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSensitive:
+    """A sensitive attribute of a table.
+
+    Args:
+        name: The column.
+        models: What it must satisfy.
+        needed: The figures that these look at.
+        order: Rows of VALUE, RANK and the nodes of its hierarchy; None where the order is that of
+            the column's type. It holds no value of the table, so that a statement can show it.
+        height: Height of the hierarchy.
+        is_ordered: Whether its values have an order at all.
+    """
+
+    name: str
+    models: tuple[Model, ...]
+    needed: Needed
+    order: Relation | None
+    height: int
+    is_ordered: bool
+
+    @property
+    def distances(self) -> tuple[str, ...]:
+        """Every distance that its values have."""
+        by_order = BY_ORDER if self.is_ordered else ()
+        return ("equal", *by_order, *(["hierarchical"] if self.height else []), "kl")
+
+
+def bound_sensitive(
+    engine: Engine, table: exp.Table, policy: Policy, columns: Columns
+) -> tuple[BoundSensitive, ...]:
+    """The sensitive attributes of which a policy asks more than to be kept.
+
+    Raises:
+        PolicyError: A distance that needs an order or a hierarchy which an attribute lacks.
+        SourceError: An attribute of a nested type.
+        HierarchyError: An order or hierarchy that misses values of its column.
+    """
+    demanded = {demand.column for demand in policy.demands}
+    return tuple(
+        bound(engine, table, policy, columns, name)
+        for name in policy.sensitive_attributes
+        if name in demanded
+    )
+
+
+def bound(
+    engine: Engine, table: exp.Table, policy: Policy, columns: Columns, name: str
+) -> BoundSensitive:
+    """One sensitive attribute; errors as in `bound_sensitive`."""
+    attribute, kind = resolved_sensitive(engine, policy)[name], columns[name]
+    if kind.this in NESTED_TYPES:
+        raise SourceError(
+            f"sensitive column {name!r} is of a nested type; unnest it into columns of its own"
+        )
+    models = tuple(demand.model for demand in policy.demands if demand.column == name)
+    order, height = value_order(attribute, name, kind, table)
+    is_ordered = order is not None or kind.this in ORDERED_TYPES
+    _refuse_unordered(name, models, is_ordered, attribute.hierarchy)
+    if order is not None:
+        _refuse_unfit(engine, table, name, order)
+    needed = Needed.of(models, nulls=attribute.nulls == "value")
+    return BoundSensitive(name, models, needed, order, height, is_ordered)
+
+
+def asked(
+    policy: Policy, table: exp.Table, columns: Columns
+) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
+    """The sensitive columns that models look at, and what is asked of them.
+
+    With an entity column, models that more records can break are asked of the records, too: where
+    the persons are not published, nobody can count but these.
+
+    Args:
+        policy: A policy whose hierarchies refer to no stored one.
+        table: The table.
+        columns: The types of the sensitive columns.
+    """
+    demanded = {demand.column for demand in policy.demands}
+    names = tuple(name for name in policy.sensitive_attributes if name in demanded)
+    persons = policy.entity is not None
+    attributes = []
+    for number, name in enumerate(names):
+        attribute = policy.sensitive_attributes[name]
+        models = tuple(demand.model for demand in policy.demands if demand.column == name)
+        order, height = value_order(attribute, name, columns[name], table)
+        needed = Needed.of(models, nulls=attribute.nulls == "value")
+        attributes.append(Attribute(models, needed, order, height, number, persons))
+        fragile = tuple(model for model in models if not model.superset_monotone)
+        if persons and fragile:
+            attributes.append(replace(attributes[-1], models=fragile, persons=False))
+    return names, tuple(attributes)
+
+
+def resolved_sensitive(engine: Engine, policy: Policy) -> dict[str, Sensitive]:
+    """The sensitive attributes, their hierarchies read from the database where stored there."""
+    return {
+        name: attribute
+        if attribute.hierarchy is None
+        else replace(
+            attribute, hierarchy=resolved(engine, QuasiIdentifier(attribute.hierarchy)).hierarchy
+        )
+        for name, attribute in policy.sensitive_attributes.items()
+    }
+
+
+def value_order(
+    attribute: Sensitive, name: str, kind: exp.DataType, table: exp.Table
+) -> tuple[exp.Subquery | None, int]:
+    """The order of an attribute's values and the height of its hierarchy; None for the type's own.
+
+    Args:
+        attribute: The attribute; its hierarchy refers to no stored one.
+        name: The column.
+        kind: Its type.
+        table: The table, whose values a rule is applied to.
+    """
+    if attribute.order is None:
+        if attribute.hierarchy is None:
+            return None, 0
+        return _hierarchy_order(attribute.hierarchy, name, kind, table)
+    ends_with = [] if None in attribute.order else [None]
+    texts = enumerate([*attribute.order, *ends_with])
+    order = values.listed([(text, rank) for rank, text in texts], kind, [])
+    if attribute.hierarchy is None:
+        return order, 0
+    nodes, height = _hierarchy_order(attribute.hierarchy, name, kind, table)
+    return values.reordered(order, nodes, range(1, height)), height
+
+
+def _hierarchy_order(
+    hierarchy: Hierarchy, name: str, kind: exp.DataType, table: exp.Table
+) -> tuple[exp.Subquery, int]:
+    if hierarchy.rows is None:
+        labels = level_labels(hierarchy, encode.value(), kind.sql("duckdb"), name=name)
+        return values.ruled(table, name, labels), len(labels)
+    tree = Tree.grow(name, list(hierarchy.rows), with_null=True)
+    inner = range(1, tree.height)
+    rows = [
+        (leaf, rank, *(tree.nodes[level][rank] for level in inner))
+        for rank, leaf in enumerate(tree.leaves)
+    ]
+    return values.listed(rows, kind, inner), tree.height
+
+
+def _refuse_unordered(
+    name: str, models: tuple[Model, ...], is_ordered: bool, hierarchy: Hierarchy | None
+) -> None:
+    distances = {model.distance for model in models if isinstance(model, TCloseness)}
+    if "hierarchical" in distances and hierarchy is None:
+        raise PolicyError(
+            f"hierarchical t-closeness needs a hierarchy of sensitive column {name!r}; give one "
+            f"with Sensitive(hierarchy=...) (--hierarchy {name}=FILE)"
+        )
+    needy = sorted(distances.intersection(BY_ORDER))
+    if needy and not is_ordered:
+        raise PolicyError(
+            f"{needy[0]} t-closeness needs an order of sensitive column {name!r}, whose type has "
+            "none of their own; give one with Sensitive(order=[...]) (order = [...] in the policy "
+            f"file) or a hierarchy, whose leaves are in order (--hierarchy {name}=FILE)"
+        )
+
+
+def _refuse_unfit(engine: Engine, table: exp.Table, name: str, order: exp.Subquery) -> None:
+    """Refuses an order that misses values of its column, or has one in two spellings."""
+    what, faults = f"order or hierarchy of sensitive column {name!r}", []
+    missing, records = engine.rows(encode.uncovered(table, name, order.this))[0]
+    if missing:
+        faults.append(f"{what} misses {missing} values that {records} records hold; add them")
+    repeated = engine.rows(encode.repeated_values(order.this))[0][0]
+    if repeated:
+        faults.append(
+            f"{what} has {repeated} values in several spellings that are one value of the "
+            "column's type; keep one each"
+        )
+    if faults:
+        raise HierarchyError(faults)

@@ -1,0 +1,170 @@
+"""Disclosure: what the classes of a table tell of its sensitive attributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.attributes import BoundSensitive
+from sqlanon.engine.base import Engine
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.query import detail, sensitive, worst
+from sqlanon.query.classes import pair_value
+from sqlanon.query.names import column, create_temporary, nested
+from sqlanon.query.sensitive import Needed, Reference
+from sqlanon.query.violations import value_of
+from sqlanon.report import ModelResult, SensitiveFigures
+from sqlanon.tabulation import Tabulated
+
+Row = Mapping[str, Any]
+# How the figures of some classes and of others become those of all.
+_LEAST = (worst.FEWEST, worst.LEAST_ENTROPY)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A sensitive attribute whose values are ranked over a table.
+
+    Args:
+        bound: What is asked of it.
+        values: Rows of VALUE and RANK.
+        reference: Its distribution, by rank.
+        count: How many values it has.
+        is_whole: Whether every record has a rank: none has a NULL that is no value.
+    """
+
+    bound: BoundSensitive
+    values: exp.Table
+    reference: Reference
+    count: int
+    is_whole: bool
+
+
+def rank_attribute(
+    engine: Engine, table: exp.Table, bound: BoundSensitive, entity: str | None
+) -> Ranked:
+    """Ranks an attribute's values and counts the records, or persons, that hold each.
+
+    The temporary tables stay until the engine's workspace ends.
+    """
+    held, values, ranks = map(engine.temporary, ("held", "values", "reference"))
+    engine.run(create_temporary(held, detail.held(table, bound.name, entity)))
+    by_value = sensitive.reference(
+        held, nulls=bound.needed.nulls, order=bound.order, height=bound.height
+    )
+    engine.run(create_temporary(values, by_value))
+    engine.run(create_temporary(ranks, detail.by_rank(values, bound.height)))
+    records, count = engine.rows(worst.extent(values))[0]
+    is_whole = bound.needed.nulls or not engine.rows(worst.nulls(held))[0][0]
+    return Ranked(bound, values, Reference(ranks, records, count, bound.height), count, is_whole)
+
+
+def attribute_figures(
+    engine: Engine, table: Tabulated, number: int, attribute: Ranked
+) -> tuple[SensitiveFigures, tuple[ModelResult, ...]]:
+    """The worst of all classes in every figure of an attribute, and whether its models hold.
+
+    Args:
+        engine: Where the table lives.
+        table: The table as codes.
+        number: The attribute's number among those of the table.
+        attribute: The attribute.
+    """
+    bound = attribute.bound
+    needed = replace(
+        bound.needed,
+        entropy=True,
+        tails=tuple(sorted({2, *bound.needed.tails})),
+        distances=bound.distances,
+        nulls=False,  # a NULL that is a value has a rank
+    )
+    value = column(value_of(number))
+    rows = [_worst(engine, table.keys, part, needed, attribute) for part in table.parts(value)]
+    found = _merged(rows)
+    found[worst.HOMOGENEOUS] = rows[0][worst.HOMOGENEOUS] + table.singles
+    figures = _figures(found, needed, attribute.count)
+    results = tuple(
+        _result(bound.name, model, figures, found[worst.violations(n)] == 0)
+        for n, model in enumerate(bound.models)
+    )
+    return figures, results
+
+
+def joint_diversity(
+    engine: Engine, table: Tabulated, attributes: Sequence[Ranked]
+) -> dict[tuple[str, str], int]:
+    """Distinct l of every pair of attributes: the fewest pairs of values in any class.
+
+    l for each of two attributes says nothing of the pair, whose values may go together.
+    """
+    found = {}
+    for (one, first), (other, second) in combinations(enumerate(attributes), 2):
+        names = first.bound.name, second.bound.name
+        if table.singles and first.is_whole and second.is_whole:
+            found[names] = 1
+            continue
+        value = pair_value(one, other, second.count)
+        counts = [
+            engine.rows(
+                worst.fewest(
+                    sensitive.class_figures(nested(part, "rows"), table.keys, Needed(nulls=False))
+                )
+            )[0][0]
+            for part in table.parts(value)
+        ]
+        found[names] = min(count for count in counts if count is not None)
+    return found
+
+
+def _worst(
+    engine: Engine, keys: Sequence[str], rows: exp.Select, needed: Needed, attribute: Ranked
+) -> dict[str, Any]:
+    figures = sensitive.class_figures(nested(rows, "rows"), keys, needed, attribute.reference)
+    query = worst.worst(figures, needed, attribute.bound.models)
+    names = [item.alias for item in query.expressions]
+    return dict(zip(names, engine.rows(query)[0], strict=True))
+
+
+def _merged(rows: Sequence[Row]) -> dict[str, Any]:
+    """The worst of several parts of a table; None where a part has no class."""
+    merged: dict[str, Any] = {}
+    for name in rows[0]:
+        found = [row[name] for row in rows if row[name] is not None]
+        worse = min if name in _LEAST else max
+        merged[name] = worse(found, default=None)
+    return merged
+
+
+def _figures(found: Row, needed: Needed, values: int) -> SensitiveFigures:
+    fewest = found[worst.FEWEST]
+    return SensitiveFigures(
+        values=values,
+        distinct_l=fewest,
+        entropy_l=math.exp(found[worst.LEAST_ENTROPY]) if fewest else 0.0,
+        recursive_c={
+            l: math.inf if found[worst.tailless(l)] else found[worst.ratio(l)]
+            for l in needed.tails  # noqa: E741
+        },
+        t={name: found[worst.furthest(name)] for name in needed.distances},
+        homogeneous_records=found[worst.HOMOGENEOUS],
+    )
+
+
+def _result(
+    name: str, model: LDiversity | TCloseness, figures: SensitiveFigures, holds: bool
+) -> ModelResult:
+    value: float
+    if isinstance(model, TCloseness):
+        threshold, value = model.t, figures.t[model.distance]
+    elif model.kind == "recursive":
+        assert model.c is not None
+        threshold, value = model.c, figures.recursive_c[int(model.l)]
+    else:
+        threshold = model.l
+        value = figures.distinct_l if model.kind == "distinct" else figures.entropy_l
+    return ModelResult(model.describe(), threshold, value, holds, name)

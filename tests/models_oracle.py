@@ -1,0 +1,155 @@
+"""Ten lines of Python for every figure of a sensitive attribute, and how the builders answer."""
+
+import math
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import duckdb
+
+from sqlanon.engine.base import render
+from sqlanon.query import sensitive
+from sqlanon.query.names import table
+from sqlanon.query.sensitive import Needed, Reference
+
+BY_ORDER = ("ordered", "scaled", "scaled-literal")
+
+
+def grouped(records):
+    """{class: values} of pairs of class and value."""
+    classes = defaultdict(list)
+    for key, value in records:
+        classes[key].append(value)
+    return dict(classes)
+
+
+def figures_of(values, table_values, *, order, paths=None, tails=(2, 3)):
+    """Every figure of one class.
+
+    Args:
+        values: Of the class's records; all of them count.
+        table_values: Those of the whole table.
+        order: All values, lowest first.
+        paths: Per value its nodes from level 1 to the top.
+        tails: The l of the tails.
+    """
+    counts, whole = Counter(values), Counter(table_values)
+    n, total = sum(counts.values()), sum(whole.values())
+    descending = sorted(counts.values(), reverse=True)
+    found = {
+        "counted": n,
+        "distinct_values": len(counts),
+        "largest": max(descending, default=0),
+        "entropy": -math.fsum(c / n * math.log(c / n) for c in descending) if n else 0.0,
+        **{f"tail_{l}": sum(descending[l - 1 :]) for l in tails},  # noqa: E741
+    }
+    present = [value for value in order if value in whole]
+    p = {value: Fraction(counts[value], n or 1) for value in present}
+    q = {value: Fraction(whole[value], total) for value in present}
+    distances = dict.fromkeys(("equal", "kl", *BY_ORDER), 0.0)
+    if n:
+        distances |= _distances(p, q, present)
+    if paths is not None:
+        distances["hierarchical"] = _hierarchical(p, q, paths) if n else 0.0
+    return found | {f"distance_{k.replace('-', '_')}": float(d) for k, d in distances.items()}
+
+
+def _distances(p, q, present):
+    m, held = len(present), [value for value in present if p[value]]
+    logs = {value: math.log(p[value] / q[value]) for value in held}
+    signed = [float(p[v] - q[v]) * abs(logs[v]) if v in logs else 0.0 for v in present]
+    literal = [float(p[v] - q[v]) * logs[v] if v in logs else 0.0 for v in present]
+    exact = [p[value] - q[value] for value in present]
+    return {
+        "equal": sum(map(abs, exact)) / 2,
+        "kl": math.fsum(float(p[value]) * logs[value] for value in held),
+        "ordered": cumulated(exact) / max(m - 1, 1),
+        "scaled": cumulated(signed) / max(m - 1, 1) if m > 1 else 0.0,
+        "scaled-literal": cumulated(literal) / max(m - 1, 1) if m > 1 else 0.0,
+    }
+
+
+def cumulated(terms):
+    """The sum of the absolute values of the sums of the first terms."""
+    return sum(abs(sum(terms[: i + 1])) for i in range(len(terms)))
+
+
+def _hierarchical(p, q, paths):
+    height = len(next(iter(paths.values())))
+    work = Fraction(0)
+    for level in range(height):
+        nodes = defaultdict(Fraction)
+        for value in p:
+            nodes[(value, *paths[value])[level]] += p[value] - q[value]
+        work += sum(map(abs, nodes.values()))
+    return work / (2 * height)
+
+
+def transport(p, q, ground):
+    """Earth Mover's Distance by its definition: the cheapest flow, along shortest paths.
+
+    Args:
+        p: What every value has, in whole numbers.
+        q: What it must have, of the same sum.
+        ground: The distance of two values.
+    """
+    have, want = dict(p), dict(q)
+    flow, cost = Counter(), Fraction(0)
+    while any(have.values()):
+        best = _cheapest(have, want, flow, ground)
+        amount = min(have[best[0][0]], want[best[-1][1]])
+        amount = min([amount, *(flow[(b, a)] for a, b, back in best if back)])
+        for a, b, back in best:
+            flow[(b, a) if back else (a, b)] += -amount if back else amount
+            cost += (-1 if back else 1) * amount * (ground(b, a) if back else ground(a, b))
+        have[best[0][0]] -= amount
+        want[best[-1][1]] -= amount
+    return cost / sum(p.values())
+
+
+def _cheapest(have, want, flow, ground):
+    """The cheapest path from somebody who has to somebody who wants, by Bellman and Ford."""
+    giving = {("from", v): (Fraction(0), ()) for v in have if have[v]}
+    for _ in range(2 * len(have) + 2):
+        for (side, v), (cost, path) in list(giving.items()):
+            for w in want:
+                if side == "from":
+                    step = (("to", w), cost + ground(v, w), (*path, (v, w, False)))
+                elif flow[(w, v)]:
+                    step = (("from", w), cost - ground(w, v), (*path, (v, w, True)))
+                else:
+                    continue
+                if step[0] not in giving or step[1] < giving[step[0]][0]:
+                    giving[step[0]] = step[1:]
+    ends = [giving[("to", w)] for w in want if want[w] and ("to", w) in giving]
+    return min(ends, key=lambda end: end[0])[1]
+
+
+def class_figures(records, *, kind="INTEGER", needed, order=None, height=0, keep="kept"):
+    """{class: row} as the builders answer for pairs of class and value.
+
+    Args:
+        records: Pairs of class and value.
+        kind: The type of the values.
+        needed: Which figures.
+        order: A relation of ranks and nodes.
+        height: Height of its hierarchy.
+        keep: Name of a table that the rows are left in.
+    """
+    DATABASE.execute(
+        "CREATE OR REPLACE TEMP TABLE source AS SELECT unnest(?::VARCHAR[]) AS class, "
+        f"unnest(?::{kind}[]) AS value, 1::BIGINT AS size",
+        list(map(list, zip(*records, strict=True))),
+    )
+    query = sensitive.reference(table("source"), nulls=needed.nulls, order=order, height=height)
+    DATABASE.execute("CREATE OR REPLACE TEMP TABLE reference AS " + render(query, "duckdb"))
+    records, values = DATABASE.execute("SELECT sum(records), count(*) FROM reference").fetchone()
+    reference = Reference(table("reference"), int(records or 0), values, height)
+    query = sensitive.class_figures(table("source"), ["class"], needed, reference)
+    DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE {keep} AS " + render(query, "duckdb"))
+    answer = DATABASE.execute(f"FROM {keep}")
+    names = [column[0] for column in answer.description]
+    return {row[0]: dict(zip(names, row, strict=True)) for row in answer.fetchall()}
+
+
+DATABASE = duckdb.connect()
+ALL = Needed(True, (1, 2, 3), ("equal", "kl", *BY_ORDER))
