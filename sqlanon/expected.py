@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+
+from sqlglot import exp
 
 from sqlanon.binding import Subject
-from sqlanon.encoding import Encoded, node_counts
+from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
-from sqlanon.loss import CELL_LOSSES, distinct
-from sqlanon.query import frequency
+from sqlanon.measures import cell_measure, measured
+from sqlanon.policy import Policy
+from sqlanon.query import encode, measure
+from sqlanon.query.encode import Carried, word
+from sqlanon.query.names import create_temporary, nested
 from sqlanon.recoding import Node
-from sqlanon.report import ClassStatistics, key
+from sqlanon.release import Column, Place, Release, Spread
+from sqlanon.report import ClassStatistics
+
+Words = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,89 +28,249 @@ class NodeClasses:
     """The equivalence classes of a node.
 
     Args:
-        subject: The table.
-        node: One level per quasi-identifier.
-        k: Smallest class size allowed [records].
-        statistics: Classes by size, small ones included.
-        published: `published[column][node of its level]`: records that publish a generalized
-            value [records].
+        statistics: All of them by size, suppressed ones included.
+        release: What is published of them.
     """
 
-    subject: Subject
-    node: Node
-    k: int
     statistics: ClassStatistics
-    published: tuple[tuple[int, ...], ...]
+    release: Release
+
+    @property
+    def kept(self) -> ClassStatistics:
+        """The classes that are published."""
+        return self.release.statistics
 
     @property
     def suppressed(self) -> int:
-        """Records in small classes."""
-        return self.statistics.below(self.k)
+        """Records in classes that violate a model."""
+        return self.release.suppressed
 
     def measures(self) -> dict[str, float]:
         """Every measure of the node by its name."""
-        subject, kept = self.subject, self.statistics.at_least(self.k)
-        result = {key(name): float(self.cell_loss(name, subject.weights)) for name in CELL_LOSSES}
-        result["suppressed_cells"] *= len(self.node) * subject.records
-        squares = sum(size * size * count for size, count in kept.histogram.items())
-        result["discernibility"] = float(squares + self.suppressed * subject.records)
-        result["average_class_size"] = (
-            subject.records / (kept.classes * self.k) if kept.classes else float("inf")
-        )
-        return result
+        return measured(self.release)
 
     def suppressed_cells(self) -> int:
         """Cells that say nothing any more, those of suppressed records included; unweighted."""
-        average = self.cell_loss("suppressed-cells", [1.0] * len(self.node))
-        return int(average * len(self.node) * self.subject.records)
+        columns = len(self.release.columns)
+        average = cell_measure("suppressed-cells", self.release, [1.0] * columns)
+        return int(average * columns * self.release.records)
 
-    def cell_loss(self, name: str, weights: Sequence[float]) -> Fraction:
-        """A cell loss as the weighted average over all cells of the original table.
 
-        A cell of a suppressed record loses 1.
-        """
-        exact = [Fraction(str(weight)) for weight in weights]
-        total = Fraction(self.suppressed)
-        for number, tree in enumerate(self.subject.trees):
-            costs = CELL_LOSSES[name](tree, self.node[number])
-            counts = dict.fromkeys(map(id, costs), 0)
-            for cost, count in zip(costs, self.published[number], strict=True):
-                counts[id(cost)] += count
-            cells = sum(cost * counts[i] for i, cost in distinct(costs).items())
-            total += exact[number] / sum(exact) * cells
-        return total / self.subject.records
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A node of the lattice, and which of its classes are suppressed.
+
+    Args:
+        node: One level per quasi-identifier.
+        suppressed: The words of its suppressed classes; None where those smaller than k are.
+    """
+
+    node: Node
+    suppressed: exp.Table | None = None
 
 
 def node_classes(
-    engine: Engine, subject: Subject, encoded: Encoded, node: Node, k: int
+    engine: Engine, subject: Subject, encoded: Encoded, policy: Policy, chosen: Chosen
 ) -> NodeClasses:
-    """Counts the classes of a node and who publishes which generalized value."""
-    masks = encoded.layout.node_masks(node)
-    rows = engine.rows(frequency.class_sizes(encoded.table, masks))
-    statistics = ClassStatistics.of(rows)
-    published = [
-        node_counts(tree, level, counts)
-        for tree, level, counts in zip(subject.trees, node, encoded.counts, strict=True)
-    ]
-    if statistics.below(k):
-        for number, place, records in _small_counts(engine, subject, encoded, node, k):
-            published[number][place] -= records
-    return NodeClasses(subject, node, k, statistics, tuple(map(tuple, published)))
+    """Counts the classes of a node, who publishes which generalized value, and their values."""
+    masks = encoded.layout.node_masks(chosen.node)
+    classes = engine.temporary("classes")
+    query = (
+        measure.node_classes(encoded.table, masks, policy.k)
+        if chosen.suppressed is None
+        else measure.node_classes_without(encoded.table, masks, chosen.suppressed)
+    )
+    engine.run(create_temporary(classes, query))
+    counted = _Counted(engine, subject, encoded, chosen.node, classes)
+    statistics, kept = counted.statistics()
+    release = Release(
+        subject.records,
+        policy.k,
+        kept,
+        counted.columns(kept),
+        counted.ambiguities(kept),
+        counted.spreads(policy),
+    )
+    return NodeClasses(statistics, release)
 
 
-def _small_counts(
-    engine: Engine, subject: Subject, encoded: Encoded, node: Node, k: int
-) -> list[tuple[int, int, int]]:
-    """Column number, node of its level and records, over the records in small classes."""
-    layout = encoded.layout
-    columns = [layout.column_masks(number, level) for number, level in enumerate(node)]
-    places = []
-    for number, (tree, masks) in enumerate(zip(subject.trees, columns, strict=True)):
-        words = zip(*layout.leaf_codes(number, tree), strict=True)
-        codes = [tuple(w & m for w, m in zip(code, masks, strict=True)) for code in words]
-        places.append(dict(zip(codes, tree.nodes[node[number]], strict=True)))
-    query = frequency.small_marginals(encoded.table, layout.node_masks(node), k, columns)
-    return [
-        (number, places[number][tuple(code)], records)
-        for number, *code, records in engine.rows(query)
-    ]
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A node whose classes are in a table.
+
+    Args:
+        engine: Where they are.
+        subject: The table.
+        encoded: Its codes.
+        node: One level per quasi-identifier.
+        classes: The classes of the node.
+    """
+
+    engine: Engine
+    subject: Subject
+    encoded: Encoded
+    node: Node
+    classes: exp.Table
+
+    def statistics(self) -> tuple[ClassStatistics, ClassStatistics]:
+        """All classes by size, and the published ones."""
+        rows = self.engine.rows(measure.class_histogram(self.classes))
+        sizes: dict[int, int] = {}
+        for size, _, number in rows:
+            sizes[size] = sizes.get(size, 0) + number
+        kept = ((size, number) for size, small, number in rows if not small)
+        return ClassStatistics.of(sizes.items()), ClassStatistics.of(kept)
+
+    def columns(self, kept: ClassStatistics) -> tuple[Column, ...]:
+        """The quasi-identifiers as they are published."""
+        parts = zip(
+            self.subject.trees,
+            self.subject.weights,
+            self.encoded.counts,
+            self._cells(),
+            self._origins(kept),
+            strict=True,
+        )
+        return tuple(
+            Column(
+                tree,
+                weight,
+                counts,
+                {place: records for place, (records, _) in cells.items()},
+                {place: classes for place, (_, classes) in cells.items()},
+                origins,
+            )
+            for tree, weight, counts, cells, origins in parts
+        )
+
+    def _cells(self) -> list[dict[Place, tuple[int, int]]]:
+        """Per column the published nodes with their records and classes."""
+        layout = self.encoded.layout
+        masks = [layout.column_masks(number, level) for number, level in enumerate(self.node)]
+        places = list(map(self._places, range(len(self.node))))
+        cells: list[dict[Place, tuple[int, int]]] = [{} for _ in self.node]
+        for number, *words, records, classes in self.engine.rows(
+            measure.node_cells(self.classes, masks)
+        ):
+            place = self.node[number], places[number][tuple(words)]
+            cells[number][place] = records, classes
+        return cells
+
+    def _places(self, number: int) -> dict[Words, int]:
+        """A column's nodes at its level by their masked words."""
+        tree, level = self.subject.trees[number], self.node[number]
+        masks = self.encoded.layout.column_masks(number, level)
+        words = zip(*self.encoded.layout.leaf_codes(number, tree), strict=True)
+        codes = (tuple(w & m for w, m in zip(code, masks, strict=True)) for code in words)
+        return dict(zip(codes, tree.nodes[level], strict=True))
+
+    def _origins(self, kept: ClassStatistics) -> list[list[tuple[int, Place, float]]]:
+        """Per column the published records of each leaf; nothing where values stay as they are."""
+        generalized = [number for number, level in enumerate(self.node) if level]
+        counts = {number: list(self.encoded.counts[number]) for number in generalized}
+        if kept.records < self.subject.records and generalized:
+            for number, leaf, records in self._lost(generalized):
+                counts[number][leaf] -= records
+        return [
+            [
+                (leaf, (level, place), records)
+                for leaf, (place, records) in enumerate(
+                    zip(tree.nodes[level], counts.get(number, ()), strict=False)
+                )
+                if records
+            ]
+            for number, (tree, level) in enumerate(zip(self.subject.trees, self.node, strict=True))
+        ]
+
+    def _lost(self, columns: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Column number, leaf and records, over the suppressed records."""
+        layout = self.encoded.layout
+        masks = [layout.column_masks(number, 0) for number in columns]
+        leaves = []
+        for number in columns:
+            words = zip(*layout.leaf_codes(number, self.subject.trees[number]), strict=True)
+            leaves.append({code: leaf for leaf, code in enumerate(words)})
+        query = measure.suppressed_values(
+            self.encoded.table, layout.node_masks(self.node), self.classes, masks
+        )
+        return [
+            (columns[position], leaves[position][tuple(code)], records)
+            for position, *code, records, _ in self.engine.rows(query)
+        ]
+
+    def ambiguities(self, kept: ClassStatistics) -> dict[float, int]:
+        """Published records per product of their nodes' leaves."""
+        sizes = [t.sizes(n) for t, n in zip(self.subject.trees, self.node, strict=True)]
+        constant = math.prod(float(each[0]) for each in sizes if len(set(each)) == 1)
+        varying = [number for number, each in enumerate(sizes) if len(set(each)) > 1]
+        if not varying or not kept.classes:
+            return {constant: kept.records}
+        columns: dict[str, list[int]] = {encode.ATTRIBUTE: [], measure.LEAVES: []}
+        words = [word(w) for w in range(self.encoded.layout.words)]
+        columns |= {name: [] for name in words}
+        for number in varying:
+            for code, place in self._places(number).items():
+                columns[encode.ATTRIBUTE].append(number)
+                columns[measure.LEAVES].append(sizes[number][place])
+                for name, bits in zip(words, code, strict=True):
+                    columns[name].append(bits)
+        table = self.engine.temporary("sizes")
+        self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
+        layout = self.encoded.layout
+        sized = [
+            measure.Sized.by_words(number, layout.column_masks(number, self.node[number]))
+            for number in varying
+        ]
+        rows = self.engine.rows(measure.products(self.classes, table, sized))
+        return {constant * product: records for product, records in rows}
+
+    def spreads(self, policy: Policy) -> list[Spread]:
+        """How the values of each sensitive attribute are spread over the published classes."""
+        masks = self.encoded.layout.node_masks(self.node)
+        keys = [word(w) for w in range(len(masks))]
+        spreads = []
+        for source, name, nulls in self._valued(policy):
+            every = measure.coded_values(source, name)
+            kept = measure.kept_values(source, masks, self.classes, name)
+            if not nulls:
+                every, kept = measure.without_null(every), measure.without_null(kept)
+            [(records, squares)] = self.engine.rows(measure.value_squares(nested(every, "rows")))
+            rows = self.engine.rows(measure.spread(nested(kept, "rows"), keys))
+            spreads.append(Spread(rows, records, squares))
+        return spreads
+
+    def _valued(self, policy: Policy) -> Iterator[tuple[exp.Table, str, bool]]:
+        """Per sensitive attribute a coded table, the column of its values, and if NULL counts.
+
+        The details of the encoded table hold those that models or the loss look at, as ranks,
+        those of the models first.
+        """
+        attributes, details = policy.sensitive_attributes, self.encoded.details
+        demanded = {demand.column for demand in policy.demands}
+        order = sorted(attributes, key=lambda name: name not in demanded)
+        held = len({each.number for each in details.attributes}) if details else 0
+        others = order[held:]
+        table = self.engine.temporary("valued")
+        if others:
+            self.engine.run(create_temporary(table, self._coded(others)))
+        for name, attribute in attributes.items():
+            nulls = attribute.nulls == "value"
+            if name in others:
+                yield table, f"value_{others.index(name)}", nulls
+            elif details is not None:
+                from sqlanon.query.violations import value_of  # k alone does not need it
+
+                yield details.table, value_of(order.index(name)), nulls
+
+    def _coded(self, names: Sequence[str]) -> exp.Select:
+        """The codes of the columns that the node does not suppress, with other columns' values."""
+        parts = zip(self.encoded.maps.items(), self.subject.trees, self.node, strict=True)
+        maps = {name: leaves for (name, leaves), tree, level in parts if level < tree.height}
+        carried = {f"value_{number}": Carried(name) for number, name in enumerate(names)}
+        return encode.encoded(
+            self.subject.table,
+            maps or self.encoded.maps,
+            set(self.subject.nullable),
+            self.encoded.layout.words,
+            carried,
+        )

@@ -1,10 +1,9 @@
-"""Information-loss measures: how much a recoding takes away.
+"""Losses: what a cell loses at each node of its hierarchy, and which losses steer which search.
 
-Three kinds. *Cell losses* (`lm`, `precision`, `suppressed-cells`) charge every cell for the node
-it is generalized to and add up over cells. *Discernibility* and *average class size* look at
-class sizes alone. A search works on whole numbers, so that neither threads nor the order of rows
-can change a result: cell losses are counted in units, one `unit` being the whole loss of one
-record (`CellCosts`).
+*Cell losses* charge every cell for the node it is generalized to and add up over cells, weighted by
+column. They are fractions, so that neither threads nor the order of rows can change a sum, and a
+search counts them in whole units (`CellCosts`). What else is measured, of classes and of values, is
+in `measures`.
 """
 
 from __future__ import annotations
@@ -13,43 +12,30 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from itertools import repeat
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Tree
-from sqlanon.recoding import Node
 
 LARGEST = 2**62  # totals stay below it, so that they fit a BIGINT with room for a sum of two
+PARTS = 2**40  # parts of a bit that an entropy is rounded to, which is irrational
+
+Counts = Sequence[int]
+"""Records of the original per leaf of a tree; without them each leaf counts once."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassCounts:
-    """What one query counts of the equivalence classes of a node.
+def tree_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
+    """The tree measure of a cell: level / height of the hierarchy.
 
-    Args:
-        classes: Number of classes.
-        small_classes: Classes that violate a model.
-        small_records: Records in them [records].
-        squares: Sum of the squared sizes of all classes [records squared].
-        small_squares: The same over the violating classes.
-        small_cost: What the cells of the violating classes would lose if they were published as
-            they are [units].
+    The levels are those of the hierarchy's file, also where a branch repeats a node.
+
+    Source: Aggarwal et al. 2005, "Approximation algorithms for k-anonymity"; Kenig 2009, section
+    3.1.
     """
-
-    classes: int
-    small_classes: int
-    small_records: int
-    squares: int = 0
-    small_squares: int = 0
-    small_cost: int = 0
-
-    @property
-    def kept_classes(self) -> int:
-        """Classes that satisfy every model."""
-        return self.classes - self.small_classes
+    return [Fraction(level, tree.height)] * len(tree.sizes(level))
 
 
-def lm_cost(tree: Tree, level: int) -> list[Fraction]:
+def lm_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
     """Loss Metric of a cell per node of a level: (leaves of the node - 1) / (leaves - 1).
 
     0 for an original value, 1 for the top; 0 where the domain has a single value, which a record
@@ -67,16 +53,16 @@ def lm_cost(tree: Tree, level: int) -> list[Fraction]:
     return _by_size(tree, level, lambda size: Fraction(size - 1, domain - 1))
 
 
-def precision_cost(tree: Tree, level: int) -> list[Fraction]:
-    """One minus Sweeney's precision of a cell: level / height of the hierarchy.
+def precision_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
+    """One minus Sweeney's precision of a cell, which comes to the tree measure.
 
     Source: Sweeney 2002, "Achieving k-anonymity privacy protection using generalization and
     suppression", definition of Prec.
     """
-    return [Fraction(level, tree.height)] * len(tree.sizes(level))
+    return tree_cost(tree, level)
 
 
-def suppressed_cost(tree: Tree, level: int) -> list[Fraction]:
+def suppressed_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
     """1 for a cell generalized to the root of its hierarchy, 0 for any other.
 
     Source: Meyerson and Williams 2004, "On the complexity of optimal k-anonymity"; Park and Shim
@@ -84,6 +70,63 @@ def suppressed_cost(tree: Tree, level: int) -> list[Fraction]:
     """
     domain = len(tree.leaves)
     return _by_size(tree, level, lambda size: Fraction(int(level > 0 and size == domain)))
+
+
+def entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
+    """Entropy of a cell per node B of a level [bits]: H(X|B) = -sum over v in B of p_v log2 p_v.
+
+    p_v is the share of value v among the original's records with a value in B. Going up, it can
+    shrink: see `monotone_entropy_cost`. A suppressed cell loses H(X), like one at the top. Rounded
+    to one of `PARTS` parts of a bit.
+
+    Source: Gionis and Tassa 2009, "k-anonymization with minimal loss of information"; Kenig 2009,
+    section 3.2, definition 3.2.2.
+    """
+    return _fractions(_entropies(tree, level, counts))
+
+
+def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
+    """Entropy of a cell once nodes are left out until it is monotone [bits].
+
+    Left out is every node with more entropy than some node above it: generalizing to that one
+    instead says less and costs less. Top down, what is left is monotone, for a node stays where its
+    entropy is at most that of every node above it. A cell at a node left out is one at the lowest
+    node above that stays, which has the least entropy of all nodes above: so the cost is the least
+    entropy from the node up to the top, and that cannot shrink on the way up.
+
+    Source: Kenig 2009, section 3.3, after Gionis and Tassa 2009, who leave the choice of the subset
+    open; the one here is the least loss.
+    """
+    least = _entropies(tree, tree.height, counts)
+    for place in reversed(range(level, tree.height)):
+        own = _entropies(tree, place, counts)
+        least = list(map(min, own, map(least.__getitem__, tree.parents(place))))
+    return _fractions(least)
+
+
+def _entropies(tree: Tree, level: int, counts: Counts) -> list[int]:
+    """Entropy of each node of a level [parts of a bit]: log2 N - (sum of N_v log2 N_v) / N.
+
+    Nodes that hold no record have none.
+    """
+    number = tree.nodes[level][-1] + 1
+    if not level:
+        return [0] * number
+    records, terms = [0] * number, [0.0] * number
+    for node, count in zip(tree.nodes[level], counts or repeat(1), strict=False):
+        if count:
+            records[node] += count
+            terms[node] += count * math.log2(count)
+    return [
+        round((math.log2(count) - term / count) * PARTS) if count else 0
+        for count, term in zip(records, terms, strict=True)
+    ]
+
+
+def _fractions(parts: Sequence[int]) -> list[Fraction]:
+    """Parts of a bit as fractions; equal ones share one number."""
+    made = {part: Fraction(part, PARTS) for part in set(parts)}
+    return list(map(made.__getitem__, parts))
 
 
 def _by_size(tree: Tree, level: int, cost: Callable[[int], Fraction]) -> list[Fraction]:
@@ -98,63 +141,130 @@ def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
     return {id(cost): cost for cost in costs}
 
 
-CELL_LOSSES: Mapping[str, Callable[[Tree, int], list[Fraction]]] = {
+CellCost = Callable[[Tree, int, Counts], list[Fraction]]
+"""What a cell loses per node of a level, of the tree, the level and the records of each leaf."""
+
+CELL_LOSSES: Mapping[str, CellCost] = {
     "lm": lm_cost,
+    "tree": tree_cost,
     "precision": precision_cost,
     "suppressed-cells": suppressed_cost,
+    "monotone-entropy": monotone_entropy_cost,
 }
+"""Cell losses that never shrink on the way up, so that they can steer a search."""
+
+CELL_MEASURES: Mapping[str, CellCost] = {**CELL_LOSSES, "entropy": entropy_cost}
+"""Everything that adds up over cells and follows from their nodes alone."""
+
 CLASS_LOSSES = ("discernibility", "average-class-size")
 LOSSES = (*CELL_LOSSES, *CLASS_LOSSES)
+VALUE_MEASURES = ("purity", "purity-gain", "utility")
+"""What needs a sensitive attribute."""
+
+MEASURES = (
+    *CELL_MEASURES,
+    "hdm",
+    "ambiguity",
+    *CLASS_LOSSES,
+    "row-types",
+    "average-row-type",
+    "maximum-row-type",
+    "usefulness",
+    "classification",
+    *VALUE_MEASURES,
+)
+"""Everything that is measured, by its name."""
+
+STEERING: Mapping[str, tuple[str, ...]] = {"incognito": (*LOSSES, "utility")}
+"""Per method the losses that it can minimize with proof."""
 
 
-def checked_loss(name: str) -> str:
-    """The name of a loss that can steer the full-domain search.
+def checked_loss(name: str, method: str = "incognito") -> str:
+    """The name of a loss that can steer a method.
 
     Raises:
-        PolicyError: The name is none of them.
+        PolicyError: It is not known, or it is measured only.
     """
-    if name not in LOSSES:
-        raise PolicyError(f"loss {name!r} is not known; choose one of {', '.join(LOSSES)}")
-    return name
+    may = STEERING[method]
+    if name in may:
+        return name
+    fault = f"is measured, but cannot steer {method}" if name in MEASURES else "is not known"
+    raise PolicyError(f"loss {name!r} {fault}; choose one of {', '.join(may)}")
+
+
+def suppressed_cell(name: str, tree: Tree, counts: Counts = ()) -> Fraction:
+    """What a cell of a suppressed record loses: 1, of an entropy that of the whole column."""
+    if name in ("entropy", "monotone-entropy"):
+        return entropy_cost(tree, tree.height, counts)[0]
+    return Fraction(1)
+
+
+def shares(weights: Sequence[float]) -> list[Fraction]:
+    """Each column's share of a record: its weight, taken as written, over the sum of all."""
+    exact = [Fraction(str(weight)) for weight in weights]
+    return [weight / sum(exact) for weight in exact]
 
 
 @dataclass(frozen=True, slots=True)
 class CellCosts:
     """A cell loss in whole numbers: what a cell costs per column, level and node.
 
-    A record whose cells are all suppressed costs one `unit`, and column i's share of it is its
-    weight over the sum of the weights. Where a common denominator of all costs fits, the figures
-    are exact; else they are rounded down to one of about 2^62 / records parts of a unit, so that no
-    record costs more than one.
+    A suppressed record costs one `unit`, and its column i the part of it that goes with its weight
+    over the sum of the weights. Where a common denominator of all costs fits, the figures are
+    exact; else they are rounded down to one of about 2^62 / records parts, so that no record costs
+    more than one unit, and costs that never shrink on the way up still do not.
 
     Args:
         unit: Cost of one suppressed record [units].
         costs: `costs[column][level][node]` [units].
+        scale: The measure where every record is suppressed.
     """
 
     unit: int
     costs: tuple[tuple[tuple[int, ...], ...], ...]
+    scale: float = 1.0
 
     @classmethod
     def of(
-        cls, name: str, trees: Sequence[Tree], weights: Sequence[float], records: int
+        cls,
+        name: str,
+        trees: Sequence[Tree],
+        weights: Sequence[float],
+        records: int,
+        counts: Sequence[Counts] = (),
     ) -> CellCosts:
-        """Counts a cell loss in units for a table of so many records."""
-        exact = [Fraction(str(weight)) for weight in weights]
-        whole = sum(exact, Fraction(0))
-        shares = [weight / whole for weight in exact]
+        """Counts a cell loss in units for a table of so many records.
+
+        Args:
+            name: One of `CELL_LOSSES`.
+            trees: Per column its hierarchy.
+            weights: Per column its weight.
+            records: Records of the table.
+            counts: Per column the records of each leaf; only entropies look at them.
+        """
+        held = counts or [()] * len(trees)
         table = [
-            [CELL_LOSSES[name](tree, level) for level in range(tree.height + 1)] for tree in trees
+            [CELL_LOSSES[name](tree, level, leaves) for level in range(tree.height + 1)]
+            for tree, leaves in zip(trees, held, strict=True)
         ]
-        unit = _common_unit(table, shares, (LARGEST - 1) // max(records, 1))
+        parts = [
+            share * suppressed_cell(name, tree, leaves)
+            for share, tree, leaves in zip(shares(weights), trees, held, strict=True)
+        ]
+        whole = sum(parts, Fraction(0))
+        largest = (LARGEST - 1) // (max(records, 1) * max(math.ceil(whole), 1))
+        unit = _common_unit(table, shares(weights), parts, largest)
         columns = []
-        for share, column in zip(shares, table, strict=True):
+        for share, column in zip(shares(weights), table, strict=True):
             levels = []
             for level in column:
                 units = {i: math.floor(c * share * unit) for i, c in distinct(level).items()}
                 levels.append(tuple(units[id(cost)] for cost in level))
             columns.append(tuple(levels))
-        return cls(unit, tuple(columns))
+        record = math.floor(whole * unit)
+        scale = record / unit * (len(trees) * records if name == "suppressed-cells" else 1)
+        # Where nothing can be lost, suppressed records still count.
+        return cls(record or 1, tuple(columns), scale)
 
     def is_uniform(self, column: int, level: int) -> bool:
         """Whether all cells of a column cost the same at a level."""
@@ -162,10 +272,13 @@ class CellCosts:
 
 
 def _common_unit(
-    table: Sequence[Sequence[Sequence[Fraction]]], shares: Sequence[Fraction], largest: int
+    table: Sequence[Sequence[Sequence[Fraction]]],
+    shares: Sequence[Fraction],
+    suppressed: Sequence[Fraction],
+    largest: int,
 ) -> int:
     """The least number of parts that makes all costs whole, or the largest power of two."""
-    unit = math.lcm(*(share.denominator for share in shares))
+    unit = math.lcm(*(share.denominator for share in suppressed))
     for share, column in zip(shares, table, strict=True):
         for level in column:
             for cost in distinct(level).values():
@@ -173,193 +286,3 @@ def _common_unit(
                 if unit > largest:
                     return 1 << (largest.bit_length() - 1)
     return unit if unit <= largest else 1 << (largest.bit_length() - 1)
-
-
-class Objective(Protocol):
-    """A loss as the full-domain search minimizes it, in whole numbers.
-
-    The loss of a node is made of two parts, see `search.knowledge`: `up`, which never shrinks
-    when going up the lattice, and `down`, which never grows. They are added (`additive`), or the
-    larger of them counts.
-    """
-
-    additive: ClassVar[bool]
-
-    @property
-    def floor(self) -> tuple[tuple[int, ...], ...]:
-        """Per column and level a lower bound on `up` that needs no check."""
-
-    def up(self, node: Node, counts: ClassCounts) -> int:
-        """The part that never shrinks on the way up."""
-
-    def down(self, counts: ClassCounts) -> int:
-        """The part that never grows on the way up."""
-
-    def value(self, node: Node, counts: ClassCounts) -> int:
-        """The loss of a node whose classes were counted."""
-
-    def lowest_up(self, node: Node) -> int:
-        """A lower bound on `up` that needs no check."""
-
-    def expected_down(self, up: Any, share: Any) -> Any:
-        """The likely `down` of nodes that suppress a share of the records; arrays pass through."""
-
-    def needed_down(self, up: int, best: int) -> float:
-        """The `down` that rules a node out, with a margin for the forecast."""
-
-    def loss(self, value: int) -> float:
-        """The measure in its own terms."""
-
-
-MARGIN = 0.2  # by how much a forecast must exceed what it is to show
-
-
-@dataclass(frozen=True, slots=True)
-class CellObjective:
-    """A cell loss; a suppressed record costs one unit.
-
-    `up` is the cost of publishing every record as generalized: known before any check. `down` is
-    what suppression adds to it: records in small classes stay in small classes on the way down,
-    and the less they are generalized the more their suppression adds.
-
-    Args:
-        unit: Cost of one suppressed record.
-        records: Records of the table.
-        floor: Per column and level the cost of all its cells [units].
-        scale: What the average is multiplied with to be the measure.
-    """
-
-    unit: int
-    records: int
-    floor: tuple[tuple[int, ...], ...]
-    scale: float = 1.0
-    additive: ClassVar[bool] = True
-
-    def up(self, node: Node, counts: ClassCounts) -> int:
-        """What all cells lose by generalization alone."""
-        return self.lowest_up(node)
-
-    def down(self, counts: ClassCounts) -> int:
-        """What suppression adds."""
-        return counts.small_records * self.unit - counts.small_cost
-
-    def value(self, node: Node, counts: ClassCounts) -> int:
-        """Generalized cells of published records, and a unit per suppressed one."""
-        return self.lowest_up(node) + self.down(counts)
-
-    def lowest_up(self, node: Node) -> int:
-        """The same as `up`: it needs no check."""
-        return sum(levels[level] for levels, level in zip(self.floor, node, strict=True))
-
-    def expected_down(self, up: Any, share: Any) -> Any:
-        """Suppressed records are taken to be generalized like the others."""
-        return share * (self.unit * self.records - up)
-
-    def needed_down(self, up: int, best: int) -> float:
-        """What is missing to the best value."""
-        return (best - up) * (1 + MARGIN)
-
-    def loss(self, value: int) -> float:
-        """Average over cells, times `scale`."""
-        return self.scale * value / (self.unit * self.records)
-
-
-@dataclass(frozen=True, slots=True)
-class DiscernibilityObjective:
-    """Discernibility: a record costs the size of its class, a suppressed one the whole table.
-
-    `up` is the sum of the squares of all class sizes. `down` is what suppression adds: the rest
-    of the table per suppressed record.
-
-    Source: Bayardo and Agrawal 2005, "Data privacy through optimal k-anonymization"; Li and Li
-    2008, section 4.1.
-
-    Args:
-        records: Records of the table.
-        floor: The records in the first column and nothing in the others: no node has a smaller
-            sum of squares.
-    """
-
-    records: int
-    floor: tuple[tuple[int, ...], ...]
-    additive: ClassVar[bool] = True
-
-    def up(self, node: Node, counts: ClassCounts) -> int:
-        """Sum of the squared sizes of all classes."""
-        return counts.squares
-
-    def down(self, counts: ClassCounts) -> int:
-        """What suppressing the small classes adds to their squares."""
-        return counts.small_records * self.records - counts.small_squares
-
-    def value(self, node: Node, counts: ClassCounts) -> int:
-        """Squares of the published classes, and the whole table per suppressed record."""
-        return counts.squares + self.down(counts)
-
-    def lowest_up(self, node: Node) -> int:
-        """No class is empty: at least one pair per record."""
-        return self.records
-
-    def expected_down(self, up: Any, share: Any) -> Any:
-        """Small classes have negligible squares."""
-        return share * (self.records * self.records - up)
-
-    def needed_down(self, up: int, best: int) -> float:
-        """What is missing to the best value."""
-        return (best - up) * (1 + MARGIN)
-
-    def loss(self, value: int) -> float:
-        """The total itself."""
-        return float(value)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassSizeObjective:
-    """Average class size: records of the table per published class, over k.
-
-    The search maximizes the number of published classes, so all figures are negative. A class
-    published above a node is a union of its classes and holds a published one, or at least k
-    records of small ones (`up`); a node publishes at most one class per k records that it does
-    not suppress (`down`).
-
-    Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity", C_AVG;
-    a suppressed record counts in the numerator and belongs to no class.
-
-    Args:
-        records: Records of the table.
-        k: Smallest class size allowed [records].
-        floor: One class per k records, negated, for every column and level.
-    """
-
-    records: int
-    k: int
-    floor: tuple[tuple[int, ...], ...]
-    additive: ClassVar[bool] = False
-
-    def up(self, node: Node, counts: ClassCounts) -> int:
-        """Published classes and what the small ones can make at most, negated."""
-        return -(counts.kept_classes + counts.small_records // self.k)
-
-    def down(self, counts: ClassCounts) -> int:
-        """Classes that the published records can make at most, negated."""
-        return -((self.records - counts.small_records) // self.k)
-
-    def value(self, node: Node, counts: ClassCounts) -> int:
-        """Published classes, negated."""
-        return -counts.kept_classes
-
-    def lowest_up(self, node: Node) -> int:
-        """One class per k records."""
-        return -(self.records // self.k)
-
-    def expected_down(self, up: Any, share: Any) -> Any:
-        """One class per k published records."""
-        return (share - 1.0) * (self.records / self.k)
-
-    def needed_down(self, up: int, best: int) -> float:
-        """More than the best value."""
-        return best + MARGIN * abs(best)
-
-    def loss(self, value: int) -> float:
-        """Records per published class over k; infinite where nothing is published."""
-        return self.records / (-value * self.k) if value else math.inf

@@ -1,6 +1,7 @@
 """Losses: worked examples with their formulas, exact units, and bounds that hold."""
 
 import itertools
+import math
 from collections import Counter
 from fractions import Fraction
 
@@ -12,15 +13,24 @@ from sqlanon.errors import PolicyError
 from sqlanon.loss import (
     CELL_LOSSES,
     LOSSES,
+    MEASURES,
+    PARTS,
+    STEERING,
     CellCosts,
+    checked_loss,
+    entropy_cost,
+    lm_cost,
+    monotone_entropy_cost,
+    precision_cost,
+    suppressed_cell,
+    suppressed_cost,
+    tree_cost,
+)
+from sqlanon.objective import (
     CellObjective,
     ClassCounts,
     ClassSizeObjective,
     DiscernibilityObjective,
-    checked_loss,
-    lm_cost,
-    precision_cost,
-    suppressed_cost,
 )
 from sqlanon.search.knowledge import combine
 from sqlanon.tree import Tree
@@ -162,9 +172,63 @@ def test_average_class_size_without_a_published_class_is_infinite():
 
 
 def test_checked_loss_refuses_an_unknown_name_and_lists_the_known():
-    with pytest.raises(PolicyError, match="choose one of lm, precision, suppressed-cells"):
+    with pytest.raises(PolicyError, match="'ilm' is not known; choose one of lm, tree, precision"):
         checked_loss("ilm")
     assert [checked_loss(name) for name in LOSSES] == list(LOSSES)
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURES if name not in STEERING["incognito"]])
+def test_checked_loss_refuses_what_is_measured_but_cannot_steer(name):
+    with pytest.raises(PolicyError, match=f"'{name}' is measured, but cannot steer incognito; "):
+        checked_loss(name, "incognito")
+
+
+def test_every_loss_that_steers_is_a_measure():
+    assert {name for names in STEERING.values() for name in names} <= set(MEASURES)
+
+
+def test_tree_measure_of_a_cell_is_its_level_over_the_height():
+    for level in range(UNEVEN.height + 1):
+        assert tree_cost(UNEVEN, level) == precision_cost(UNEVEN, level)
+    assert tree_cost(UNEVEN, 1) == [Fraction(1, 3)] * 3
+
+
+# Records per leaf of UNEVEN: level 1 has nodes of 4, 1 and 3 records, level 2 of 4 and 4.
+HELD = (2, 1, 1, 1, 3)
+
+
+def test_entropy_of_a_cell_is_that_of_the_original_within_its_node():
+    assert entropy_cost(UNEVEN, 0, HELD) == [0] * 5
+    assert entropy_cost(UNEVEN, 1, HELD) == [Fraction(3, 2), 0, 0]
+    office = entropy_cost(UNEVEN, 2, HELD)[1]
+    assert float(office) == pytest.approx(2 - 3 / 4 * math.log2(3))
+    assert float(entropy_cost(UNEVEN, 3, HELD)[0]) == pytest.approx(
+        2 / 8 * 2 + 3 * 3 / 8 + 3 / 8 * math.log2(8 / 3)
+    )
+
+
+def test_entropy_of_a_node_without_records_is_0():
+    assert entropy_cost(UNEVEN, 1, (0, 0, 0, 1, 3))[0] == 0
+
+
+def test_entropy_without_counts_takes_each_leaf_for_one_record():
+    assert entropy_cost(SEX, 1) == [1]
+
+
+def test_monotone_entropy_is_the_least_from_the_node_to_the_top():
+    rare = (1, 1, 1, 1, 996)
+    own = entropy_cost(UNEVEN, 1, rare)[0]
+    top = entropy_cost(UNEVEN, 3, rare)[0]
+    assert float(own) == pytest.approx(math.log2(3))
+    assert top < own
+    assert monotone_entropy_cost(UNEVEN, 1, rare)[0] == top
+    assert monotone_entropy_cost(UNEVEN, 2, rare)[1] == entropy_cost(UNEVEN, 2, rare)[1]
+
+
+def test_a_suppressed_cell_loses_1_or_the_entropy_of_its_column():
+    assert [suppressed_cell(name, ONE_VALUE) for name in ("lm", "tree")] == [1, 1]
+    assert suppressed_cell("entropy", SEX, (1, 3)) == entropy_cost(SEX, 1, (1, 3))[0]
+    assert suppressed_cell("monotone-entropy", ONE_VALUE, (5,)) == 0
 
 
 def chain(leaves):
@@ -191,7 +255,7 @@ weights = st.sampled_from([1.0, 2, 0.5, 0.1, 3.7])
 
 @settings(deadline=None)
 @given(
-    st.sampled_from(list(CELL_LOSSES)),
+    st.sampled_from([name for name in CELL_LOSSES if name != "monotone-entropy"]),
     st.lists(st.tuples(trees(), weights), min_size=1, max_size=4),
     st.integers(1, 10**6),
 )
@@ -204,6 +268,59 @@ def test_cell_costs_are_exact_where_a_common_denominator_fits(name, columns, rec
         for level, places in enumerate(column):
             expected = [exact * cost for cost in CELL_LOSSES[name](tree, level)]
             assert [Fraction(cost, costs.unit) for cost in places] == expected
+
+
+@st.composite
+def held(draw):
+    """Random columns: trees, weights, and records per leaf."""
+    columns = draw(st.lists(st.tuples(trees(), weights), min_size=1, max_size=4))
+    counts = [
+        draw(st.lists(st.integers(0, 1000), min_size=n, max_size=n))
+        for n in (len(tree.leaves) for tree, _ in columns)
+    ]
+    return *zip(*columns, strict=True), counts
+
+
+@settings(deadline=None)
+@given(held(), st.integers(1, 10**9))
+def test_monotone_entropy_in_units_is_within_rounding_of_its_bits(columns, records):
+    grown, shares, counts = columns
+    costs = CellCosts.of("monotone-entropy", grown, shares, records, counts)
+    whole = sum(shares)
+    for tree, share, leaves, column in zip(grown, shares, counts, costs.costs, strict=True):
+        for level, places in enumerate(column):
+            for cost, bits in zip(places, monotone_entropy_cost(tree, level, leaves), strict=True):
+                found = costs.scale * cost / costs.unit
+                assert found == pytest.approx(share / whole * float(bits), rel=1e-9, abs=1e-8)
+    top = sum(
+        share / whole * float(entropy_cost(tree, tree.height, leaves)[0])
+        for tree, share, leaves in zip(grown, shares, counts, strict=True)
+    )
+    assert costs.scale == pytest.approx(top, rel=1e-9, abs=1e-8)
+
+
+@settings(deadline=None)
+@given(held(), st.integers(1, 10**9))
+def test_monotone_entropy_in_units_never_shrinks_on_the_way_up(columns, records):
+    grown, shares, counts = columns
+    costs = CellCosts.of("monotone-entropy", grown, shares, records, counts)
+    for tree, column in zip(grown, costs.costs, strict=True):
+        for level in range(tree.height):
+            above = [column[level + 1][parent] for parent in tree.parents(level)]
+            assert all(low <= high for low, high in zip(column[level], above, strict=True))
+    assert sum(column[-1][0] for column in costs.costs) <= costs.unit
+    assert records * costs.unit < 2**62
+
+
+def test_entropies_are_rounded_to_a_stated_part_of_a_bit():
+    cost = monotone_entropy_cost(SEX, 1, (1, 2))[0]
+    assert PARTS % cost.denominator == 0
+    assert float(cost) == pytest.approx(math.log2(3) - 2 / 3, abs=1 / PARTS)
+
+
+def test_scale_of_suppressed_cells_is_the_number_of_cells():
+    assert CellCosts.of("suppressed-cells", TREES, (1.0, 1.0), 7).scale == 14
+    assert CellCosts.of("lm", TREES, (1.0, 3.0), 7).scale == 1
 
 
 @settings(deadline=None)
@@ -285,7 +402,7 @@ def parts(name, table):
         counts = counted(grown, records, node, k, costs)
         result[node] = (
             objective.up(node, counts),
-            objective.down(counts),
+            objective.down(counts.suppressed),
             objective.value(node, counts),
             objective.lowest_up(node),
         )

@@ -1,0 +1,283 @@
+"""Measures: what a release loses, worked out from counts of its cells, classes and values.
+
+One formula in one place: a plan and `measure` count differently and hand the same figures over.
+Measures that add up over cells weigh each column; the others do not. A *suppressed* record is one of
+the original that is not in the release, or has no quasi-identifier left there; what it loses stands
+with each measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from sqlanon.errors import PolicyError
+from sqlanon.loss import CELL_MEASURES, MEASURES, VALUE_MEASURES, distinct, shares, suppressed_cell
+from sqlanon.release import Column, Place, Release, node_counts
+from sqlanon.report import key
+
+
+def cell_measure(name: str, release: Release, weights: Sequence[float]) -> Fraction:
+    """A cell measure as the weighted average over all cells of the original.
+
+    The formulas are those of `loss.CELL_MEASURES`; a suppressed record loses `suppressed_cell` per
+    cell.
+    """
+    total = Fraction(0)
+    for column, part in zip(release.columns, shares(weights), strict=True):
+        cells = release.suppressed * suppressed_cell(name, column.tree, column.counts)
+        for level, nodes in column.by_level().items():
+            costs = CELL_MEASURES[name](column.tree, level, column.counts)
+            counts = dict.fromkeys(map(id, costs), 0)
+            for node, records in nodes:
+                counts[id(costs[node])] += records
+            cells += sum(cost * counts[i] for i, cost in distinct(costs).items())
+        total += part * cells
+    return total / release.records
+
+
+def suppressed_cells(release: Release) -> float:
+    """Cells that say nothing any more: those at the top, and all of suppressed records.
+
+    A total; with weights a cell counts its weight over the mean of the weights.
+
+    Source: as for `loss.suppressed_cost`.
+    """
+    average = cell_measure("suppressed-cells", release, release.weights)
+    return float(average * len(release.columns) * release.records)
+
+
+def hdm(release: Release) -> float:
+    """Hierarchical discernibility, averaged over cells: (N_e - N_v) / (N - N_v).
+
+    For a cell of value v, published as node e: N_v, N_e and N are the records of the original that
+    hold v, hold a value of e, and all. 0 where all hold one value; 1 for a suppressed record. Where
+    the release does not tell which values its cells had (nested nodes in one column), a cell of e
+    counts with the mean over the original's records with a value of e.
+
+    Source: Li and Li 2008, "Towards optimal k-anonymization", section 4.1.
+    """
+    terms = []
+    for column, part in zip(release.columns, shares(release.weights), strict=True):
+        under = {level: node_counts(column.tree, level, column.counts) for level in _levels(column)}
+        for leaf, (level, node), records in _origins(column, under):
+            held, rest = column.counts[leaf], release.records - column.counts[leaf]
+            if rest:
+                terms.append(float(part) * records * (under[level][node] - held) / rest)
+    return (math.fsum(terms) + release.suppressed) / release.records
+
+
+def _levels(column: Column) -> set[int]:
+    return {level for level, _ in column.records}
+
+
+def _origins(
+    column: Column, under: Mapping[int, Sequence[int]]
+) -> Iterable[tuple[int, Place, float]]:
+    """Published records per leaf and node, spread as in the original where nothing tells."""
+    if column.origins is not None:
+        return column.origins
+    return [
+        (leaf, (level, node), column.records[level, node] * count / under[level][node])
+        for level in sorted(under)
+        for leaf, (node, count) in enumerate(
+            zip(column.tree.nodes[level], column.counts, strict=True)
+        )
+        if count and (level, node) in column.records
+    ]
+
+
+def ambiguity(release: Release) -> float:
+    """Ambiguity Metric: how many combinations of values a record stands for, averaged over records.
+
+    The product of its nodes' leaves; of all domains' leaves for a suppressed record.
+
+    Source: Nergiz and Clifton 2007, "Thoughts on k-anonymization"; Kenig 2009, section 3.1.
+    """
+    every = math.prod(float(column.domain) for column in release.columns)
+    terms = [float(number) * records for number, records in release.ambiguities.items()]
+    lost = release.suppressed * every if release.suppressed else 0.0
+    return math.fsum([*terms, lost]) / release.records
+
+
+def discernibility(release: Release) -> float:
+    """Discernibility Metric: a record costs the size of its class, a suppressed one the table's.
+
+    A total: sum of squared class sizes, plus suppressed records times all records.
+
+    Source: Bayardo and Agrawal 2005, "Data privacy through optimal k-anonymization"; Li and Li
+    2008, section 4.1.
+    """
+    sizes = release.statistics.histogram.items()
+    squares = sum(size * size * number for size, number in sizes)
+    return float(squares + release.suppressed * release.records)
+
+
+def average_class_size(release: Release) -> float:
+    """Average class size: records of the original per published class, over k.
+
+    A suppressed record counts above and belongs to no class; infinite where nothing is published.
+
+    Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity", C_AVG.
+    """
+    classes = release.statistics.classes
+    return release.records / (classes * release.k) if classes else math.inf
+
+
+def row_types(release: Release) -> float:
+    """Number of output row types: published classes.
+
+    Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity", section 3, #h.
+    """
+    return float(release.statistics.classes)
+
+
+def average_row_type(release: Release) -> float:
+    """Average size of the output row types [records]; 0 where nothing is published.
+
+    Source: as for `row_types`, h_avg.
+    """
+    return release.statistics.mean
+
+
+def maximum_row_type(release: Release) -> float:
+    """Size of the largest output row type [records]; 0 where nothing is published.
+
+    Source: as for `row_types`, h_max.
+    """
+    return float(max(release.statistics.histogram, default=0))
+
+
+def usefulness(release: Release) -> float:
+    """Usefulness: tuple diversity averaged over output row types; the lower the better.
+
+    The tuple diversity of a row type is the sum over its r cells of |B_j| / |A_j|, the leaves of
+    the node over those of the domain; with weights, each part counts by its weight over their mean.
+    All suppressed records together are one row type of diversity r. In (0, r].
+
+    Source: Loukides and Shao 2007, "Capturing data usefulness and privacy protection in
+    k-anonymisation", with a node's leaves as the group's values; used so in "Pattern-guided
+    k-anonymity", section 3.
+    """
+    number = len(release.columns)
+    lost = 1 if release.suppressed else 0
+    diversity = Fraction(lost)
+    for column, part in zip(release.columns, shares(release.weights), strict=True):
+        sizes = {level: column.tree.sizes(level) for level in _levels(column)}
+        leaves = sum(sizes[level][node] * n for (level, node), n in column.classes.items())
+        diversity += part * Fraction(leaves, column.domain)
+    return float(number * diversity / (release.statistics.classes + lost))
+
+
+def classification(release: Release) -> float | None:
+    """Classification Metric: share of records outside the majority of their class, or suppressed.
+
+    The majority is that of the class attribute's values, NULL being one.
+
+    Source: Iyengar 2002, "Transforming data to satisfy privacy constraints"; Kenig 2009, section
+    3.1.
+    """
+    if release.majority is None:
+        return None
+    return (release.records - release.majority) / release.records
+
+
+def purity(release: Release) -> float | None:
+    """Purity: sum over classes E of |E|/n times the sum over sensitive values s of p(E, s)^2.
+
+    The source defines it for one class; classes count by their records. Nothing is known of a
+    suppressed record but the table, whose purity it has. The mean over the sensitive attributes;
+    NULL is a value unless the policy leaves it out.
+
+    Source: Khaitan, Babu, Jena and Majhi, "Approximation algorithms for optimizing privacy and
+    utility", section III.C.
+    """
+    return _mean(spread.purity for spread in release.sensitive)
+
+
+def purity_gain(release: Release) -> float | None:
+    """Purity gain: purity less that of the original as one class.
+
+    The source does not say what is gained on; this is what knowing the class adds. At least 0
+    without suppression. With it, what is published may be less pure than the table.
+
+    Source: as for `purity`.
+    """
+    return _mean(spread.purity - spread.baseline for spread in release.sensitive)
+
+
+def utility(release: Release) -> float | None:
+    """Khaitan's E: anonymization cost over purity gain; the lower the better.
+
+    The cost is the tree measure, see `loss.tree_cost`, as the average per cell. 0 where it is 0,
+    infinite where something is lost and nothing gained.
+
+    Source: as for `purity`; the cost after its section II.E.
+    """
+    if not release.sensitive:
+        return None
+    cost = cell_measure("tree", release, release.weights)
+    gains = [spread.purity - spread.baseline for spread in release.sensitive]
+    gain = sum(gains, Fraction(0)) / len(gains)
+    if not cost:
+        return 0.0
+    return float(cost / gain) if gain > 0 else math.inf
+
+
+def _mean(figures: Iterable[Fraction]) -> float | None:
+    listed = list(figures)
+    return float(sum(listed, Fraction(0)) / len(listed)) if listed else None
+
+
+def _averaged(name: str) -> Callable[[Release], float]:
+    return lambda release: float(cell_measure(name, release, release.weights))
+
+
+FORMULAS: Mapping[str, Callable[[Release], float | None]] = {
+    **{name: _averaged(name) for name in CELL_MEASURES},
+    "suppressed-cells": suppressed_cells,
+    "hdm": hdm,
+    "ambiguity": ambiguity,
+    "discernibility": discernibility,
+    "average-class-size": average_class_size,
+    "row-types": row_types,
+    "average-row-type": average_row_type,
+    "maximum-row-type": maximum_row_type,
+    "usefulness": usefulness,
+    "classification": classification,
+    "purity": purity,
+    "purity-gain": purity_gain,
+    "utility": utility,
+}
+
+
+def measured(release: Release) -> dict[str, float]:
+    """Every measure that applies to a release, by its JSON name."""
+    found = {key(name): FORMULAS[name](release) for name in MEASURES}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def refuse_inapplicable(names: Iterable[str], *, sensitive: bool, class_attribute: bool) -> None:
+    """Refuses measures that are not known, or that something is missing for.
+
+    Args:
+        names: The measures asked for.
+        sensitive: Whether there is a sensitive attribute.
+        class_attribute: Whether there is a class attribute.
+
+    Raises:
+        PolicyError: Says what is missing and how it is named.
+    """
+    for name in names:
+        if name not in MEASURES:
+            raise PolicyError(f"loss {name!r} is not known; choose from {', '.join(MEASURES)}")
+        if name in VALUE_MEASURES and not sensitive:
+            raise PolicyError(
+                f"loss {name!r} needs a sensitive attribute; name one with --sensitive COLUMN"
+            )
+        if name == "classification" and not class_attribute:
+            raise PolicyError(
+                "loss 'classification' needs a class attribute; name it with "
+                "--class-attribute COLUMN"
+            )

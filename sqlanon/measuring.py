@@ -1,0 +1,197 @@
+"""Measuring: what a released table loses against its original, whoever anonymized it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.binding import Subject, bind, column_types, refuse_unsuited
+from sqlanon.encoding import encode_subject
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.loss import VALUE_MEASURES
+from sqlanon.measures import measured, refuse_inapplicable
+from sqlanon.policy import Policy
+from sqlanon.privacy import KAnonymity
+from sqlanon.published import read_published
+from sqlanon.release import Column, Release
+from sqlanon.report import SCHEMA_VERSION, ClassStatistics, figure, key, share
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureReport:
+    """What a release loses against its original.
+
+    Args:
+        loss: Every measure that applies, or those asked for, by JSON name.
+        records: Records of the original.
+        suppressed_records: Those that are not in the release, or only without quasi-identifiers.
+        statistics: The release's equivalence classes, suppressed records left out.
+        notes: What a reader should know besides.
+        seconds: How long it took.
+    """
+
+    loss: Mapping[str, float]
+    records: int
+    suppressed_records: int
+    statistics: ClassStatistics
+    notes: tuple[str, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `measure --json`: every measure by its name, beside what was counted."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "records": self.records,
+            "suppressed_records": self.suppressed_records,
+            "published_records": self.statistics.records,
+            "classes": self.statistics.classes,
+            "k": self.statistics.smallest,
+            **{name: x if math.isfinite(x) else None for name, x in self.loss.items()},
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        lost = share(self.suppressed_records, self.records)
+        lines = [
+            f"{self.statistics.records:,} of {self.records:,} records published in "
+            f"{self.statistics.classes:,} classes, the smallest of {self.statistics.smallest:,}; "
+            f"{self.suppressed_records:,} suppressed ({lost})"
+        ]
+        width = max(map(len, self.loss), default=0)
+        for name, value in self.loss.items():
+            lines.append(f"  {name.replace('_', '-'):<{width}}  {figure(value)}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be measured besides what always is.
+
+    Args:
+        class_attribute: The column that the classification metric is about.
+        losses: The only measures wanted; empty for all that apply.
+    """
+
+    class_attribute: str | None = None
+    losses: tuple[str, ...] = ()
+
+
+def measure_release(
+    engine: Engine, original: exp.Table, table: exp.Table, policy: Policy, wanted: Wanted
+) -> MeasureReport:
+    """Measures a released table against its original, from these and the hierarchies alone.
+
+    Args:
+        engine: Where both are.
+        original: The original.
+        table: The released table.
+        policy: Quasi-identifiers, what is sensitive, the label of suppressed values, and k.
+        wanted: What is to be measured.
+
+    Raises:
+        PolicyError: Columns that are missing, or measures that do not apply.
+        HierarchyError: A hierarchy does not fit the original.
+        SourceError: The release is none of the original, or its labels cannot be read.
+    """
+    started = time.monotonic()
+    refuse_inapplicable(
+        wanted.losses,
+        sensitive=bool(policy.sensitive),
+        class_attribute=wanted.class_attribute is not None,
+    )
+    plain = _plain(policy)
+    subject = bind(engine, original, plain)
+    sensitive = _sensitive(engine, subject, table, policy, wanted)
+    with engine.workspace():
+        encoded = encode_subject(engine, subject, plain)
+        published = read_published(engine, subject, encoded, table, policy.suppressed_label)
+        release = Release(
+            subject.records,
+            policy.k,
+            published.statistics,
+            published.columns(),
+            published.ambiguities(),
+            [published.spread(name, nulls=nulls) for name, nulls in sensitive.items()],
+            None if wanted.class_attribute is None else published.majority(wanted.class_attribute),
+        )
+    notes = _notes(release)
+    left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
+    if left_out:
+        names = ", ".join(map(repr, left_out))
+        notes.append(f"the released table has no column {names}; purity is that of the others")
+    loss = measured(release)
+    return MeasureReport(
+        loss={name: loss[name] for name in (map(key, wanted.losses) if wanted.losses else loss)},
+        records=release.records,
+        suppressed_records=release.suppressed,
+        statistics=release.statistics,
+        notes=tuple(notes),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _notes(release: Release) -> list[str]:
+    estimated = [column.tree.column for column in release.columns if _is_estimated(column)]
+    if not estimated:
+        return []
+    return [
+        f"hdm is estimated for {', '.join(map(repr, estimated))}: the release does not tell which "
+        "original values its cells had"
+    ]
+
+
+def _is_estimated(column: Column) -> bool:
+    """Whether hdm depends on which values cells had: not for single values, nor for the top."""
+    if column.origins is not None:
+        return False
+    sizes = {column.tree.sizes(level)[node] for level, node in column.records}
+    return bool(sizes - {1, column.domain})
+
+
+def _plain(policy: Policy) -> Policy:
+    """The quasi-identifiers and k: what a release satisfies and which columns it keeps is open."""
+    k = [model for model in policy.models if isinstance(model, KAnonymity)]
+    nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": (), "entity": None}
+    return replace(policy, models=k, **nothing)
+
+
+def _sensitive(
+    engine: Engine, subject: Subject, table: exp.Table, policy: Policy, wanted: Wanted
+) -> dict[str, bool]:
+    """The sensitive attributes in both tables, and whether NULL is a value of theirs.
+
+    Raises:
+        PolicyError: Columns that a table does not have but must, or a class attribute that is
+            generalized.
+    """
+    types = column_types(engine, table)
+    attributes = policy.sensitive_attributes
+    label = wanted.class_attribute
+    named = [*attributes, *([] if label is None else [label])]
+    faults = [f"the original has no column {n!r}" for n in named if n not in subject.columns]
+    missing = [name for name in subject.names if name not in types]
+    if missing:
+        faults.append(
+            f"the released table has no column {', '.join(map(repr, missing))}; name as "
+            "quasi-identifiers (--qi) those that it has"
+        )
+    if label in subject.attributes:
+        faults.append(f"class attribute {label!r} is a quasi-identifier, which is generalized")
+    elif label is not None and label not in types:
+        faults.append(f"the released table has no column {label!r}, the class attribute")
+    found = {name: a.nulls == "value" for name, a in attributes.items() if name in types}
+    if attributes and not found and set(wanted.losses) & set(VALUE_MEASURES):
+        names = ", ".join(map(repr, attributes))
+        faults.append(f"the released table has no column {names}, which purity is about")
+    if faults:
+        raise PolicyError("; ".join(faults))
+    refuse_unsuited(engine, table, {name: types[name] for name in subject.names})
+    return found

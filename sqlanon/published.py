@@ -1,0 +1,379 @@
+"""Published: a table that somebody published, read with the hierarchies of its original."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.binding import Subject
+from sqlanon.encoding import Encoded
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.hierarchy import Tree
+from sqlanon.query import encode, measure, released
+from sqlanon.query.names import create_temporary, nested
+from sqlanon.reading import Label, Match, Nodes, read
+from sqlanon.release import Column, Place, Spread
+from sqlanon.report import ClassStatistics
+
+Origins = list[tuple[int, Place, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What the labels of a published column stand for.
+
+    Args:
+        nodes: The nodes of its hierarchy.
+        places: The node of each label.
+        records: Published records per node [records].
+        classes: Published classes per node.
+    """
+
+    nodes: Nodes
+    places: Mapping[Label, Place]
+    records: Mapping[Place, int]
+    classes: Mapping[Place, int]
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether every original value can have become only one node."""
+        return self.nodes.disjoint(self.records)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published table, its classes in a table of their own.
+
+    Args:
+        engine: Where they are.
+        subject: The original.
+        encoded: Its codes.
+        table: The published table.
+        classes: Its classes.
+        statistics: Its classes by size, that of suppressed records left out.
+        suppressed: The label of suppressed records; None where no class counts as suppressed.
+        labels: Per column what its labels stand for.
+    """
+
+    engine: Engine
+    subject: Subject
+    encoded: Encoded
+    table: exp.Table
+    classes: exp.Table
+    statistics: ClassStatistics
+    suppressed: str | None
+    labels: tuple[Labels, ...]
+
+    def columns(self) -> tuple[Column, ...]:
+        """The quasi-identifiers as they are published."""
+        parts = zip(
+            self.subject.trees,
+            self.subject.weights,
+            self.encoded.counts,
+            self.labels,
+            self._origins(),
+            strict=True,
+        )
+        return tuple(
+            Column(tree, weight, counts, labels.records, labels.classes, origins)
+            for tree, weight, counts, labels, origins in parts
+        )
+
+    def ambiguities(self) -> dict[float, int]:
+        """Published records per product of their nodes' leaves."""
+        sizes = [{labels.nodes.run(place)[1] for place in labels.records} for labels in self.labels]
+        constant = math.prod(float(min(each)) for each in sizes if len(each) == 1)
+        varying = [number for number, each in enumerate(sizes) if len(each) > 1]
+        if not varying:
+            return {constant: self.statistics.records} if self.statistics.records else {}
+        sized = [measure.Sized.by_label(number) for number in varying]
+        rows = self.engine.rows(measure.products(self.classes, self._read(), sized))
+        return {constant * product: records for product, records in rows}
+
+    def spread(self, name: str, *, nulls: bool) -> Spread:
+        """How the values of a sensitive attribute are spread over the classes.
+
+        Args:
+            name: The column, in both tables.
+            nulls: Whether NULL is a value; else its records do not count.
+        """
+        every, kept = released.column_values(self.subject.table, name), self._values(name)
+        if not nulls:
+            every, kept = measure.without_null(every), measure.without_null(kept)
+        [(records, squares)] = self.engine.rows(measure.value_squares(nested(every, "rows")))
+        rows = self.engine.rows(measure.spread(nested(kept, "rows"), self._keys))
+        return Spread(rows, records, squares)
+
+    def majority(self, name: str) -> int:
+        """Records that hold the most frequent value of a column within their class."""
+        rows = nested(self._values(name), "rows")
+        count: int = self.engine.rows(measure.majority(rows, self._keys))[0][0]
+        return count
+
+    def _values(self, name: str) -> exp.Select:
+        return released.class_values(self.table, self.subject.names, name, self.suppressed)
+
+    @property
+    def _keys(self) -> list[str]:
+        return list(map(measure.label, range(len(self.labels))))
+
+    def _read(self) -> exp.Table:
+        """What the labels stand for, as a table."""
+        columns: dict[str, list[object]] = {
+            name: [] for name in (encode.ATTRIBUTE, measure.LABEL, released.PLACE, measure.LEAVES)
+        }
+        for number, labels in enumerate(self.labels):
+            places = {place: position for position, place in enumerate(labels.records)}
+            for label, place in labels.places.items():
+                row = (number, label, places[place], labels.nodes.run(place)[1])
+                for values, value in zip(columns.values(), row, strict=True):
+                    values.append(value)
+        table = self.engine.temporary("read")
+        types = {**dict.fromkeys(columns, "BIGINT"), measure.LABEL: "VARCHAR"}
+        self.engine.load(table, columns, types)
+        return table
+
+    def _origins(self) -> list[Origins | None]:
+        """Per column the published records of each leaf, where the release tells them.
+
+        Where nested nodes are published in a column, a value can have become either. Where they are
+        not and records are suppressed, the classes tell how many of each value.
+        """
+        told = [
+            _whole(labels, c) for labels, c in zip(self.labels, self.encoded.counts, strict=True)
+        ]
+        if self.statistics.records == self.subject.records or not self.statistics.records:
+            return told
+        if any(origins is None for origins in told):
+            return [None] * len(told)
+        return self._linked()
+
+    def _linked(self) -> list[Origins | None]:
+        """The same by the classes: a published class holds the original's records of its labels.
+
+        Raises:
+            SourceError: Classes that are larger than in the original.
+        """
+        number = len(self.labels)
+        masks = [self.encoded.layout.column_masks(column, 0) for column in range(number)]
+        rows = self._stored("mapped", released.mapped(self.encoded.table, self._targets(), masks))
+        held = self._stored("held", released.place_sizes(rows, number))
+        there = self._stored(
+            "released", released.released_places(self.classes, self._read(), number)
+        )
+        surplus = self.engine.rows(released.surplus(there, held, number))[0][0]
+        if surplus:
+            raise SourceError(
+                f"{surplus} classes of the released table hold more records than the original has "
+                "there: it is no release of this original"
+            )
+        linked: list[Origins | None] = [[] for _ in self.labels]
+        targets = list(map(_targets, self.labels))
+        for column, leaf, whole, part in self.engine.rows(
+            released.origins(rows, there, held, number)
+        ):
+            origins = linked[column]
+            assert origins is not None
+            origins.append((leaf, targets[column][leaf], whole + part))
+        return linked
+
+    def _stored(self, name: str, query: exp.Select) -> exp.Table:
+        table = self.engine.temporary(name)
+        self.engine.run(create_temporary(table, query))
+        return table
+
+    def _targets(self) -> exp.Table:
+        """Which node each leaf became, as a table; a leaf that is not published is left out."""
+        layout = self.encoded.layout
+        words = [encode.word(w) for w in range(layout.words)]
+        names = (encode.ATTRIBUTE, encode.LEAF, released.PLACE, *words)
+        columns: dict[str, list[int]] = {name: [] for name in names}
+        for number, labels in enumerate(self.labels):
+            places = {place: position for position, place in enumerate(labels.records)}
+            codes = list(zip(*layout.leaf_codes(number, self.subject.trees[number]), strict=True))
+            for leaf, place in _targets(labels).items():
+                row = (number, leaf, places[place], *codes[leaf])
+                for values, value in zip(columns.values(), row, strict=True):
+                    values.append(value)
+        table = self.engine.temporary("targets")
+        self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
+        return table
+
+
+def _targets(labels: Labels) -> dict[int, Place]:
+    """The node that each leaf became."""
+    runs = {place: labels.nodes.run(place) for place in labels.records}
+    return {leaf: place for place, (first, n) in runs.items() for leaf in range(first, first + n)}
+
+
+def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
+    """The records of each leaf where none is suppressed; None where nodes are nested."""
+    if not labels.disjoint:
+        return None
+    return [(leaf, place, counts[leaf]) for leaf, place in _targets(labels).items() if counts[leaf]]
+
+
+def read_published(
+    engine: Engine, subject: Subject, encoded: Encoded, table: exp.Table, suppressed: str
+) -> Published:
+    """Counts the classes of a published table and reads its labels.
+
+    Args:
+        engine: Where the tables are.
+        subject: The original.
+        encoded: Its codes.
+        table: The published table.
+        suppressed: The label of suppressed values.
+
+    Raises:
+        SourceError: The table cannot be a release of the original, or has labels that no node or
+            several nodes have.
+        PolicyError: The label of suppressed values is that of a value or node, too.
+    """
+    classes = engine.temporary("classes")
+    query = released.table_classes(table, subject.names, suppressed)
+    engine.run(create_temporary(classes, query))
+    kept, lost = _statistics(engine, classes)
+    published = kept.records + lost
+    if published > subject.records:
+        raise SourceError(
+            f"the released table has {published} records and the original {subject.records}: it is "
+            "no release of this original"
+        )
+    label: str | None = suppressed
+    if lost == subject.records:
+        # Nothing tells it from a table generalized to the top, which suppresses nothing.
+        label = None
+        engine.run(
+            create_temporary(
+                classes := engine.temporary("classes"),
+                released.table_classes(table, subject.names, None),
+            )
+        )
+        kept, lost = _statistics(engine, classes)
+    if lost:
+        _refuse_two_meanings(subject, suppressed)
+    labels = _labels(engine, subject, encoded, classes, suppressed)
+    return Published(engine, subject, encoded, table, classes, kept, label, labels)
+
+
+def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, int]:
+    """The classes that are published, by size, and the records that are not."""
+    rows = engine.rows(measure.class_histogram(classes))
+    kept = ClassStatistics.of((size, number) for size, small, number in rows if not small)
+    return kept, sum(size * number for size, small, number in rows if small)
+
+
+def _refuse_two_meanings(subject: Subject, suppressed: str) -> None:
+    for tree in subject.trees:
+        inner = {
+            label
+            for level in range(tree.height + 1)
+            if len(tree.sizes(level)) > 1
+            for label in tree.labels[level]
+        }
+        if suppressed in inner:
+            raise PolicyError(
+                f"the label for suppressed values also stands for a value or a node of column "
+                f"{tree.column!r}; name another with --suppressed-label"
+            )
+
+
+def _labels(
+    engine: Engine, subject: Subject, encoded: Encoded, classes: exp.Table, suppressed: str
+) -> tuple[Labels, ...]:
+    """What the labels of every column stand for; all faults at once."""
+    nodes, places = _load_nodes(engine, subject, suppressed)
+    found, faults = [], []
+    for number, name in enumerate(subject.names):
+        held = engine.temporary("held")
+        engine.run(create_temporary(held, released.held_labels(classes, number)))
+        kind = subject.columns[name]
+        matches = [
+            Match(label, places[number][place], records, n)
+            for label, place, records, n in engine.rows(
+                released.readings(held, nodes, number, kind)
+            )
+        ]
+        tree = Nodes(subject.trees[number], encoded.counts[number])
+        reading = read(tree, matches)
+        faults += _unknown(engine, held, name, matches)
+        faults += _unclear(name, reading.ambiguous, reading.excessive)
+        found.append(_labelled(tree, reading.places, matches))
+    if faults:
+        raise SourceError("; ".join(faults))
+    return tuple(found)
+
+
+def _load_nodes(
+    engine: Engine, subject: Subject, suppressed: str
+) -> tuple[exp.Table, list[list[Place]]]:
+    """The labels of every node of every column, as a table; and per column its nodes."""
+    names = (encode.ATTRIBUTE, encode.LEAF, released.IS_LEAF, released.PLACE)
+    columns: dict[str, list[object]] = {name: [] for name in names}
+    places = []
+    for number, tree in enumerate(subject.trees):
+        listed = _node_labels(tree, suppressed)
+        columns[encode.ATTRIBUTE] += [number] * len(listed)
+        columns[encode.LEAF] += [label for label, _ in listed]
+        columns[released.IS_LEAF] += [int(place[0] == 0) for _, place in listed]
+        columns[released.PLACE] += range(len(listed))
+        places.append([place for _, place in listed])
+    table = engine.temporary("nodes")
+    types = {**dict.fromkeys(columns, "BIGINT"), encode.LEAF: "VARCHAR"}
+    engine.load(table, columns, types)
+    return table, places
+
+
+def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
+    """Every node of a tree with its label; the label of suppressed values is one of the top."""
+    listed = [
+        (label, (level, node))
+        for level in range(tree.height + 1)
+        for node, label in enumerate(tree.node_labels(level))
+    ]
+    if all(label != suppressed for label, _ in listed):
+        listed.append((suppressed, (tree.height, 0)))
+    return listed
+
+
+def _unknown(engine: Engine, held: exp.Table, name: str, matches: Sequence[Match]) -> list[str]:
+    labels, records = engine.rows(released.held_totals(held))[0]
+    known = {match.label: match.records for match in matches}
+    if labels == len(known):
+        return []
+    return [
+        f"column {name!r} of the released table has {labels - len(known)} labels, of "
+        f"{records - sum(known.values())} records, that its hierarchy does not know; add them to "
+        "the hierarchy, or name the label of suppressed values with --suppressed-label"
+    ]
+
+
+def _unclear(name: str, ambiguous: int, excessive: int) -> list[str]:
+    faults = []
+    if ambiguous:
+        faults.append(
+            f"column {name!r} of the released table has {ambiguous} labels that stand for "
+            "different nodes at several levels of its hierarchy; give each node a label of its own"
+        )
+    if excessive:
+        faults.append(
+            f"column {name!r} of the released table has {excessive} labels with more records than "
+            "the original has there: it is no release of this original"
+        )
+    return faults
+
+
+def _labelled(nodes: Nodes, places: Mapping[Label, Place], matches: Sequence[Match]) -> Labels:
+    """The records and classes of the nodes that labels stand for."""
+    records: dict[Place, int] = {}
+    classes: dict[Place, int] = {}
+    for match in matches:
+        if places.get(match.label) == match.place:
+            records[match.place] = records.get(match.place, 0) + match.records
+            classes[match.place] = classes.get(match.place, 0) + match.classes
+    return Labels(nodes, places, records, classes)

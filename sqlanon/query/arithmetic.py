@@ -1,0 +1,118 @@
+"""Small pieces of syntax trees that calculate: exact whole numbers, real numbers, windows.
+
+Parentheses stand wherever an operand is itself an operation: a tree without them would be written
+as another one. What is given is used, not copied: give every piece once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+from sqlanon.query.names import column
+
+# Sums of real numbers depend on the order of the rows; sums of whole parts of one do not.
+PARTS = 1 << 50
+
+
+def number(value: int) -> exp.Literal:
+    """A whole number."""
+    return exp.Literal(this=str(value), is_string=False)
+
+
+def real(value: float) -> exp.Cast:
+    """A real number."""
+    return double(exp.Literal(this=repr(value), is_string=False))
+
+
+def plus(*terms: exp.Expr) -> exp.Expr:
+    """The sum of some terms."""
+    return reduce(lambda left, right: exp.Add(this=left, expression=_operand(right)), terms)
+
+
+def minus(left: exp.Expr, right: exp.Expr) -> exp.Sub:
+    """A difference."""
+    return exp.Sub(this=_operand(left), expression=_operand(right))
+
+
+def times(*factors: exp.Expr) -> exp.Expr:
+    """The product of some factors."""
+    return reduce(
+        lambda left, right: exp.Mul(this=_operand(left), expression=_operand(right)), factors
+    )
+
+
+def divided(left: exp.Expr, right: exp.Expr) -> exp.Div:
+    """A quotient of which at least one part is a real number."""
+    return exp.Div(this=_operand(left), expression=_operand(right))
+
+
+def whole_part(left: exp.Expr, right: exp.Expr) -> exp.IntDiv:
+    """How often one whole number goes into another."""
+    return exp.IntDiv(this=_operand(left), expression=_operand(right))
+
+
+def _operand(expression: exp.Expr) -> exp.Expr:
+    return exp.Paren(this=expression) if isinstance(expression, exp.Binary) else expression
+
+
+def or_zero(expression: exp.Expr) -> exp.Coalesce:
+    """The value, 0 where it is NULL."""
+    return exp.Coalesce(this=expression, expressions=[number(0)])
+
+
+def not_zero(expression: exp.Expr) -> exp.Nullif:
+    """The value, NULL where it is 0."""
+    return exp.Nullif(this=expression, expression=number(0))
+
+
+def double(expression: exp.Expr) -> exp.Cast:
+    """As a real number."""
+    return exp.Cast(this=expression, to=exp.DataType(this=exp.DataType.Type.DOUBLE))
+
+
+def wide(expression: exp.Expr) -> exp.Cast:
+    """A whole number as one of up to 38 digits, of which sums and products are exact."""
+    size = [exp.DataTypeParam(this=number(digits)) for digits in (38, 0)]
+    kind = exp.DataType(this=exp.DataType.Type.DECIMAL, expressions=size)
+    return exp.Cast(this=expression, to=kind)
+
+
+def in_parts(expression: exp.Expr) -> exp.Cast:
+    """A real number in whole parts."""
+    return wide(times(expression, number(PARTS)))
+
+
+def of_parts(parts: exp.Expr) -> exp.Div:
+    """The real number that is made of so many parts."""
+    return divided(double(parts), number(PARTS))
+
+
+def is_null(expression: exp.Expr) -> exp.Is:
+    """Whether a value is NULL."""
+    return exp.Is(this=expression, expression=exp.Null())
+
+
+def summed(name: str) -> exp.Sum:
+    """The sum of a column."""
+    return exp.Sum(this=column(name))
+
+
+def over(
+    function: exp.Expr, by: Sequence[exp.Expr] = (), order: Sequence[exp.Expr] = ()
+) -> exp.Window:
+    """A window function."""
+    ordering = exp.Order(expressions=list(order)) if order else None
+    return exp.Window(this=function, partition_by=list(by), order=ordering)
+
+
+def ascending(expression: exp.Expr, *, nulls_first: bool = False) -> exp.Ordered:
+    """In an order: from the least to the greatest."""
+    return exp.Ordered(this=expression, desc=False, nulls_first=nulls_first)
+
+
+def descending(expression: exp.Expr) -> exp.Ordered:
+    """In an order: from the greatest to the least, NULL last."""
+    return exp.Ordered(this=expression, desc=True, nulls_first=False)

@@ -1,0 +1,113 @@
+"""Reading: which node of its hierarchy each label of a published column stands for.
+
+A label can be that of several nodes: a branch that repeats a node at several levels, or a hierarchy
+that uses one text twice. What decides is how many records the original has under a node, and the
+levels that all labels of the column have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from sqlanon.hierarchy import Tree
+from sqlanon.release import Place, node_counts
+
+Label = str | None
+Run = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node that a label may stand for.
+
+    Args:
+        label: The label.
+        place: The node.
+        records: Published records with the label [records].
+        classes: Published classes with it.
+    """
+
+    label: Label
+    place: Place
+    records: int
+    classes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the labels of a column stand for.
+
+    Args:
+        places: The node of each label.
+        ambiguous: Labels that stand for different nodes, and nothing decides which.
+        excessive: Labels that more records have than the original has under any node of theirs.
+    """
+
+    places: Mapping[Label, Place]
+    ambiguous: int = 0
+    excessive: int = 0
+
+
+class Nodes:
+    """The nodes of a tree as runs of leaves, with the original's records under each.
+
+    Args:
+        tree: The tree.
+        counts: Records of the original per leaf [records].
+    """
+
+    def __init__(self, tree: Tree, counts: Sequence[int]) -> None:
+        levels = range(tree.height + 1)
+        sizes = [tree.sizes(level) for level in levels]
+        self._first = [list(accumulate(each, initial=0)) for each in sizes]
+        self._sizes = sizes
+        self._records = [node_counts(tree, level, counts) for level in levels]
+
+    def run(self, place: Place) -> Run:
+        """First leaf and number of leaves of a node: nodes of one run are one set of values."""
+        level, node = place
+        return self._first[level][node], self._sizes[level][node]
+
+    def records(self, place: Place) -> int:
+        """Records of the original under a node."""
+        return self._records[place[0]][place[1]]
+
+    def disjoint(self, places: Iterable[Place]) -> bool:
+        """Whether no node lies within another, so that each value can have become only one."""
+        runs = sorted({place: self.run(place) for place in places}.values())
+        return all(first + size <= other for (first, size), (other, _) in pairwise(runs))
+
+
+def read(nodes: Nodes, matches: Iterable[Match]) -> Reading:
+    """Chooses the node of each label.
+
+    First, a node with fewer records in the original than the label has in the release is none of
+    its nodes. If then the labels share a level, all are of that level, the lowest if the sets of
+    values are the same at each; if the sets differ, labels with several are ambiguous. If they
+    share none, each label is of its lowest node.
+    """
+    candidates: dict[Label, list[Place]] = {}
+    excessive = set()
+    for match in sorted(matches, key=lambda match: match.place):
+        fitting = candidates.setdefault(match.label, [])
+        if match.records <= nodes.records(match.place):
+            fitting.append(match.place)
+    excessive = {label for label, fitting in candidates.items() if not fitting}
+    for label in excessive:
+        del candidates[label]
+    unclear = {
+        label for label, places in candidates.items() if len({nodes.run(p) for p in places}) > 1
+    }
+    shared = [dict.fromkeys(level for level, _ in places) for places in candidates.values()]
+    levels = [level for level in (shared[0] if shared else ()) if all(level in s for s in shared)]
+    options = [
+        {label: next(p for p in places if p[0] == level) for label, places in candidates.items()}
+        for level in levels
+    ]
+    distinct = {tuple(map(nodes.run, option.values())) for option in options}
+    if unclear and len(distinct) != 1:
+        return Reading({}, len(unclear), len(excessive))
+    lowest = {label: places[0] for label, places in candidates.items()}
+    return Reading(options[0] if options else lowest, 0, len(excessive))

@@ -1,0 +1,126 @@
+"""Release: what is counted of a published table, whoever published it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlanon.hierarchy import Tree
+from sqlanon.report import ClassStatistics
+
+Place = tuple[int, int]
+"""A node of a tree: its level, and its number within the level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A quasi-identifier as it is published.
+
+    Args:
+        tree: Its hierarchy.
+        weight: How much its cells count.
+        counts: Records of the original per leaf [records].
+        records: Published records per node [records].
+        classes: Published classes per node.
+        origins: Published records per leaf and the node that it became; None where the release
+            does not tell.
+    """
+
+    tree: Tree
+    weight: float
+    counts: Sequence[int]
+    records: Mapping[Place, int]
+    classes: Mapping[Place, int]
+    origins: Sequence[tuple[int, Place, float]] | None = None
+
+    @property
+    def domain(self) -> int:
+        """Number of leaves."""
+        return len(self.tree.leaves)
+
+    def by_level(self) -> dict[int, list[tuple[int, int]]]:
+        """Per level that is published, its nodes and their records."""
+        levels: dict[int, list[tuple[int, int]]] = {}
+        for (level, node), records in self.records.items():
+            levels.setdefault(level, []).append((node, records))
+        return levels
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the values of an attribute are spread over the published classes.
+
+    Args:
+        classes: Rows of class size, number of classes of that size, and the sum over these of
+            their squared value counts.
+        records: Records of the original that count.
+        squares: Sum of the squared value counts of the original.
+    """
+
+    classes: Sequence[tuple[int, int, int]]
+    records: int
+    squares: int
+
+    @property
+    def published(self) -> int:
+        """Published records that count."""
+        return sum(size * number for size, number, _ in self.classes)
+
+    @property
+    def baseline(self) -> Fraction:
+        """Purity of the original as one class."""
+        return Fraction(self.squares, self.records**2) if self.records else Fraction(0)
+
+    @property
+    def purity(self) -> Fraction:
+        """Purity of the classes, each counting by its records."""
+        if not self.records:
+            return Fraction(0)
+        common = math.lcm(*(size for size, _, _ in self.classes if size))
+        parts = sum(squares * (common // size) for size, _, squares in self.classes if size)
+        lost = self.records - self.published
+        return (Fraction(parts, common) + lost * self.baseline) / self.records
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What is counted of a release.
+
+    Args:
+        records: Records of the original.
+        k: Smallest class size that the policy allows [records].
+        statistics: The published classes, that of suppressed records left out.
+        columns: The quasi-identifiers.
+        ambiguities: Per number of combinations that a published record can stand for, such records.
+        sensitive: The sensitive attributes.
+        majority: Published records that hold the most frequent value of the class attribute within
+            their class; None without one.
+    """
+
+    records: int
+    k: int
+    statistics: ClassStatistics
+    columns: Sequence[Column]
+    ambiguities: Mapping[float, int]
+    sensitive: Sequence[Spread] = ()
+    majority: int | None = None
+
+    @property
+    def suppressed(self) -> int:
+        """Records that are not published."""
+        return self.records - self.statistics.records
+
+    @property
+    def weights(self) -> list[float]:
+        """Weights of the columns."""
+        return [column.weight for column in self.columns]
+
+
+def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
+    """Records under each node of a level, from the records of each leaf."""
+    result = [0] * (tree.nodes[level][-1] + 1)
+    for node, count in zip(tree.nodes[level], counts, strict=True):
+        result[node] += count
+    return result

@@ -1,0 +1,254 @@
+"""Every measure by its formula alone, over lists of records, and random tables to try it on."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+STAR = "*"
+
+
+@st.composite
+def hierarchies(draw, name, repeats=True):
+    """Rows of a random laminar tree: NULL leaves, chains, and labels that repeat their leaf."""
+    leaves = [f"{name}{i}" for i in range(draw(st.integers(1, 5)))]
+    if draw(st.booleans()):
+        leaves[draw(st.integers(0, len(leaves) - 1))] = None
+    rows = [[leaf] for leaf in leaves]
+    groups = [[i] for i in range(len(leaves))]
+    for level in range(1, draw(st.integers(1, 3))):
+        merged = []
+        for group in groups:
+            if merged and draw(st.booleans()):
+                merged[-1] += group
+            else:
+                merged.append(list(group))
+        groups = merged
+        for group in groups:
+            alone = len(group) == 1 and leaves[group[0]] is not None
+            same = repeats and alone and draw(st.booleans())
+            for i in group:
+                rows[i].append(leaves[i] if same else f"{name} {level} {group[0]}")
+    return [(*row, STAR) for row in rows]
+
+
+@st.composite
+def tables(draw, repeats=True):
+    """A table: its trees, weights, records, and values of attributes beside them."""
+    trees = [draw(hierarchies(name, repeats)) for name in "abc"[: draw(st.integers(1, 3))]]
+    records = draw(
+        st.lists(
+            st.tuples(*(st.sampled_from([row[0] for row in tree]) for tree in trees)),
+            min_size=1,
+            max_size=12,
+        )
+    )
+    values = st.sampled_from(["flu", "cough", "fever", None])
+    attributes = draw(st.integers(0, 2))
+    return {
+        "trees": trees,
+        "weights": [draw(st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])) for _ in trees],
+        "records": records,
+        "sensitive": [[draw(values) for _ in records] for _ in range(attributes)],
+        "nulls": [draw(st.sampled_from(["value", "none"])) for _ in range(attributes)],
+        "classes": [draw(values) for _ in records],
+        "k": draw(st.integers(1, min(4, len(records)))),
+    }
+
+
+def label(tree, value, level):
+    """The label of a value's node."""
+    return next(row[level] for row in tree if row[0] == value)
+
+
+def values_under(tree, value, level):
+    """The set of values of a value's node."""
+    return frozenset(row[0] for row in tree if row[level] == label(tree, value, level))
+
+
+def full_domain(table, node):
+    """Per record the levels that a node of the lattice publishes it at; None where suppressed."""
+    rows = [
+        tuple(label(t, v, n) for t, v, n in zip(table["trees"], record, node, strict=True))
+        for record in table["records"]
+    ]
+    sizes = Counter(rows)
+    return [node if sizes[row] >= table["k"] else None for row in rows]
+
+
+def released_rows(table, levels):
+    """The labels of each record as published; None where suppressed."""
+    return [
+        None
+        if place is None
+        else tuple(label(t, v, n) for t, v, n in zip(table["trees"], record, place, strict=True))
+        for record, place in zip(table["records"], levels, strict=True)
+    ]
+
+
+def entropy(values):
+    """Entropy of a list of values [bits]."""
+    total = len(values)
+    return -math.fsum(c / total * math.log2(c / total) for c in Counter(values).values())
+
+
+def cell(table, name, column, value, level):
+    """What one published cell loses."""
+    tree = table["trees"][column]
+    under = values_under(tree, value, level)
+    held = [record[column] for record in table["records"]]
+    if name == "lm":
+        return Fraction(len(under) - 1, len(tree) - 1) if len(tree) > 1 else 0
+    if name in ("tree", "precision"):
+        return Fraction(level, len(tree[0]) - 1)
+    if name == "suppressed_cells":
+        return int(level > 0 and len(under) == len(tree))
+    if name == "entropy":
+        return entropy([v for v in held if v in under])
+    if name == "monotone_entropy":
+        return min(
+            cell(table, "entropy", column, value, above) for above in range(level, len(tree[0]))
+        )
+    assert name == "hdm"
+    rest = len(held) - held.count(value)
+    return (
+        Fraction(sum(v in under for v in held) - held.count(value), rest) if rest else Fraction(0)
+    )
+
+
+def lost_cell(table, name, column):
+    """What one cell of a suppressed record loses."""
+    if "entropy" in name:
+        return entropy([record[column] for record in table["records"]])
+    return 1
+
+
+def cell_average(table, levels, name, penalty=None):
+    """A measure of cells as the weighted average over all cells."""
+    weights, total = table["weights"], []
+    for number, (record, place) in enumerate(zip(table["records"], levels, strict=True)):
+        for column, weight in enumerate(weights):
+            if place is None:
+                loss = lost_cell(table, name, column)
+            elif penalty is not None:
+                loss = penalty(number, column)
+            else:
+                loss = cell(table, name, column, record[column], place[column])
+            total.append(weight * float(loss))
+    return math.fsum(total) / sum(weights) / len(levels)
+
+
+def purity_parts(rows, values, nulls):
+    """Purity of the published classes, and of the table as one class."""
+    counted = [(r, v) for r, v in zip(rows, values, strict=True) if nulls == "value" or v]
+    if not counted:
+        return 0.0, 0.0
+
+    def pure(group):
+        return sum((c / len(group)) ** 2 for c in Counter(group).values())
+
+    whole = pure([v for _, v in counted])
+    classes = {}
+    for row, value in counted:
+        classes.setdefault(row, []).append(value)
+    lost = len(classes.pop(None, []))
+    total = sum(len(group) * pure(group) for group in classes.values()) + lost * whole
+    return total / len(counted), whole
+
+
+def every_measure(table, levels, penalty=None):
+    """All measures that apply, by name.
+
+    Args:
+        table: The table.
+        levels: Per record the level of each column; None where suppressed.
+        penalty: What a cell loses by hdm, where the release does not tell its value.
+    """
+    rows = released_rows(table, levels)
+    sizes = Counter(row for row in rows if row is not None)
+    n, lost, r = len(rows), rows.count(None), len(table["trees"])
+    found = {
+        name: cell_average(table, levels, name)
+        for name in ("lm", "tree", "precision", "suppressed_cells", "entropy", "monotone_entropy")
+    }
+    found["suppressed_cells"] *= n * r
+    found["hdm"] = cell_average(table, levels, "hdm", penalty)
+    found["ambiguity"] = (
+        sum(
+            math.prod(
+                len(tree) if place is None else len(values_under(tree, v, place[column]))
+                for column, (tree, v) in enumerate(zip(table["trees"], record, strict=True))
+            )
+            for record, place in zip(table["records"], levels, strict=True)
+        )
+        / n
+    )
+    found["discernibility"] = sum(size * size for size in sizes.values()) + lost * n
+    found["average_class_size"] = n / (len(sizes) * table["k"]) if sizes else math.inf
+    found["row_types"] = len(sizes)
+    found["average_row_type"] = sum(sizes.values()) / len(sizes) if sizes else 0
+    found["maximum_row_type"] = max(sizes.values(), default=0)
+    found["usefulness"] = usefulness(table, levels, rows)
+    found["classification"] = (
+        n
+        - sum(
+            max(
+                Counter(
+                    c for c, own in zip(table["classes"], rows, strict=True) if own == row
+                ).values()
+            )
+            for row in sizes
+        )
+    ) / n
+    if table["sensitive"]:
+        parts = [
+            purity_parts(rows, values, nulls)
+            for values, nulls in zip(table["sensitive"], table["nulls"], strict=True)
+        ]
+        found["purity"] = sum(pure for pure, _ in parts) / len(parts)
+        gain = sum(pure - whole for pure, whole in parts) / len(parts)
+        found["purity_gain"] = gain
+        cost = found["tree"]
+        found["utility"] = 0 if not cost else cost / gain if gain > 1e-12 else math.inf
+    return found
+
+
+def usefulness(table, levels, rows):
+    """Average tuple diversity of the row types, suppressed records being one of them."""
+    weights = table["weights"]
+    types = {}
+    for record, place, row in zip(table["records"], levels, rows, strict=True):
+        if row is None:
+            types[None] = len(weights)
+            continue
+        parts = [
+            weight * len(values_under(tree, v, n)) / len(tree)
+            for weight, tree, v, n in zip(weights, table["trees"], record, place, strict=True)
+        ]
+        types[row] = len(weights) * sum(parts) / sum(weights)
+    return sum(types.values()) / len(types)
+
+
+def create(connection, name, table, rows):
+    """Writes a table of quasi-identifiers c0, c1, ... and the attributes beside them.
+
+    Args:
+        connection: Where to.
+        name: The table.
+        table: What is beside the quasi-identifiers.
+        rows: Per record its quasi-identifiers; None for a record that is left out.
+    """
+    columns = [f"c{i}" for i in range(len(table["trees"]))]
+    columns += [f"s{i}" for i in range(len(table["sensitive"]))] + ["class"]
+    typed = ", ".join(f'"{column}" VARCHAR' for column in columns)
+    connection.execute(f'CREATE OR REPLACE TABLE "{name}" ({typed})')
+    marks = ", ".join("?" for _ in columns)
+    beside = [*table["sensitive"], table["classes"]]
+    kept = [
+        [*row, *(values[i] for values in beside)] for i, row in enumerate(rows) if row is not None
+    ]
+    if kept:
+        connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', kept)
