@@ -6,22 +6,31 @@ Names are loaded when they are first used, so that a program which needs few of 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # not from typing, which is slow to load and not always needed
+    from typing import Any
+
     from sqlanon.api import anonymize as anonymize
     from sqlanon.api import apply as apply
     from sqlanon.api import check as check
+    from sqlanon.api import measure as measure
     from sqlanon.api import plan as plan
+    from sqlanon.api import risk as risk
     from sqlanon.engine.rewrite import rewrite as rewrite
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
     from sqlanon.hierarchy import Hierarchy as Hierarchy
+    from sqlanon.measuring import MeasureReport as MeasureReport
     from sqlanon.plans import Plan as Plan
     from sqlanon.policy import Policy as Policy
     from sqlanon.policy import QuasiIdentifier as QuasiIdentifier
+    from sqlanon.policy import Sensitive as Sensitive
     from sqlanon.privacy import KAnonymity as KAnonymity
+    from sqlanon.privacy import LDiversity as LDiversity
+    from sqlanon.privacy import TCloseness as TCloseness
+    from sqlanon.reidentification import RiskReport as RiskReport
     from sqlanon.report import CheckReport as CheckReport
     from sqlanon.report import Report as Report
 
@@ -29,17 +38,24 @@ _HOMES = {
     "anonymize": "sqlanon.api",
     "apply": "sqlanon.api",
     "check": "sqlanon.api",
+    "measure": "sqlanon.api",
     "plan": "sqlanon.api",
+    "risk": "sqlanon.api",
     "rewrite": "sqlanon.engine.rewrite",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
     "VerificationError": "sqlanon.errors",
     "Hierarchy": "sqlanon.hierarchy",
+    "MeasureReport": "sqlanon.measuring",
     "Plan": "sqlanon.plans",
     "Policy": "sqlanon.policy",
     "QuasiIdentifier": "sqlanon.policy",
+    "Sensitive": "sqlanon.policy",
     "KAnonymity": "sqlanon.privacy",
+    "LDiversity": "sqlanon.privacy",
+    "TCloseness": "sqlanon.privacy",
     "CheckReport": "sqlanon.report",
+    "RiskReport": "sqlanon.reidentification",
     "Report": "sqlanon.report",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605

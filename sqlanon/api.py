@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.checking import check_table
-from sqlanon.engine.source import Limits, OpenedSource, open_source
-from sqlanon.errors import PolicyError, ResidueError, SqlanonError
+from sqlanon.engine.source import Limits, OpenedSource, is_database, open_source
+from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy import Policy
-from sqlanon.report import CheckReport, Report
+from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
 
 if TYPE_CHECKING:
+    from sqlanon.measuring import MeasureReport
     from sqlanon.plans import Plan
     from sqlanon.publishing import Target
+    from sqlanon.reidentification import RiskReport
 
 # What not every call needs is imported where it is needed: a command must start fast.
 Progress = Callable[[str], None]
 Policies = Policy | Callable[[Sequence[str]], Policy]
+Confirm = Callable[["Plan"], object]
 
 
 def check(
@@ -43,6 +46,91 @@ def check(
     """
     with open_source(connection, table, read_only=True, **resources) as source:
         return check_table(source.engine, source.table, _settled(source, policy))
+
+
+def risk(
+    connection: Any,
+    table: Any,
+    policy: Policies,
+    *,
+    population: Any = None,
+    threshold: float = RISK_THRESHOLD,
+    identifying: float = 0.05,
+    max_columns: int | None = None,
+    every_subset: bool = False,
+    progress: Progress | None = None,
+    **resources: Unpack[Limits],
+) -> RiskReport:
+    """How easily people of a table as it stands are found again, and by which columns.
+
+    Args:
+        connection: As for `check`.
+        table: As for `check`; the table as it would be released.
+        policy: Quasi-identifiers, and the entity where persons count, or a function as for
+            `check`; hierarchies are not used.
+        population: Everybody that the table's records were drawn from, with the same columns and
+            generalized alike: a table, a frame, or a path to a file of data.
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+        identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
+        max_columns: Most columns of a set that is looked at; 0 for no sets, None for as many as
+            keep the sets within 2,000.
+        every_subset: Whether to count and list every set, also those that hold a smaller
+            identifying one.
+        progress: Called with a line that says how far the count is.
+        resources: As for `check`.
+
+    Raises:
+        SqlanonError: The source, the policy or the population is at fault; the message says how.
+    """
+    from sqlanon.risks import RiskOptions, assess, opened_population
+
+    options = RiskOptions(threshold, identifying, max_columns, every_subset, progress)
+    with (
+        open_source(connection, table, read_only=True, **resources) as source,
+        opened_population(source.engine, population) as against,
+    ):
+        return assess(source.engine, source.table, _settled(source, policy), options, against)
+
+
+def measure(
+    connection: Any,
+    original: Any,
+    released: Any,
+    policy: Policies,
+    *,
+    released_table: str | None = None,
+    class_attribute: str | None = None,
+    losses: Sequence[str] = (),
+    **resources: Unpack[Limits],
+) -> MeasureReport:
+    """Every measure of what a released table loses against its original, whoever anonymized it.
+
+    Args:
+        connection: As for `check`; where the original is.
+        original: The original, as `table` for `check`.
+        released: The released table: one of the same connection, a frame, or a path to a database
+            or to a file of data.
+        policy: Quasi-identifiers with their hierarchies and weights, sensitive columns, the label
+            of suppressed values, and k, or a function as for `check`.
+        released_table: The table of a released database that holds more than one.
+        class_attribute: The column that the classification metric is about.
+        losses: The only measures wanted; every one that applies where left out.
+        resources: As for `check`.
+
+    Raises:
+        SqlanonError: A table or the policy is at fault; the message says how.
+    """
+    from sqlanon.engine.beside import opened_beside
+    from sqlanon.measuring import Wanted, measure_release
+
+    wanted = Wanted(class_attribute, tuple(losses))
+    with (
+        open_source(connection, original, read_only=True, **resources) as source,
+        opened_beside(source.engine, released, released_table) as table,
+        source.engine.transaction(),
+    ):
+        settled = _settled(source, policy)
+        return measure_release(source.engine, source.table, table, settled, wanted)
 
 
 def plan(
@@ -96,6 +184,7 @@ def apply(
     output: str | Path | None = None,
     overwrite: bool = False,
     table: Any = None,
+    confirm: Confirm | None = None,
     **resources: Unpack[Limits],
 ) -> Report:
     """Publishes what a plan says, in one transaction, and proves it on the published table.
@@ -104,11 +193,14 @@ def apply(
         connection: As for `check`.
         plan: The plan.
         into: Name of a new table.
-        in_place: Whether the published table takes the original's place. Where sqlanon opened
-            the database itself, the file is rewritten so that no byte of the original remains.
+        in_place: Whether the published table takes the original's place. Where sqlanon opens
+            the database itself, a fresh file takes the place of the old one in one step: either
+            nothing has happened, or no byte of the original remains.
         output: A file to write: .csv, .csv.gz, .parquet, .arrow or .duckdb.
         overwrite: Whether an existing table or file may be replaced.
-        table: The table, where it is not called what the plan calls it.
+        table: The table, where it is not called what the plan calls it. A file of data holds only
+            one, whatever its name.
+        confirm: Called with the plan before anything is written; what it raises stops that.
         resources: As for `check`.
 
     Raises:
@@ -116,17 +208,18 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing import Target, publish
+    from sqlanon.publishing import Target
 
     file = None if output is None else Path(output)
-    target = Target(into, in_place, file, overwrite, limits=resources)
-    if table is None and plan.of_frame:
-        raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
-    named = plan.table if table is None else table
-    with open_source(connection, named, read_only=file is not None, **resources) as source:
+    target = Target(into, in_place, file, overwrite, resources, confirm)
+    named = _named(connection, plan) if table is None else table
+    try:
+        opened = open_source(connection, named, read_only=file is not None, **resources)
+    except MissingTableError as error:
+        raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
+    with opened as source:
         _refuse_lost(source, target)
-        report = publish(source.engine, plan, source.table, target)
-    return _finished(source, target, report)
+        return _publish(source, plan, target)
 
 
 def anonymize(
@@ -143,6 +236,7 @@ def anonymize(
     minimal_nodes: bool = False,
     time_limit: float | None = None,
     progress: Progress | None = None,
+    confirm: Confirm | None = None,
     **resources: Unpack[Limits],
 ) -> Report:
     """Plans and applies in one transaction: `plan` and `apply` in one call.
@@ -160,6 +254,7 @@ def anonymize(
         minimal_nodes: As for `plan`.
         time_limit: As for `plan`.
         progress: As for `plan`.
+        confirm: As for `apply`.
         resources: As for `check`.
 
     Raises:
@@ -168,53 +263,77 @@ def anonymize(
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
     from sqlanon.planning import Options, make_plan
-    from sqlanon.publishing import Target, publish
+    from sqlanon.publishing import Target, refuse_target
 
     file = None if output is None else Path(output)
     options = Options(method, loss, minimal_nodes, time_limit, progress)
-    target = Target(into, in_place, file, overwrite, limits=resources)
+    target = Target(into, in_place, file, overwrite, resources, confirm)
     with open_source(connection, table, read_only=file is not None, **resources) as source:
         _refuse_lost(source, target)
         settled = _settled(source, policy)
         settled.check_columns(list(source.engine.columns(source.table)), publish=True)
-        with source.engine.transaction():
+        with _unchanged(source, target):
+            refuse_target(source.engine, source.table, target)
             found = make_plan(source.engine, source.table, settled, options, fingerprinted=False)
-            report = publish(source.engine, found, source.table, target)
-    return _finished(source, target, report)
+            return _publish(source, found, target)
 
 
 def _settled(source: OpenedSource, policy: Policies) -> Policy:
-    if isinstance(policy, Policy):
-        return policy
-    return policy(list(source.engine.columns(source.table)))
+    made = policy
+    if callable(policy):
+        made = policy(list(source.engine.columns(source.table)))
+    if not isinstance(made, Policy):
+        raise PolicyError(
+            "policy must be a Policy, or a function from the columns to one, "
+            f"not a {type(made).__name__}; Policy.from_dict and Policy.from_toml make one"
+        )
+    return made
+
+
+def _named(connection: Any, plan: Plan) -> str | None:
+    """What the plan's table is called in a source; None for the one table of a file of data."""
+    if plan.of_frame:
+        raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
+    path = Path(connection) if isinstance(connection, str | Path) else None
+    is_data = path is not None and path.is_file() and not is_database(path)
+    return None if is_data else plan.table
 
 
 def _refuse_lost(source: OpenedSource, target: Target) -> None:
-    """A table made from a file lives in memory alone: what is written there is lost."""
+    """Refuses where the published table would be lost, or the original would not be.
+
+    A table made from a file lives in memory alone, and a second name of a file keeps its content.
+    """
+    from sqlanon.engine.rewrite import refuse_second_name
+
     if source.kind == "file" and target.output is None:
         raise PolicyError(
             "the source is a file, not a database; publish to another file with --output FILE"
         )
+    file = _replaced_file(source, target)
+    if file is not None:
+        refuse_second_name(file)
 
 
-def _finished(source: OpenedSource, target: Target, report: Report) -> Report:
-    from sqlanon.engine.rewrite import rewrite
-    from sqlanon.publishing import STILL_THERE
+def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
+    """The database file that a fresh one replaces: only where nobody but sqlanon has it open."""
+    return source.path if target.in_place and source.owned else None
 
-    if not target.in_place:
-        return report
-    if not source.owned or source.path is None:
-        return replace(report, notes=(*report.notes, STILL_THERE))
-    limits = target.limits
-    try:
-        rewrite(
-            source.path,
-            threads=limits.get("threads"),
-            memory_limit=limits.get("memory_limit"),
-        )
-    except SqlanonError as error:
-        raise ResidueError(f"the table was replaced and checked, but {error}") from None
-    except KeyboardInterrupt as interrupt:
-        interrupt.add_note(f"the table was replaced and checked, but {STILL_THERE}")
-        raise
-    return report
+
+def _unchanged(source: OpenedSource, target: Target) -> AbstractContextManager[None]:
+    """Keeps a table as it is while it is planned and published.
+
+    Where a fresh file replaces the old one, nobody else can have the old one open.
+    """
+    if _replaced_file(source, target) is not None:
+        return nullcontext()
+    return source.engine.transaction()
+
+
+def _publish(source: OpenedSource, plan: Plan, target: Target) -> Report:
+    from sqlanon.publishing import publish, publish_afresh
+
+    file = _replaced_file(source, target)
+    if file is None:
+        return publish(source.engine, plan, source.table, target)
+    return publish_afresh(source.engine, plan, source.table, target, file)

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlglot import exp
 
+from sqlanon.batch import Batch, FrequencySet
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
-from sqlanon.hierarchy import Tree
-from sqlanon.loss import CellCosts, ClassCounts, Objective
+from sqlanon.objective import ClassCounts, Objective, Suppressed
+from sqlanon.pricing import Pricing
 from sqlanon.query import frequency
-from sqlanon.query.encode import extent, word
-from sqlanon.query.frequency import Price
+from sqlanon.query.encode import extent
 from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Node
 from sqlanon.search.knowledge import Check, Forecast
 
+if TYPE_CHECKING:
+    from sqlanon.gains import GainCounter
+    from sqlanon.violations import Found, Violations
+
 Rows = list[tuple[int, ...]]
 
 WORTHWHILE = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
+MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
+QUERY = 100_000  # rows that are scanned in the time that a query is planned
+PRICED = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
 TYPICAL = 8  # size of a class that is not small, in multiples of k
 WRITING = 3  # how many rows are scanned in the time that one is written
-
-
-@dataclass(frozen=True, slots=True)
-class FrequencySet:
-    """Class sizes of a node, held in the database.
-
-    Args:
-        node: The node.
-        table: Its classes, in the shape of the encoded table.
-        rows: Number of classes.
-    """
-
-    node: Node
-    table: exp.Table
-    rows: int
 
 
 @dataclass(slots=True)
@@ -48,41 +41,35 @@ class Counter:
     Args:
         engine: Where the sets live.
         encoded: The codes.
-        trees: The hierarchies.
         k: Smallest class size allowed [records].
         objective: The loss, whose two parts each check works out.
-        costs: Costs of cells, where suppression matters to the loss.
+        pricing: Costs of cells, where suppression matters to the loss.
         squares: Whether the loss needs squared class sizes.
         lowest: The lowest node that will be asked for.
         entropies: Per column and level the entropy of the generalized column [bits]; they
             foretell how many rows a roll-up will have.
+        violations: What fails the models beyond k; None where there are none.
+        gains: What classes gain, where the loss asks for it.
     """
 
     engine: Engine
     encoded: Encoded
-    trees: Sequence[Tree]
     k: int
     objective: Objective
-    costs: CellCosts | None
+    pricing: Pricing | None
     squares: bool
     lowest: Node
     entropies: Sequence[Sequence[float]]
+    violations: Violations | None = None
+    gains: GainCounter | None = None
     sets: list[FrequencySet] = field(default_factory=list)
     counted: int = 0
     rolled_up: int = 0
-    _prices: dict[tuple[int, int], Price] = field(default_factory=dict)
-    _prepared: dict[tuple[str, ...], Callable[[Sequence[object]], Rows]] = field(
-        default_factory=dict
-    )
-    _uniform: list[list[bool]] = field(default_factory=list)
+    _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
+    _within: dict[Node, ClassCounts] = field(default_factory=dict)
     _density: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.costs is not None:
-            self._uniform = [
-                [self.costs.is_uniform(number, level) for level in range(len(levels))]
-                for number, levels in enumerate(self.costs.costs)
-            ]
         self._density = Forecast(sum(map(max, self.entropies)))
         self.sets.append(self._base())
 
@@ -91,74 +78,176 @@ class Counter:
         if not nodes:
             return []
         self._roll_up(nodes)
-        sources = [self._nearest(node).table for node in nodes]
-        masks = [self.encoded.layout.node_masks(node) for node in nodes]
         self.counted += len(nodes)
-        if self.costs is None:
-            rows = sorted(self._class_counts(sources)([mask for node in masks for mask in node]))
-            counts = [ClassCounts(*row[1:]) for row in rows]
-        else:
-            prices = [self._node_prices(node) for node in nodes]
-            query = frequency.small_costs(sources, masks, self.k, prices)
-            rows = sorted(self.engine.rows(query))
-            counts = [self._costed(n, row[1:]) for n, row in zip(nodes, rows, strict=True)]
-        return [self._check(node, count) for node, count in zip(nodes, counts, strict=True)]
+        counts: dict[Node, ClassCounts] = {}
+        for batch in self._batches(nodes):
+            counts |= self._gaining(batch, self._counts(batch))
+        checks = [self._check(node, counts[node]) for node in nodes]
+        return checks if self.violations is None else self._examined(checks, counts)
 
-    def _class_counts(self, sources: Sequence[exp.Table]) -> Callable[[Sequence[object]], Rows]:
-        """The query of so many nodes' class sizes, written once per choice of sources."""
-        names = tuple(source.name for source in sources)
-        if names not in self._prepared:
+    def _batches(self, nodes: Sequence[Node]) -> list[Batch]:
+        """The nodes by the set that they are counted from: few sets, since a query has its price.
+
+        A group of nodes leaves the set that all can be counted from where a smaller one saves more
+        scanned rows than a query costs.
+        """
+        if not nodes:
+            return []
+        common = self._nearest(reduce(_meet, nodes))
+        groups: dict[int, list[Node]] = {}
+        for node in nodes:
+            groups.setdefault(self.sets.index(self._nearest(node)), []).append(node)
+        together: list[Node] = []
+        batches = []
+        for place, group in groups.items():
+            source = self.sets[place]
+            if len(group) * (common.rows - source.rows) > QUERY:
+                batches += self._split(source, group)
+            else:
+                together += group
+        return batches + self._split(common, together)
+
+    def _split(self, source: FrequencySet, nodes: Sequence[Node]) -> list[Batch]:
+        """Nodes in batches that the memory holds: a query groups the set once for each node."""
+        size = max(1, MOST // max(source.rows, 1))
+        return [
+            Batch(source, nodes[start : start + size], self.encoded.layout)
+            for start in range(0, len(nodes), size)
+        ]
+
+    def batch(self, node: Node) -> Batch:
+        """One node by the set that it is counted from."""
+        return self._batches([node])[0]
+
+    def _counts(self, batch: Batch) -> dict[Node, ClassCounts]:
+        rows = self._query(batch.source)(batch.parameters)
+        if batch.source.prices is None:
+            found = {
+                number: ClassCounts(classes, small, records, *(squares or (0, 0)))
+                for number, classes, small, records, *squares in rows
+            }
+            return {node: found[number] for number, node in enumerate(batch.nodes)}
+        found = {
+            number: self._priced(batch.nodes[number], (small, records, cost))
+            for number, small, records, _, cost in rows
+        }
+        return {
+            node: found.get(number) or self._priced(node, (0, 0, 0))
+            for number, node in enumerate(batch.nodes)
+        }
+
+    def _gaining(
+        self, batch: Batch, counts: Mapping[Node, ClassCounts]
+    ) -> Mapping[Node, ClassCounts]:
+        """The counts with what the classes gain, where the loss asks for it."""
+        if self.gains is None:
+            return counts
+        gained = zip(batch.nodes, self.gains.count(batch), strict=True)
+        return {node: replace(counts[node], gains=gains) for node, gains in gained}
+
+    def _query(self, source: FrequencySet) -> Callable[[Sequence[object]], Rows]:
+        """The query that counts nodes from a set, written once for each set."""
+        if source.table.name not in self._prepared:
             words = self.encoded.layout.words
-            query = frequency.class_counts(sources, words, self.k, squares=self.squares)
-            self._prepared[names] = self.engine.prepare(query)
-        return self._prepared[names]
+            query = (
+                frequency.class_counts(source.table, words, self.k, squares=self.squares)
+                if source.prices is None
+                else frequency.small_costs(source.table, words, self.k, source.prices)
+            )
+            self._prepared[source.table.name] = self.engine.prepare(query)
+        return self._prepared[source.table.name]
+
+    def settle(self, check: Check) -> Check:
+        """The check of a node that was within the allowance, with what it suppresses in the end."""
+        if self.violations is None or check.settled:
+            return check
+        node = check.node
+        batch, scope = self.batch(node), self.violations.scope
+        settled = self.violations.settle(batch)
+        counts = self._violating(node, settled.found)
+        if self.gains is not None and counts.gains is not None:
+            suppressed = self.violations.suppressed(settled, batch)
+            counts = replace(counts, gains=self.gains.settled(counts.gains, batch, suppressed))
+        checked = self._check(node, counts)
+        if scope.keeping and not self.violations.is_published(settled, batch):
+            checked = replace(checked, suppressed=scope.records + 1)
+        # What suppression brought about later proves nothing about other nodes.
+        return replace(
+            checked, up=check.up, down=check.down, required=check.required, most=check.most
+        )
+
+    def _examined(self, checks: Sequence[Check], counts: Mapping[Node, ClassCounts]) -> list[Check]:
+        """The checks by the violations of all models, where k alone does not rule a node out."""
+        assert self.violations is not None
+        scope = self.violations.scope
+        most = None if scope.superset_monotone else scope.records
+        examined = {check.node: replace(check, most=most) for check in checks}
+        within = [check.node for check in checks if check.suppressed <= scope.allowance]
+        self._within |= {node: counts[node] for node in within}
+        for batch in self._batches(within):
+            for node, found in zip(batch.nodes, self.violations.count(batch), strict=True):
+                examined[node] = self._judged(node, found, most)
+        return list(examined.values())
+
+    def _judged(self, node: Node, found: Found, most: int | None) -> Check:
+        """The check of a node with the violations of all models."""
+        assert self.violations is not None
+        scope, required = self.violations.scope, found.required
+        if scope.union_closed:
+            # Classes that all satisfy the models make unions that do: above, and so below.
+            required = max(required, min(found.records, 1))
+            most = most if found.records else 0
+        settled = not found.records or not (scope.unsettled or self.gains is not None)
+        check = self._check(node, self._violating(node, found))
+        return replace(check, required=required, most=most, settled=settled)
+
+    def _violating(self, node: Node, found: Found) -> ClassCounts:
+        """The counts of a node with the violations of all models."""
+        certain = Suppressed(found.required, found.required_squares, found.required_cost)
+        each = ClassCounts(
+            self._within[node].classes,
+            found.classes,
+            found.records,
+            self._within[node].squares,
+            found.squares,
+            found.cost,
+            required=certain,
+            gains=self._within[node].gains,
+        )
+        return each if self.pricing is None else self._with_uniform(node, each)
+
+    def _with_uniform(self, node: Node, counts: ClassCounts) -> ClassCounts:
+        """The same with the columns where all cells cost the same."""
+        assert self.pricing is not None
+        uniform, certain = self.pricing.uniform(node), counts.required
+        if certain is not None:
+            certain = replace(certain, cost=certain.cost + uniform * certain.records)
+        cost = counts.small_cost + uniform * counts.small_records
+        return replace(counts, small_cost=cost, required=certain)
 
     def _base(self) -> FrequencySet:
         """The encoded table, rolled up to the lowest node."""
         leaves = tuple(0 for _ in self.lowest)
         base = FrequencySet(leaves, self.encoded.table, self.encoded.rows)
-        return self._rolled(base, self.lowest) if any(self.lowest) else base
+        return self._rolled(base, self.lowest) if any(self.lowest) else self._with_prices(base)
 
-    def _costed(self, node: Node, row: Sequence[int]) -> ClassCounts:
+    def _priced(self, node: Node, row: Sequence[int]) -> ClassCounts:
         """Small classes with what they cost; how many others there are is guessed, not counted."""
-        assert self.costs is not None
         small, records, cost = row
-        uniform = sum(
-            levels[level][0]
-            for number, (levels, level) in enumerate(zip(self.costs.costs, node, strict=True))
-            if self._uniform[number][level]
-        )
         others = (sum(self.encoded.counts[0]) - records) // (TYPICAL * self.k)
-        return ClassCounts(small + others, small, records, small_cost=cost + uniform * records)
+        counts = ClassCounts(small + others, small, records, small_cost=cost)
+        return self._with_uniform(node, counts)
 
-    def _node_prices(self, node: Node) -> list[Price]:
-        assert self.costs is not None
-        return [
-            self._price(number, level)
-            for number, level in enumerate(node)
-            if not self._uniform[number][level]
-        ]
-
-    def _price(self, number: int, level: int) -> Price:
-        """What a column's cells cost at a level, loaded when it is first needed."""
-        assert self.costs is not None
-        if (number, level) not in self._prices:
-            layout, tree = self.encoded.layout, self.trees[number]
-            masks = layout.column_masks(number, level)
-            words = layout.leaf_codes(number, tree)
-            codes = {
-                tuple(w & m for w, m in zip(code, masks, strict=True)): node
-                for code, node in zip(zip(*words, strict=True), tree.nodes[level], strict=True)
-            }
-            columns: dict[str, Sequence[object]] = {
-                word(w): [code[w] for code in codes] for w in range(layout.words)
-            }
-            costs = self.costs.costs[number][level]
-            columns[frequency.COST] = [costs[node] for node in codes.values()]
-            table = self.engine.temporary("prices")
-            self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
-            self._prices[number, level] = Price(table, masks)
-        return self._prices[number, level]
+    def _with_prices(self, source: FrequencySet) -> FrequencySet:
+        """The same set, holding what cells cost where that is worth its room."""
+        if self.pricing is None:
+            return source
+        prices = self.pricing.tables
+        if source.rows > PRICED or not prices.levels:
+            return replace(source, prices=prices)
+        prices = self.pricing.held(source.table, source.node)
+        assert prices.held is not None
+        return replace(source, table=prices.held, prices=prices)
 
     def _nearest(self, node: Node) -> FrequencySet:
         """The smallest set that a node can be counted from."""
@@ -193,12 +282,12 @@ class Counter:
     def _rolled(self, source: FrequencySet, node: Node) -> FrequencySet:
         table = self.engine.temporary("frequency")
         masks = self.encoded.layout.node_masks(node)
-        query = frequency.roll_up(source.table, masks)
+        query = frequency.roll_up(source.table, masks, self.encoded.held)
         self.engine.run(create_temporary(table, query))
         self.rolled_up += 1
         rows = self.engine.rows(extent(table))[0][0]
         self._density.learn(self._entropy(node), rows / self.encoded.rows)
-        return FrequencySet(node, table, rows)
+        return self._with_prices(FrequencySet(node, table, rows))
 
     def _entropy(self, node: Node) -> float:
         return sum(levels[level] for levels, level in zip(self.entropies, node, strict=True))
@@ -210,8 +299,9 @@ class Counter:
             node,
             counts.small_records,
             objective.up(node, counts),
-            objective.down(counts),
+            objective.down(counts.certain),
             objective.value(node, counts),
+            gain=None if counts.gains is None else counts.gains.most,
         )
 
 

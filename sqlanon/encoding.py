@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -13,8 +14,13 @@ from sqlanon.codes import Layout
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy import Tree
+from sqlanon.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.names import create_temporary
+
+if TYPE_CHECKING:
+    from sqlanon.details import Details, SensitiveCodes
+    from sqlanon.query.encode import Carried
 
 Maps = Mapping[str, exp.Select]
 
@@ -28,12 +34,18 @@ class Encoded:
         rows: Number of combinations.
         layout: Which bits hold which level of which column.
         counts: `counts[column][leaf]`: records that hold a leaf [records].
+        maps: Per column its leaf map: rows of value and words.
+        details: What models beyond k need besides; None where there are none.
+        held: Columns of the table, one per sensitive value, where these are few.
     """
 
     table: exp.Table
     rows: int
     layout: Layout
     counts: tuple[tuple[int, ...], ...]
+    maps: Maps
+    details: Details | None = None
+    held: tuple[str, ...] = ()
 
     def entropies(self, trees: Sequence[Tree]) -> list[list[float]]:
         """Entropy of every column at every level [bits]."""
@@ -43,8 +55,16 @@ class Encoded:
         ]
 
 
-def encode_subject(engine: Engine, subject: Subject) -> Encoded:
-    """Writes the table of distinct combinations.
+def encode_subject(
+    engine: Engine, subject: Subject, policy: Policy, valued: Sequence[str] = ()
+) -> Encoded:
+    """Writes the table of distinct combinations, and that of the details where models need it.
+
+    Args:
+        engine: Where the table lives.
+        subject: The table.
+        policy: The policy.
+        valued: Sensitive attributes that the loss looks at.
 
     Raises:
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
@@ -56,14 +76,52 @@ def encode_subject(engine: Engine, subject: Subject) -> Encoded:
         for number, name in enumerate(subject.names)
     }
     _refuse_repeated(engine, subject, maps)
-    table = engine.temporary("encoded")
-    query = encode.encoded(subject.table, maps, set(subject.nullable), layout.words)
-    engine.run(create_temporary(table, query))
+    details: Details | None
+    if policy.demands or policy.entity or valued:
+        from sqlanon.details import ranked  # k alone needs none of these
+
+        codes = ranked(engine, subject, policy, valued)
+        table, details, held = _detailed(engine, subject, maps, layout.words, codes)
+    else:
+        table, details, held = _written(engine, subject, maps, layout.words)
     rows, records = engine.rows(encode.extent(table))[0]
     if records != subject.records:
         raise HierarchyError(_uncovered(engine, subject, maps))
     counts = _leaf_counts(engine, subject, layout, table)
-    return Encoded(table, rows, layout, counts)
+    return Encoded(table, rows, layout, counts, maps, details, held)
+
+
+def _written(
+    engine: Engine, subject: Subject, maps: Maps, words: int
+) -> tuple[exp.Table, None, tuple[str, ...]]:
+    table = engine.temporary("encoded")
+    query = encode.encoded(subject.table, maps, set(subject.nullable), words)
+    engine.run(create_temporary(table, query))
+    return table, None, ()
+
+
+def _detailed(
+    engine: Engine,
+    subject: Subject,
+    maps: Maps,
+    words: int,
+    codes: tuple[Sequence[SensitiveCodes], Mapping[str, Carried]],
+) -> tuple[exp.Table, Details, tuple[str, ...]]:
+    """The table of combinations from that of the details, which carries sensitive codes, too."""
+    from sqlanon.details import Details  # k alone needs none of these
+    from sqlanon.profiled import columns_of, is_profiled
+    from sqlanon.query.profiles import profiled
+    from sqlanon.query.violations import ENTITY
+
+    attributes, carried = codes
+    table, detailed = engine.temporary("encoded"), engine.temporary("details")
+    query = encode.encoded(subject.table, maps, set(subject.nullable), words, carried)
+    engine.run(create_temporary(detailed, query))
+    details = Details(detailed, tuple(attributes), ENTITY in carried)
+    rows, _ = engine.rows(encode.extent(detailed))[0]
+    held = columns_of(details) if is_profiled(details, rows) else {}
+    engine.run(create_temporary(table, profiled(detailed, words, held)))
+    return table, details, tuple(held)
 
 
 def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:

@@ -5,33 +5,38 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlanon.binding import Subject, bind, enumerated
-from sqlanon.checking import model_results, policy_notes
+from sqlanon.checking import demanded_results, model_results, policy_notes
 from sqlanon.counting import Counter
 from sqlanon.encoding import Encoded, encode_subject, node_counts
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.expected import NodeClasses, node_classes
-from sqlanon.loss import (
-    CELL_LOSSES,
-    CellCosts,
+from sqlanon.errors import PolicyError
+from sqlanon.expected import Chosen, NodeClasses, node_classes
+from sqlanon.loss import CELL_LOSSES, CellCosts, checked_loss
+from sqlanon.measures import refuse_inapplicable
+from sqlanon.objective import (
     CellObjective,
     ClassSizeObjective,
     DiscernibilityObjective,
     Objective,
-    checked_loss,
 )
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
+from sqlanon.pricing import Pricing
 from sqlanon.query.fingerprint import fingerprint
+from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Node
-from sqlanon.report import ClassStatistics, Report, key
-from sqlanon.search.fulldomain import Lattice, Outcome, best_node
+from sqlanon.report import ClassStatistics, ModelResult, Report, key
+from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice, Outcome, best_node
 from sqlanon.search.knowledge import Check
+
+if TYPE_CHECKING:
+    from sqlanon.violations import Violations
 
 METHODS = ("auto", "incognito")
 
@@ -89,9 +94,17 @@ def make_plan(
         HierarchyError: A hierarchy does not fit its column.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
-    if not policy.models:
-        raise PolicyError("no privacy model is given; ask for one with --k NUMBER")
+    if not (policy.models or policy.demands):
+        raise PolicyError(
+            "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
+        )
+    refuse_inapplicable(
+        [options.loss],
+        sensitive=bool(policy.sensitive_attributes),
+        class_attribute=False,  # no loss that steers looks at one
+    )
     started = time.monotonic()
+    policy = _resolved(engine, policy)
     subject = bind(engine, table, policy)
     with engine.workspace():
         problem = _encode(engine, subject, policy, options)
@@ -99,24 +112,54 @@ def make_plan(
         outcome = _search(problem, options)
         searched_at = time.monotonic()
         if outcome.best is None:
-            raise _unsatisfiable(problem, outcome)
+            from sqlanon.unsatisfiable import unsatisfiable  # most searches find something
+
+            raise unsatisfiable(problem, outcome)
         report = _expected(engine, problem, outcome, options)
+    _refuse_ambiguous_label(problem, outcome.best)
+    plan = Plan(
+        policy=policy.with_attributes(subject.attributes),
+        table=engine.portable(table).sql(engine.dialect, identify=True),
+        columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
+        enumerated=enumerated(engine, table),
+        recoding=outcome.best.node,
+        report=report,
+        fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
+        if fingerprinted
+        else None,
+    )
+    models = _models(engine, plan, table) if fingerprinted else report.models
     seconds = {
         "encode": encoded_at - started,
         "search": searched_at - encoded_at,
         "total": time.monotonic() - started,
     }
-    _refuse_ambiguous_label(problem, outcome.best)
-    return Plan(
-        policy=policy.with_attributes(subject.attributes),
-        table=engine.portable(table).sql(engine.dialect, identify=True),
-        columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
-        enumerated=enumerated(engine, table),
-        report=report.timed(seconds),
-        fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
-        if fingerprinted
-        else None,
-    )
+    return replace(plan, report=replace(report, models=models).timed(seconds))
+
+
+def _resolved(engine: Engine, policy: Policy) -> Policy:
+    """The policy with the hierarchies of its sensitive columns read from the database."""
+    if not policy.demands:
+        return policy
+    from sqlanon.attributes import resolved_sensitive  # k alone does not need it
+
+    return replace(policy, sensitive=resolved_sensitive(engine, policy))
+
+
+def _models(engine: Engine, plan: Plan, table: exp.Table) -> tuple[ModelResult, ...]:
+    """What the published rows will have of each model; where they follow at once, they show it."""
+    policy = plan.policy
+    if not (policy.demands or policy.entity):
+        return plan.report.models
+    demanded = [demand.column for demand in policy.demands]
+    persons = [] if policy.entity is None else [policy.entity]
+    columns = list(dict.fromkeys([*policy.attributes, *demanded, *persons]))
+    rows = plan.recoded(columns, table)
+    rows.set("order", None)
+    with engine.workspace():
+        staged = engine.temporary("expected")
+        engine.run(create_temporary(staged, rows))
+        return demanded_results(engine, staged, policy, columns).models
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +172,48 @@ class Problem:
     counter: Counter
     lattice: Lattice
 
-    def classes_of(self, engine: Engine, node: Node) -> NodeClasses:
-        """The classes of a node, with all that its measures need."""
-        return node_classes(engine, self.subject, self.encoded, node, self.policy.k)
+    def settled(self, node: Node) -> tuple[Chosen, int]:
+        """A node with the classes that it suppresses, and the rounds that it took."""
+        violations = self.counter.violations
+        if violations is None:
+            return Chosen(node), 1
+        batch = self.counter.batch(node)
+        settled = violations.settle(batch)
+        return Chosen(node, violations.suppressed(settled, batch)), settled.rounds
 
 
 def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Problem:
     allowance = policy.allowance(subject.records)
-    costs = None
-    if options.loss in CELL_LOSSES:
-        costs = CellCosts.of(options.loss, subject.trees, subject.weights, subject.records)
-    encoded = encode_subject(engine, subject)
+    weighed = options.loss == "utility"
+    valued = list(policy.sensitive_attributes) if weighed else []
+    encoded = encode_subject(engine, subject, policy, valued)
+    costs, cells = None, "tree" if weighed else options.loss
+    if cells in CELL_LOSSES:
+        costs = CellCosts.of(cells, subject.trees, subject.weights, subject.records, encoded.counts)
     entropies = encoded.entropies(subject.trees)
     objective = _objective(options.loss, subject, encoded, costs, policy.k)
+    gains, ratio = None, None
+    if weighed:
+        from sqlanon.gains import GainCounter  # no other loss needs it
+        from sqlanon.utility import weighing
+
+        gains = GainCounter.of(engine, encoded, policy, allowance)
+        objective = weighing(objective, gains.highest)
+        ratio = objective.ratio
+    pricing = None
+    if costs is not None and allowance:
+        pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
     counter = Counter(
         engine,
         encoded,
-        subject.trees,
         policy.k,
         objective,
-        costs if allowance else None,
+        pricing,
         options.loss == "discernibility",
         subject.low,
         entropies,
+        _violations(engine, policy, encoded, subject.records),
+        gains,
     )
     lattice = Lattice(
         subject.low,
@@ -161,8 +223,30 @@ def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) 
         allowance,
         objective,
         policy.k if policy.suppressed == "keep" else 0,
+        WIDE_BATCH if counter.violations is not None and allowance else BATCH,
+        ratio,
     )
     return Problem(subject, policy, encoded, counter, lattice)
+
+
+def _violations(
+    engine: Engine, policy: Policy, encoded: Encoded, records: int
+) -> Violations | None:
+    if encoded.details is None or not (policy.demands or policy.entity):
+        return None
+    from sqlanon.grouped import GroupedViolations  # k alone needs none of these
+    from sqlanon.profiled import ProfiledViolations
+    from sqlanon.violations import Scope
+
+    scope = Scope(
+        encoded.details,
+        encoded.layout.words,
+        policy.k,
+        records,
+        policy.allowance(records),
+        policy.suppressed == "keep",
+    )
+    return (ProfiledViolations if encoded.held else GroupedViolations)(engine, scope)
 
 
 def _objective(
@@ -182,8 +266,7 @@ def _objective(
             )
             for number, (tree, counts) in enumerate(zip(subject.trees, encoded.counts, strict=True))
         )
-        scale = len(subject.trees) * subject.records if loss == "suppressed-cells" else 1.0
-        return CellObjective(costs.unit, subject.records, floor, scale)
+        return CellObjective(costs.unit, subject.records, floor, costs.scale)
     if loss == "discernibility":
         rest = tuple((0,) * len(column) for column in levels[1:])
         return DiscernibilityObjective(
@@ -204,34 +287,9 @@ def _search(problem: Problem, options: Options) -> Outcome:
     return best_node(
         problem.lattice,
         ask,
+        settle=counter.settle,
         time_limit=options.time_limit,
         minimal_nodes=options.minimal_nodes,
-    )
-
-
-def _unsatisfiable(problem: Problem, outcome: Outcome) -> UnsatisfiableError:
-    if not outcome.proven:
-        return UnsatisfiableError(
-            f"the time limit came after {outcome.checked} of {problem.lattice.box.size} recodings "
-            "and before one that satisfies the policy; allow more time with --time-limit"
-        )
-    top = problem.counter.ask([problem.subject.high])[0]
-    records, k = problem.subject.records, problem.policy.k
-    if top.suppressed == records <= problem.lattice.allowance and not problem.lattice.smallest:
-        return UnsatisfiableError(
-            f"no recoding within the levels allowed satisfies k = {k} and leaves anything: even at "
-            f"the highest levels {top.suppressed} of {records} records are in smaller classes; "
-            "raise --max-level"
-        )
-    if top.suppressed <= problem.lattice.allowance:
-        return UnsatisfiableError(
-            f"no recoding suppresses none or at least {k} of the {records} records, so those "
-            "suppressed would be too few for a class of their own; use --suppressed drop"
-        )
-    return UnsatisfiableError(
-        f"no recoding within the levels allowed satisfies k = {k}: even at the highest levels "
-        f"{top.suppressed} of {records} records are in smaller classes, and "
-        f"{problem.lattice.allowance} may be suppressed; raise --max-level or --suppression-limit"
     )
 
 
@@ -239,7 +297,8 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
     """What publishing the best node will lose and leave, for every measure that applies."""
     assert outcome.best is not None
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
-    classes = problem.classes_of(engine, node)
+    chosen, rounds = problem.settled(node)
+    classes = node_classes(engine, subject, problem.encoded, policy, chosen)
     loss = classes.measures()
     kept = _published(policy, classes)
     objective, name = problem.lattice.objective, key(options.loss)
@@ -264,6 +323,7 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
             "checked": outcome.checked,
             "combinations": problem.encoded.rows,
             "rolled_up": problem.counter.rolled_up,
+            "rounds": rounds,
             "proven": outcome.proven,
         },
         notes=(*subject.warnings(), *policy_notes(policy), *_unfinished(outcome, options)),
@@ -272,7 +332,7 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
 
 def _published(policy: Policy, classes: NodeClasses) -> ClassStatistics:
     """The classes that will be published, that of suppressed records included where it is."""
-    large = classes.statistics.at_least(policy.k)
+    large = classes.kept
     if policy.suppressed == "drop" or not classes.suppressed:
         return large
     sizes = dict(large.histogram)

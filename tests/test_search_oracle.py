@@ -109,7 +109,7 @@ def evaluate(case, node):
 
 
 def brute_force(case):
-    """The best node by (loss, suppressed records, levels), and every minimal node."""
+    """The best node by (loss, suppressed records, levels from the last on), and the minimal ones."""
     allowance = Fraction(str(case["limit"])) * len(case["records"])
     nodes = list(itertools.product(*(range(a, b + 1) for a, b in case["bounds"])))
     found = {node: evaluate(case, node) for node in nodes}
@@ -123,7 +123,7 @@ def brute_force(case):
         )
     ]
     publishable = [node for node in feasible if found[node][1] < len(case["records"])]
-    best = min(publishable, key=lambda node: (*found[node], node), default=None)
+    best = min(publishable, key=lambda node: (*found[node], node[::-1]), default=None)
     return best, found.get(best), minimal
 
 

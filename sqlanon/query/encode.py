@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -13,6 +14,7 @@ from sqlanon.query.names import (
     column,
     count_all,
     masked,
+    named,
     nested,
     total,
 )
@@ -21,6 +23,7 @@ ATTRIBUTE = "attribute"
 LEAF = "leaf"
 VALUE = "value"
 SIZE = "size"
+RANK = "rank"
 WHOLE = exp.DataType.INTEGER_TYPES - {exp.DataType.Type.BIT}
 
 
@@ -142,8 +145,27 @@ def repeated_values(leaves: exp.Select) -> exp.Select:
     return exp.select(bigint(count_all())).from_(repeated.subquery("repeated"))
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A column that the details carry beside the codes.
+
+    Args:
+        origin: The column of the table.
+        ranks: Rows of VALUE and RANK, where its values are carried as ranks.
+        nulls: Whether NULL has a rank; else it stays NULL.
+    """
+
+    origin: str
+    ranks: exp.Table | None = None
+    nulls: bool = True
+
+
 def encoded(
-    source: exp.Table, leaves: Mapping[str, exp.Select], nullable: set[str], words: int
+    source: exp.Table,
+    leaves: Mapping[str, exp.Select],
+    nullable: set[str],
+    words: int,
+    carried: Mapping[str, Carried] | None = None,
 ) -> exp.Select:
     """One row per distinct combination of quasi-identifier values: its code and its size.
 
@@ -152,17 +174,27 @@ def encoded(
         leaves: Per column its leaf map: rows of `value` and the words.
         nullable: Columns that hold NULLs, which plain equality would lose.
         words: Number of words of the code.
+        carried: What else tells rows apart, by its name in the result.
     """
     names = [f"map_{number}" for number in range(len(leaves))]
     codes = [added([column(word(w), name) for name in names]) for w in range(words)]
+    details = {
+        name: column(item.origin, "source") if item.ranks is None else column(RANK, name)
+        for name, item in (carried or {}).items()
+    }
     query = exp.select(
         *(alias(code, word(w)) for w, code in enumerate(codes)),
+        *(alias(value, name) for name, value in details.items()),
         alias(bigint(count_all()), SIZE),
     ).from_(exp.alias_(source.copy(), exp.to_identifier("source", quoted=True), table=True))
     for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
         same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
         query = query.join(nested(leaf_rows.copy(), name), on=same)
-    return query.group_by(*(code.copy() for code in codes))
+    for name, item in (carried or {}).items():
+        if item.ranks is not None:
+            same = same_value(column(item.origin, "source"), column(VALUE, name), item.nulls)
+            query = query.join(named(item.ranks, name), on=same, join_type="left")
+    return query.group_by(*(code.copy() for code in [*codes, *details.values()]))
 
 
 def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:

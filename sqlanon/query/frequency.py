@@ -1,13 +1,17 @@
-"""Frequency sets: class sizes of a node of the lattice, rolled up from a finer set."""
+"""Frequency sets: class sizes of nodes of the lattice, several nodes of one set in a query.
+
+The nodes of a query are rows of a relation of their own, filled from parameters: one grouping by
+node and class serves them all, the database plans it once, and its text is written once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.encode import SIZE, union_all, word
+from sqlanon.query.encode import SIZE, word
 from sqlanon.query.names import (
     added,
     alias,
@@ -17,112 +21,270 @@ from sqlanon.query.names import (
     masked,
     named,
     nested,
+    table,
     total,
     when,
 )
 
 CLASS_SIZE = "class_size"
 COST = "cost"
+LEVEL = "level"
+NUMBER = "number"
+REQUIRED = "required"
+ROW = "row"
 SMALL = "small"
+NODES = "nodes"
 Masks = Sequence[int]
 
 
+def mask(number: int) -> str:
+    """The column of a node's bits of a word."""
+    return f"mask_{number}"
+
+
+def level(number: int) -> str:
+    """The column of a node's level of a quasi-identifier."""
+    return f"level_{number}"
+
+
+def level_mask(number: int, place: int) -> str:
+    """The column of the bits of a word that a quasi-identifier's level has at a node."""
+    return f"mask_{number}_{place}"
+
+
+def cost(number: int, at: int) -> str:
+    """The column of a priced set that holds what cells of a quasi-identifier cost at a level."""
+    return f"cost_{number}_{at}"
+
+
 @dataclass(frozen=True, slots=True)
-class Price:
-    """What a cell costs per node of one column's level.
+class Prices:
+    """Where the costs of cells are, for the quasi-identifiers and levels at which values differ.
 
     Args:
-        table: A table of the words of the nodes, masked as below, and `cost`.
-        masks: Per word the bits of the column at that level.
+        levels: Those levels, per quasi-identifier.
+        held: The set itself, where it holds them in columns, and a ROW to find them by.
+        tables: Else per quasi-identifier a table of LEVEL, the words of its nodes, and COST.
     """
 
-    table: exp.Table
-    masks: Masks
+    levels: Mapping[int, Sequence[int]]
+    held: exp.Table | None = None
+    tables: Mapping[int, exp.Table] | None = None
 
 
-def roll_up(source: exp.Table, masks: Masks) -> exp.Select:
-    """The frequency set of a node, in the shape of the encoded table."""
-    return _grouped(source, masks, [*_words(masks), alias(total(column(SIZE)), SIZE)])
+def node_columns(words: int, prices: Prices | None = None) -> list[str]:
+    """The columns of a query's nodes, in the order of its parameters, each a list."""
+    names = [NUMBER, *(mask(w) for w in range(words))]
+    for number in prices.levels if prices is not None else ():
+        names.append(level(number))
+        if prices is not None and prices.held is None:
+            names += [level_mask(number, w) for w in range(words)]
+    return names
 
 
-def class_counts(
-    sources: Sequence[exp.Table], words: int, k: int, *, squares: bool = False
-) -> exp.Expr:
-    """Counts of the classes of several nodes, one row per node in any order.
+def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> exp.Select:
+    """A query with the nodes that its parameters say."""
+    lists = exp.DataType.build("BIGINT[]", dialect="duckdb")
+    columns = [
+        alias(exp.func("UNNEST", exp.cast(exp.Placeholder(), lists.copy())), name)
+        for name in node_columns(words, prices)
+    ]
+    return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
 
-    The masks of the nodes, word by word and node by node, are the query's parameters, so that its
-    text serves many nodes. Each row holds the node's position, its classes, those smaller than k,
-    the records in them, and, with `squares`, squared sizes of all classes and of the small ones.
+
+def roll_up(source: exp.Table, masks: Masks, held: Sequence[str] = ()) -> exp.Select:
+    """The frequency set of a node, in the shape of the encoded table.
 
     Args:
-        sources: Per node the frequency set to count from.
+        source: A finer set.
+        masks: The bits that tell the node's classes apart.
+        held: Columns that are added up like the size.
+    """
+    sums = [alias(total(column(name)), name) for name in (SIZE, *held)]
+    return _grouped(source, masks, [*_words(masks), *sums])
+
+
+def class_rows(
+    source: exp.Table,
+    words: int,
+    sums: Mapping[str, str],
+    *,
+    carried: Sequence[str] = (),
+) -> exp.Select:
+    """The classes of the nodes: NUMBER of the node, what is carried, and sums.
+
+    Args:
+        source: The frequency set to count from.
+        words: Number of words of the code.
+        sums: Per name of a sum the column that is added up.
+        carried: Words of the code, or ROW for any row of the class.
+    """
+    keys = [_node_word(w) for w in range(words)]
+    figures: list[exp.Expr] = [column(NUMBER, NODES)]
+    for name in carried:
+        if name == ROW:
+            figures.append(alias(exp.Min(this=column(ROW, "source")), ROW))
+        else:
+            figures.append(alias(keys[carried.index(name)].copy(), name))
+    figures += [alias(exp.Sum(this=column(of, "source")), name) for name, of in sums.items()]
+    return (
+        exp.Select(
+            expressions=figures,
+            group=exp.Group(expressions=[column(NUMBER, NODES), *keys]),
+        )
+        .from_(named(source, "source"), copy=False)
+        .join(table(NODES), join_type="cross", copy=False)
+    )
+
+
+def _node_word(number: int) -> exp.Expr:
+    return exp.BitwiseAnd(
+        this=column(word(number), "source"), expression=column(mask(number), NODES)
+    )
+
+
+def class_counts(source: exp.Table, words: int, k: int, *, squares: bool = False) -> exp.Select:
+    """Counts of the classes of the nodes, one row per node in any order.
+
+    Each row holds the node's NUMBER, its classes, those smaller than k, the records in them, and,
+    with `squares`, squared sizes of all classes and of the small ones.
+
+    Args:
+        source: The frequency set to count from.
         words: Number of words of the code.
         k: Smallest class size allowed [records].
         squares: Whether squared sizes are needed.
     """
-    parts = []
-    for number, source in enumerate(sources):
-        figures: list[exp.Expr] = [
-            exp.Literal.number(number),
-            bigint(count_all()),
-            bigint(exp.Count(this=when(_is_small(k), exp.Literal.number(1)))),
-            total(when(_is_small(k), column(CLASS_SIZE))),
-        ]
-        if squares:
-            figures += [total(_square()), total(when(_is_small(k), _square()))]
-        keys: list[exp.Expr] = [
-            exp.BitwiseAnd(this=column(word(w)), expression=exp.Placeholder()) for w in range(words)
-        ]
-        sizes = exp.Select(
-            expressions=[alias(exp.Sum(this=column(SIZE)), CLASS_SIZE)],
-            group=exp.Group(expressions=keys),
-        ).from_(source.copy(), copy=False)
-        parts.append(exp.Select(expressions=figures).from_(nested(sizes, "classes"), copy=False))
-    return union_all(parts)
+    figures: list[exp.Expr] = [
+        column(NUMBER),
+        bigint(count_all()),
+        bigint(exp.Count(this=when(_is_small(k), exp.Literal.number(1)))),
+        total(when(_is_small(k), column(CLASS_SIZE))),
+    ]
+    if squares:
+        figures += [total(_square()), total(when(_is_small(k), _square()))]
+    classes = class_rows(source, words, {CLASS_SIZE: SIZE})
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=[column(NUMBER)]))
+    return with_nodes(query.from_(nested(classes, "classes"), copy=False), words)
 
 
-def small_costs(
-    sources: Sequence[exp.Table],
-    masks: Sequence[Masks],
-    k: int,
-    prices: Sequence[Sequence[Price]],
-) -> exp.Expr:
-    """What the small classes of several nodes would cost, one row per node in any order.
+def small_classes(source: exp.Table, words: int, k: int, prices: Prices) -> exp.Select:
+    """The classes of the nodes that are smaller than k, with what tells their costs."""
+    classes = class_rows(source, words, {CLASS_SIZE: SIZE}, carried=cost_keys(words, prices))
+    few = exp.LT(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
+    return classes.having(few, copy=False)
 
-    Each row holds the position in `masks`, classes smaller than k, records in them, and what the
-    cells of the priced columns would cost in total.
+
+def cost_keys(words: int, prices: Prices | None) -> list[str]:
+    """The columns of a class that tell its cells' costs."""
+    if prices is None:
+        return []
+    return [ROW] if prices.held is not None else [word(w) for w in range(words)]
+
+
+def small_costs(source: exp.Table, words: int, k: int, prices: Prices) -> exp.Select:
+    """What the small classes of the nodes add up to: rows as of `added_up`."""
+    query = added_up(small_classes(source, words, k, prices), words, prices, required=False)
+    return with_nodes(query, words, prices)
+
+
+def added_up(
+    rows: exp.Expr, words: int, prices: Prices | None, *, required: bool = True
+) -> exp.Select:
+    """What violating classes add up to, one row per node in any order; none for a node without.
+
+    Each row holds NUMBER; classes; records, squared sizes and cost of all records in them; and
+    where asked, records, those times the size of their class, and cost of the REQUIRED ones. The
+    cost is of the columns where it differs between values.
 
     Args:
-        sources: Per node the frequency set to count from.
-        masks: Per node the bits that tell its classes apart.
-        k: Smallest class size allowed [records].
-        prices: Per node what its cells cost, for the columns where that depends on the value.
+        rows: Violating classes: NUMBER, CLASS_SIZE, REQUIRED, and the columns of `cost_keys`.
+        words: Number of words of the code.
+        prices: Where costs are, if they matter.
+        required: Whether the rows have REQUIRED.
     """
-    parts = []
-    for number, (source, node) in enumerate(zip(sources, masks, strict=True)):
-        names = [f"price_{place}" for place in range(len(prices[number]))]
-        cost = exp.Paren(this=added([column(COST, name) for name in names]))
-        figures: list[exp.Expr] = [
-            exp.Literal.number(number),
-            bigint(count_all()),
-            total(column(CLASS_SIZE, SMALL)),
-            total(exp.Mul(this=column(CLASS_SIZE, SMALL), expression=cost)),
+    inner = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.Identifier(this=SMALL)))
+    query = exp.Select().from_(inner, copy=False)
+    costs = exp.Paren(this=_join_costs(query, words, prices))
+    size = column(CLASS_SIZE, SMALL)
+    figures: list[exp.Expr] = [column(NUMBER, SMALL), bigint(count_all())]
+    for records in (size, column(REQUIRED, SMALL)) if required else (size,):
+        figures += [
+            total(records.copy()),
+            total(exp.Mul(this=records.copy(), expression=size.copy())),
+            total(exp.Mul(this=records.copy(), expression=costs.copy())),
         ]
-        classes = nested(_small_classes(source, node, k), SMALL)
-        query = exp.Select(expressions=figures).from_(classes, copy=False)
-        for name, price in zip(names, prices[number], strict=True):
-            query.join(named(price.table, name), on=_priced(price, name), copy=False)
-        parts.append(query)
-    return union_all(parts)
+    query.set("expressions", figures)
+    query.set("group", exp.Group(expressions=[column(NUMBER, SMALL)]))
+    return query
 
 
-def _priced(price: Price, name: str) -> exp.Expr:
-    """Whether a class has the value that a row of a price table is about."""
-    same: list[exp.Expr] = [
-        exp.EQ(this=exp.Paren(this=masked(word(w), mask, SMALL)), expression=column(word(w), name))
-        for w, mask in enumerate(price.masks)
-    ]
-    return exp.and_(*same, copy=False)
+def _join_costs(query: exp.Select, words: int, prices: Prices | None) -> exp.Expr:
+    """Joins what a violating class's cells cost; returns the cost."""
+    if prices is None or not prices.levels:
+        return exp.Literal.number(0)
+    own = exp.EQ(this=column(NUMBER, NODES), expression=column(NUMBER, SMALL))
+    query.join(table(NODES), on=own, copy=False)
+    if prices.held is not None:
+        row = exp.EQ(this=column(ROW, "priced"), expression=column(ROW, SMALL))
+        query.join(named(prices.held, "priced"), on=row, copy=False)
+        return added([_held_cost(number, at) for number, at in prices.levels.items()])
+    parts: list[exp.Expr] = []
+    for number, prices_table in (prices.tables or {}).items():
+        name = f"price_{number}"
+        same: list[exp.Expr] = [
+            exp.EQ(this=column(LEVEL, name), expression=column(level(number), NODES))
+        ]
+        for w in range(words):
+            bits = exp.BitwiseAnd(
+                this=column(word(w), SMALL), expression=column(level_mask(number, w), NODES)
+            )
+            same.append(exp.EQ(this=column(word(w), name), expression=exp.Paren(this=bits)))
+        joined = named(prices_table, name)
+        query.join(joined, on=exp.and_(*same, copy=False), join_type="left", copy=False)
+        nothing = exp.Literal.number(0)
+        parts.append(exp.Coalesce(this=column(COST, name), expressions=[nothing]))
+    return added(parts)
+
+
+def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
+    """What the cells of a quasi-identifier cost at the node's level, from the priced set."""
+    return exp.Case(
+        this=column(level(number), NODES),
+        ifs=[
+            exp.If(this=exp.Literal.number(at), true=column(cost(number, at), "priced"))
+            for at in levels
+        ],
+        default=exp.Literal.number(0),
+    )
+
+
+def priced(
+    source: exp.Table, words: int, prices: Prices, masks: Mapping[tuple[int, int], Masks]
+) -> exp.Select:
+    """A frequency set with a ROW and what the cells of each of its rows cost.
+
+    Args:
+        source: The set.
+        words: Number of words of the code.
+        prices: Tables of costs.
+        masks: Per quasi-identifier and level, per word its bits.
+    """
+    row = alias(exp.Window(this=exp.RowNumber()), ROW)
+    columns = [exp.Column(this=exp.Star(), table=exp.Identifier(this="source", quoted=True)), row]
+    query = exp.Select().from_(named(source, "source"), copy=False)
+    for (number, at), bits in masks.items():
+        name = cost(number, at)
+        columns.append(alias(column(COST, name), name))
+        same: list[exp.Expr] = [exp.EQ(this=column(LEVEL, name), expression=exp.Literal.number(at))]
+        for w in range(words):
+            own = exp.Paren(this=masked(word(w), bits[w], "source"))
+            same.append(exp.EQ(this=own, expression=column(word(w), name)))
+        assert prices.tables is not None
+        joined = named(prices.tables[number], name)
+        query.join(joined, on=exp.and_(*same, copy=False), copy=False)
+    query.set("expressions", columns)
+    return query
 
 
 def _is_small(k: int) -> exp.Expr:
@@ -134,28 +296,13 @@ def _square() -> exp.Expr:
 
 
 def _words(masks: Masks) -> list[exp.Expr]:
-    return [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
+    return [alias(masked(word(w), bits), word(w)) for w, bits in enumerate(masks)]
 
 
 def _grouped(source: exp.Table, masks: Masks, expressions: list[exp.Expr]) -> exp.Select:
-    keys: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(masks)]
+    keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
     query = exp.Select(expressions=expressions, group=exp.Group(expressions=keys))
     return query.from_(source.copy(), copy=False)
-
-
-def _classes(source: exp.Table, masks: Masks) -> exp.Select:
-    return _grouped(source, masks, [alias(exp.Sum(this=column(SIZE)), CLASS_SIZE)])
-
-
-def _small_classes(source: exp.Table, masks: Masks, k: int) -> exp.Select:
-    size = alias(exp.Sum(this=column(SIZE)), CLASS_SIZE)
-    small = exp.LT(this=exp.Sum(this=column(SIZE)), expression=exp.Literal.number(k))
-    return _grouped(source, masks, [*_words(masks), size]).having(small, copy=False)
-
-
-def class_sizes(source: exp.Table, masks: Masks) -> exp.Select:
-    """The sizes of a node's classes and how many classes have each size."""
-    return histogram(_classes(source, masks))
 
 
 def histogram(classes: exp.Select) -> exp.Select:
@@ -165,21 +312,3 @@ def histogram(classes: exp.Select) -> exp.Select:
         .from_(nested(classes, "classes"))
         .group_by(column(CLASS_SIZE))
     )
-
-
-def small_marginals(source: exp.Table, masks: Masks, k: int, columns: Sequence[Masks]) -> exp.Expr:
-    """Records in small classes of a node per generalized value of every column.
-
-    Rows of column number, words of the value, records.
-    """
-    parts = []
-    for number, column_masks in enumerate(columns):
-        keys: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(column_masks)]
-        figures = [exp.Literal.number(number), *_copies(keys), total(column(CLASS_SIZE))]
-        query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
-        parts.append(query.from_(nested(_small_classes(source, masks, k), SMALL), copy=False))
-    return union_all(parts)
-
-
-def _copies(expressions: Sequence[exp.Expr]) -> list[exp.Expr]:
-    return [expression.copy() for expression in expressions]

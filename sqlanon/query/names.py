@@ -71,6 +71,18 @@ def added(expressions: Sequence[exp.Expr]) -> exp.Expr:
     return result
 
 
+def greatest(*expressions: exp.Expr) -> exp.Expr:
+    """The greatest of some values within a row."""
+    first, *others = expressions
+    return exp.Greatest(this=first, expressions=others, ignore_nulls=True) if others else first
+
+
+def least(*expressions: exp.Expr) -> exp.Expr:
+    """The least of some values within a row."""
+    first, *others = expressions
+    return exp.Least(this=first, expressions=others, ignore_nulls=True) if others else first
+
+
 def masked(name: str, mask: int, table: str | None = None) -> exp.BitwiseAnd:
     """The bits of a word that a mask lets through."""
     return exp.BitwiseAnd(this=column(name, table), expression=exp.Literal.number(mask))

@@ -8,10 +8,20 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.query.encode import LEAF, VALUE, same_value, values_of
-from sqlanon.query.frequency import CLASS_SIZE
+from sqlanon.query.encode import LEAF, SIZE, VALUE, same_value, values_of
 from sqlanon.query.labels import level_labels
-from sqlanon.query.names import alias, column, count_all, create_temporary, when
+from sqlanon.query.names import (
+    alias,
+    bigint,
+    column,
+    count_all,
+    create_temporary,
+    named,
+    table,
+    when,
+)
+from sqlanon.query.suppression import Suppression, is_suppressed
+from sqlanon.query.violations import ENTITY, value_of
 
 LABEL = "label"
 RECORD = "record"
@@ -95,10 +105,10 @@ def published(
     columns: Mapping[str, exp.DataType | None],
     recodes: Mapping[str, Recode],
     *,
-    k: int | None,
+    suppressed: Suppressed | None,
     kept_label: str | None = None,
 ) -> exp.Select:
-    """The rows to publish: generalized, without small classes, in an order that tells nothing.
+    """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
 
     Sorting by every published column is deterministic, and tells nothing that the columns do not.
 
@@ -106,7 +116,7 @@ def published(
         source: The table.
         columns: The published columns, in order, with a type where one is to be cast to.
         recodes: How each quasi-identifier is published.
-        k: Classes smaller than it are suppressed [records]; None where there are none.
+        suppressed: Which classes are suppressed; None where there are none.
         kept_label: What replaces the quasi-identifiers of suppressed records; None drops them.
     """
     query = _generalized(source, recodes)
@@ -116,22 +126,63 @@ def published(
         else recodes[name].published()
         for name, kind in columns.items()
     }
-    if k is not None:
-        small = _small_classes(source, recodes, k)
-        same = [
-            same_value(column(name, SMALL), item.published(), nullable=True)
-            for name, item in recodes.items()
-        ]
-        query = query.join(small.subquery(SMALL), on=exp.and_(*same), join_type="left")
-        large = column(_size_name(recodes), SMALL).is_(exp.null())
+    if suppressed is not None:
+        query = _with_suppressed(query, source, recodes, suppressed)
+        gone = is_suppressed(SMALL)
         if kept_label is None:
-            query = query.where(large)
+            query = query.where(gone.not_())
         else:
             for name in recodes:
                 kept = exp.cast(values[name], exp.DataType.Type.VARCHAR)
-                values[name] = when(large.copy(), kept, exp.Literal.string(kept_label))
+                values[name] = when(gone.copy(), exp.Literal.string(kept_label), kept)
     query = query.select(*(alias(value, name) for name, value in values.items()))
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """Which classes are suppressed.
+
+    Args:
+        models: What makes a class one of them.
+        sensitive: The columns of its attributes.
+        entity: The column that says whose record it is.
+    """
+
+    models: Suppression
+    sensitive: tuple[str, ...] = ()
+    entity: str | None = None
+
+
+def _with_suppressed(
+    query: exp.Select,
+    source: exp.Table,
+    recodes: Mapping[str, Recode],
+    suppressed: Suppressed,
+) -> exp.Select:
+    """Joins the suppressed classes to the records."""
+    # A column with one label tells no classes apart, unless there is no other.
+    varying = [item for item in recodes.values() if item.constant is None]
+    parts = {
+        f"key_{place}": item.published()
+        for place, item in enumerate(varying or list(recodes.values())[:1])
+    }
+    carried = {value_of(n): column(name, RECORD) for n, name in enumerate(suppressed.sensitive)}
+    if suppressed.entity is not None:
+        carried[ENTITY] = column(suppressed.entity, RECORD)
+    grouped = {**parts, **carried}
+    details = (
+        _generalized(source, recodes)
+        .select(*(alias(value.copy(), name) for name, value in grouped.items()))
+        .select(alias(bigint(count_all()), SIZE))
+        .group_by(*(value.copy() for value in grouped.values()))
+    )
+    statements = suppressed.models.statements(details, list(parts))
+    for name, statement in statements:
+        query = query.with_(exp.to_identifier(name, quoted=True), as_=statement)
+    same = [same_value(column(key, SMALL), value, nullable=True) for key, value in parts.items()]
+    last = named(table(statements[-1][0]), SMALL)
+    return query.join(last, on=exp.and_(*same), join_type="left")
 
 
 def _as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
@@ -154,25 +205,6 @@ def _generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select
             target = item.labels.copy().subquery(exp.to_identifier(name, quoted=True))
             query = query.join(target, on=same)
     return query
-
-
-def _small_classes(source: exp.Table, recodes: Mapping[str, Recode], k: int) -> exp.Select:
-    query = _generalized(source, recodes)
-    names = [alias(item.published(), name) for name, item in recodes.items()]
-    keys = [item.published() for item in recodes.values() if item.constant is None]
-    return (
-        query.select(*names, alias(count_all(), _size_name(recodes)))
-        .group_by(*keys)
-        .having(exp.LT(this=count_all(), expression=exp.Literal.number(k)))
-    )
-
-
-def _size_name(recodes: Mapping[str, Recode]) -> str:
-    """A name for the size of a class that no quasi-identifier has, in whatever case."""
-    taken, name = {column.lower() for column in recodes}, CLASS_SIZE
-    while name in taken:
-        name += "_"
-    return name
 
 
 def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:

@@ -16,10 +16,12 @@ import heapq
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import le
+from typing import Any
 
 import numpy as np
 
-from sqlanon.loss import MARGIN, Objective
+from sqlanon.objective import MARGIN, Objective
 from sqlanon.recoding import Node
 from sqlanon.search.knowledge import (
     Box,
@@ -35,10 +37,13 @@ from sqlanon.search.knowledge import (
     minimal,
     spread,
 )
+from sqlanon.search.ratio import Ratio
 
 Ask = Callable[[Sequence[Node]], list[Check]]
+Settle = Callable[[Check], Check]
 
-BATCH = 12  # nodes per query: more share its overhead, fewer learn from each other
+BATCH = 16  # nodes per query: more share its overhead, fewer learn from each other
+WIDE_BATCH = 48  # the same where a check proves little about other nodes
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
 UNKNOWN = np.iinfo(np.int64).max
 
@@ -56,6 +61,8 @@ class Lattice:
         objective: The loss to minimize.
         smallest: Fewest records that may be suppressed where any are: those that are kept in a
             class of their own must be enough for one.
+        batch: Nodes per query; more where checks prove little about other nodes.
+        ratio: How a cost and a gain make the loss, where it has a gain.
     """
 
     low: Node
@@ -65,6 +72,8 @@ class Lattice:
     allowance: int
     objective: Objective
     smallest: int = 0
+    batch: int = BATCH
+    ratio: Ratio | None = None
 
     def accepts(self, suppressed: int) -> bool:
         """Whether a node that suppresses so many records may be published: not an empty table."""
@@ -102,21 +111,24 @@ class Outcome:
 class Search:
     """The checks made, the best of them, and what they foretell of other nodes.
 
-    Foretold are the share of records that a node suppresses, and whether that is in excess of the
-    allowance.
+    Foretold are the share of records that a node suppresses, the share that its check would prove
+    of the nodes below, and whether what it suppresses is in excess of the allowance.
     """
 
     lattice: Lattice
     ask: Ask
     deadline: float = float("inf")
+    settle: Settle | None = None
     checks: dict[Node, Check] = field(default_factory=dict)
     best: Check | None = None
     shares: Forecast = field(init=False)
+    certain: Forecast = field(init=False)
     excess: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
         highest = sum(max(levels) for levels in self.lattice.entropies)
-        self.shares, self.excess = Forecast(highest), Forecast(highest)
+        self.shares, self.certain = Forecast(highest), Forecast(highest)
+        self.excess = Forecast(highest)
 
     def expired(self) -> bool:
         """Whether the time limit is over."""
@@ -132,12 +144,23 @@ class Search:
                 for levels, level in zip(self.lattice.entropies, check.node, strict=True)
             )
             self.shares.learn(entropy, check.suppressed / self.lattice.records)
+            self.certain.learn(entropy, check.fewest_below / self.lattice.records)
             self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
-            if self.lattice.accepts(check.suppressed) and (
-                self.best is None or rank(check) < rank(self.best)
-            ):
-                self.best = check
+        for check in sorted(found, key=rank):
+            if self.beats(check) and self.beats(self.settled(check)):
+                self.best = self.checks[check.node]
         return found
+
+    def beats(self, check: Check) -> bool:
+        """Whether a node may be published and ranks before the best one."""
+        better = self.best is None or rank(check) < rank(self.best)
+        return better and self.lattice.accepts(check.suppressed)
+
+    def settled(self, check: Check) -> Check:
+        """The final check of a node within the allowance."""
+        if not check.settled and self.settle is not None:
+            self.checks[check.node] = self.settle(check)
+        return self.checks[check.node]
 
     @property
     def value(self) -> int:
@@ -146,24 +169,39 @@ class Search:
 
     def knowledge(self, box: Box) -> Knowledge:
         """What all checks made so far prove about a box."""
-        objective = self.lattice.objective
+        objective, ratio = self.lattice.objective, self.lattice.ratio
         knowledge = Knowledge(
-            box, objective.floor, self.lattice.records, additive=objective.additive
+            box,
+            objective.floor,
+            self.lattice.records,
+            additive=objective.additive,
+            gain=None if ratio is None else ratio.highest,
         )
         for check in self.checks.values():
             knowledge.learn(check)
         return knowledge
 
+    def bounds(self, knowledge: Knowledge) -> Longs:
+        """A lower bound on the loss of every node of a box."""
+        result: Longs = self.weighed(knowledge, knowledge.bound())
+        return result
+
+    def weighed(self, knowledge: Knowledge, figures: Any) -> Any:
+        """Figures of the nodes of a box, over what they gain where the loss has a gain."""
+        ratio = self.lattice.ratio
+        return figures if ratio is None else ratio.bound(figures, knowledge.gain)
+
 
 def rank(check: Check) -> tuple[int, int, Node]:
-    """The order of preference: loss, then fewer records suppressed, then lower levels."""
-    return check.value, check.suppressed, check.node
+    """The order of preference: loss, fewer records suppressed, lower levels from the last on."""
+    return check.value, check.suppressed, check.node[::-1]
 
 
 def best_node(
     lattice: Lattice,
     ask: Ask,
     *,
+    settle: Settle | None = None,
     time_limit: float | None = None,
     minimal_nodes: bool = False,
 ) -> Outcome:
@@ -172,6 +210,7 @@ def best_node(
     Args:
         lattice: The nodes allowed and the loss.
         ask: Counts the classes of nodes, in the order given.
+        settle: Makes the check of a node final, where `ask` may leave it open.
         time_limit: Seconds after which the best node so far is returned with the bound proved.
         minimal_nodes: Also find every minimal node: within the allowance, none below it is.
 
@@ -181,9 +220,9 @@ def best_node(
         reached. The limit is looked at between queries, so the last one may overrun it.
     """
     deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
-    search = Search(lattice, ask, deadline)
+    search = Search(lattice, ask, deadline, settle)
     search.check([lattice.high])
-    if search.checks[lattice.high].suppressed > lattice.allowance:
+    if search.checks[lattice.high].fewest_below > lattice.allowance:
         return Outcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
     if lattice.box.size > LARGEST_BOX:
         descend(search)
@@ -200,8 +239,11 @@ def minimal_within(search: Search) -> tuple[Node, ...] | None:
         return (lattice.low,)
     if branch(search, lattice.box, close_classification, every=True) != UNKNOWN:
         return None
-    within = [c.node for c in search.checks.values() if c.suppressed <= lattice.allowance]
-    return tuple(minimal(within))
+    checks = list(search.checks.values())
+    within = [c for c in checks if c.suppressed <= lattice.allowance]
+    return tuple(
+        minimal([c.node for c in within if search.settled(c).suppressed <= lattice.allowance])
+    )
 
 
 def descend(search: Search) -> None:
@@ -251,7 +293,7 @@ def branch(
         for half in part.halves():
             if half.high not in search.checks:
                 search.check([half.high])
-            if search.checks[half.high].suppressed <= search.lattice.allowance:
+            if search.checks[half.high].fewest_below <= search.lattice.allowance:
                 heapq.heappush(queue, (_lowest(search, half), half.low, half.high))
     return left
 
@@ -260,7 +302,12 @@ def _lowest(search: Search, box: Box) -> int:
     """A lower bound on the loss of a box whose highest node was checked."""
     objective = search.lattice.objective
     up, down = objective.lowest_up(box.low), search.checks[box.high].down
-    return int(combine(up, down, objective.additive))
+    bound, ratio = combine(up, down, objective.additive), search.lattice.ratio
+    if ratio is None:
+        return int(bound)
+    below = (c for n, c in search.checks.items() if all(map(le, n, box.low)))
+    gains = [check.gain for check in below if check.gain is not None]
+    return int(ratio.bound(bound, min(gains, default=ratio.highest)))
 
 
 def close_optimum(search: Search, knowledge: Knowledge) -> int:
@@ -272,7 +319,7 @@ def close_optimum(search: Search, knowledge: Knowledge) -> int:
     lattice, box = search.lattice, knowledge.box
     entropies = spread(box, lattice.entropies)
     while True:
-        bounds = knowledge.bound()
+        bounds = search.bounds(knowledge)
         candidates = open_nodes(search, knowledge, bounds)
         if not candidates.any():
             return UNKNOWN
@@ -289,8 +336,9 @@ def open_nodes(search: Search, knowledge: Knowledge, bounds: Longs) -> Flags:
     if best is None:
         return result
     ties = (bounds == best.value) & (knowledge.fewest <= best.suppressed)
+    # Nodes in the order of ties: the last quasi-identifier's level counts first.
     later = box.preceding(best.node)
-    ties.flat[later:] &= knowledge.fewest.flat[later:] < best.suppressed
+    ties.T.flat[later:] &= knowledge.fewest.T.flat[later:] < best.suppressed
     result &= (bounds < best.value) | ties
     return result
 
@@ -299,15 +347,17 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
     """The nodes to check next: the most promising one, then witnesses against the open ones."""
     lattice, box, best = search.lattice, knowledge.box, search.value
     objective = lattice.objective
-    shares = search.shares.at(entropies)
-    shares = np.clip(shares, knowledge.fewest / lattice.records, knowledge.most / lattice.records)
+    least, most = knowledge.fewest / lattice.records, knowledge.most / lattice.records
+    shares = np.clip(search.shares.at(entropies), least, most)
+    certain = np.clip(search.certain.at(entropies), least, most)
     down = np.maximum(objective.expected_down(knowledge.up, shares), knowledge.down)
+    proof = np.maximum(objective.expected_down(knowledge.up, certain), knowledge.down)
     excess = search.excess.at(entropies)
     excess[knowledge.most <= lattice.allowance] = 0.0
     beyond = excess**2
     if lattice.allowance:
-        beyond = (shares * lattice.records > (1 + MARGIN) * lattice.allowance).astype(np.float64)
-    value = combine(knowledge.up, down, objective.additive)
+        beyond = (certain * lattice.records > (1 + MARGIN) * lattice.allowance).astype(np.float64)
+    value = search.weighed(knowledge, combine(knowledge.up, down, objective.additive))
     picked: list[int] = []
     promising = np.where(candidates & (excess < 0.5), value, np.inf)
     first = int(promising.argmin())
@@ -317,12 +367,15 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
     if picked:
         left.flat[first] = False
     below = count_below(candidates)
-    while len(picked) < BATCH and left.any():
+    while len(picked) < lattice.batch and left.any():
         hardest = int(np.where(left, knowledge.up, UNKNOWN).argmin())
         corner = np.unravel_index(hardest, box.shape)
         above = tuple(slice(i, None) for i in corner)
-        need = objective.needed_down(int(knowledge.up.flat[hardest]), best)
-        rules_out = np.where(down[above] >= need, 1.0, beyond[above])
+        limit: float = best
+        if lattice.ratio is not None and knowledge.gain is not None:
+            limit = lattice.ratio.cost(best, int(knowledge.gain.flat[hardest]))
+        need = objective.needed_down(int(knowledge.up.flat[hardest]), limit)
+        rules_out = np.where(proof[above] >= need, 1.0, beyond[above])
         score = np.where(knowledge.checked[above], -1.0, rules_out * below[above])
         offset = np.unravel_index(int(score.argmax()), score.shape)
         found = score[offset] > 0
@@ -342,10 +395,11 @@ def close_classification(search: Search, knowledge: Knowledge) -> int:
     entropies = spread(box, lattice.entropies)
     while True:
         unknown = (knowledge.fewest <= lattice.allowance) & (knowledge.most > lattice.allowance)
+        unknown &= ~knowledge.checked
         if not unknown.any():
             return UNKNOWN
         if search.expired():
-            return int(knowledge.bound()[unknown].min())
+            return int(search.bounds(knowledge)[unknown].min())
         for check in search.check(divide(search, knowledge, unknown, entropies)):
             knowledge.learn(check)
 
@@ -358,7 +412,7 @@ def divide(search: Search, knowledge: Knowledge, unknown: Flags, entropies: Real
     score = np.where(unknown, excess * below + (1.0 - excess) * above, -1.0)
     left = unknown.copy()
     picked: list[int] = []
-    while len(picked) < BATCH and left.any():
+    while len(picked) < search.lattice.batch and left.any():
         flat = int(np.where(left, score, -1.0).argmax())
         corner = np.unravel_index(flat, box.shape)
         picked.append(flat)

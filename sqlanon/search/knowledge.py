@@ -3,14 +3,16 @@
 Let `s(v)` be the records that a node `v` leaves in too small classes, and write its loss as
 `combine(up(v), down(v))`. Classes only merge on the way up, so going up `s` and `down` never grow
 and `up` never shrinks. One check of `w` therefore bounds every node below it (`s`, `down` from
-below) and every node above it (`s` from above, `up` from below).
+below) and every node above it (`s` from above, `up` from below). Where a loss is a cost over a
+gain, these are parts of the cost, and a check bounds the gain of the nodes above. Under models that
+are not monotone a check says itself how much of `s` and `down` is certain below it and above.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,14 @@ class Check:
         node: One level per quasi-identifier.
         suppressed: Records in classes that violate a model [records].
         up: The part of the loss that never shrinks on the way up [units of the objective].
-        down: The part that never grows on the way up [units of the objective].
+        down: The part that never grows on the way up [units of the objective]; of a node where
+            models are not monotone, as much of it as is certain of every node below.
         value: The node's loss [units of the objective].
+        required: Fewest records that it and every node below suppress; None for `suppressed`.
+        most: Most records that every node above suppresses; None for `suppressed`.
+        settled: Whether `suppressed` and `value` are final, not lower bounds.
+        gain: What it and every node above gain at most [units of gain], where the loss is a cost
+            over a gain and `up` and `down` are parts of the cost; else None.
     """
 
     node: Node
@@ -40,32 +48,48 @@ class Check:
     up: int
     down: int
     value: int
+    required: int | None = None
+    most: int | None = None
+    settled: bool = True
+    gain: int | None = None
+
+    @property
+    def fewest_below(self) -> int:
+        """Fewest records that the node and every node below suppress."""
+        return self.suppressed if self.required is None else self.required
+
+    @property
+    def most_above(self) -> int:
+        """Most records that every node above suppresses."""
+        return self.suppressed if self.most is None else self.most
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The nodes between two nodes of the lattice, both included."""
+    """The nodes between two nodes of the lattice, both included.
+
+    Args:
+        low: The lowest node.
+        high: The highest node.
+        sides: Levels per quasi-identifier.
+        axes: The quasi-identifiers with a choice of levels; arrays have an axis for each of them.
+            At least one, since an array without axes is a number.
+        shape: Levels per axis.
+    """
 
     low: Node
     high: Node
+    sides: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    axes: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    shape: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def sides(self) -> tuple[int, ...]:
-        """Levels per quasi-identifier."""
-        return tuple(top - bottom + 1 for bottom, top in zip(self.low, self.high, strict=True))
-
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The quasi-identifiers with a choice of levels; arrays have an axis for each of them.
-
-        At least one, since an array without axes is a number.
-        """
-        return tuple(i for i, side in enumerate(self.sides) if side > 1) or (0,)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Levels per axis."""
-        return tuple(self.sides[axis] for axis in self.axes)
+    def __post_init__(self) -> None:
+        # Worked out once: every check looks at them several times.
+        sides = tuple(top - bottom + 1 for bottom, top in zip(self.low, self.high, strict=True))
+        axes = tuple(i for i, side in enumerate(sides) if side > 1) or (0,)
+        object.__setattr__(self, "sides", sides)
+        object.__setattr__(self, "axes", axes)
+        object.__setattr__(self, "shape", tuple(sides[axis] for axis in axes))
 
     @property
     def size(self) -> int:
@@ -80,9 +104,9 @@ class Box:
         return tuple(levels)
 
     def preceding(self, node: Node) -> int:
-        """How many nodes of the box come before a node in lexicographic order."""
+        """How many nodes of the box come before a node, the level of the last column counting first."""
         count, rest = 0, self.size
-        for level, low, high in zip(node, self.low, self.high, strict=True):
+        for level, low, high in zip(node[::-1], self.low[::-1], self.high[::-1], strict=True):
             rest //= high - low + 1
             if level < low:
                 return count
@@ -125,12 +149,19 @@ class Knowledge:
             quasi-identifiers where the objective adds, and the largest counts where it does not.
         records: Records of the table.
         additive: Whether `up` and `down` are added, or the larger of them counts.
+        gain: What no node gains more than, where that matters.
     """
 
-    __slots__ = ("additive", "box", "checked", "down", "fewest", "most", "up")
+    __slots__ = ("additive", "box", "checked", "down", "fewest", "gain", "most", "up")
 
     def __init__(
-        self, box: Box, floor: Sequence[Sequence[int]], records: int, *, additive: bool
+        self,
+        box: Box,
+        floor: Sequence[Sequence[int]],
+        records: int,
+        *,
+        additive: bool,
+        gain: int | None = None,
     ) -> None:
         self.box = box
         self.additive = additive
@@ -141,23 +172,26 @@ class Knowledge:
         self.fewest: Longs = np.zeros(box.shape, np.int64)
         self.most: Longs = np.full(box.shape, records, np.int64)
         self.checked: Flags = np.zeros(box.shape, np.bool_)
+        self.gain: Longs | None = None if gain is None else np.full(box.shape, gain, np.int64)
 
     def learn(self, check: Check) -> None:
         """Tightens all bounds by one check, of a node in the box or outside."""
         below, above = self.box.below(check.node), self.box.above(check.node)
         if below is not None:
-            np.maximum(self.fewest[below], check.suppressed, out=self.fewest[below])
+            np.maximum(self.fewest[below], check.fewest_below, out=self.fewest[below])
             np.maximum(self.down[below], check.down, out=self.down[below])
         if above is not None:
-            np.minimum(self.most[above], check.suppressed, out=self.most[above])
+            np.minimum(self.most[above], check.most_above, out=self.most[above])
             np.maximum(self.up[above], check.up, out=self.up[above])
+            if self.gain is not None and check.gain is not None:
+                np.minimum(self.gain[above], check.gain, out=self.gain[above])
         if self.box.holds(check.node):
             self.checked[tuple(check.node[axis] - self.box.low[axis] for axis in self.box.axes)] = (
                 True
             )
 
     def bound(self) -> Longs:
-        """A lower bound on the loss of every node of the box."""
+        """A lower bound on the loss of every node of the box; on the cost where it has a gain."""
         result: Longs = combine(self.up, self.down, self.additive)
         return result
 

@@ -74,7 +74,7 @@ class Case:
     def best(self, checks=None):
         """The least node by loss, suppressed records and levels, None where none is accepted."""
         accepted = [c for c in checks or self.truth.values() if self.accepts(c.suppressed)]
-        return min(accepted, key=lambda c: (c.value, c.suppressed, c.node), default=None)
+        return min(accepted, key=lambda c: (c.value, c.suppressed, c.node[::-1]), default=None)
 
     def accepts(self, suppressed):
         smallest, allowance = self.lattice.smallest, self.lattice.allowance
@@ -251,7 +251,7 @@ def test_search_rules_out_most_nodes_where_a_bound_can():
         return [Check(n, RECORDS * (sum(n) < 8), sum(n), 0, sum(n)) for n in nodes]
 
     outcome = best_node(lattice, ask)
-    assert outcome.best.node == (0, 0, 4, 4)
+    assert outcome.best.node == (4, 4, 0, 0)
     assert outcome.checked < 625
 
 

@@ -1,0 +1,120 @@
+"""Gains: asks the database what the classes of nodes add to the purity of sensitive attributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from sqlanon.batch import Batch
+from sqlanon.encoding import Encoded
+from sqlanon.engine.base import Engine
+from sqlanon.objective import Gains
+from sqlanon.policy import Policy
+from sqlanon.query import gains, measure, violations
+from sqlanon.query.frequency import with_nodes
+from sqlanon.query.gains import Valued
+from sqlanon.query.names import create_temporary, nested
+from sqlanon.search.ratio import ONE
+from sqlanon.utility import UNSURE
+
+
+@dataclass(slots=True)
+class GainCounter:
+    """Counts what the classes of nodes gain, as the mean over the sensitive attributes.
+
+    Args:
+        engine: Where the codes are.
+        encoded: The codes, with details of every sensitive attribute.
+        k: Smallest class size allowed [records, or persons].
+        only_k: Whether all classes of k records are published.
+        attributes: The sensitive attributes that any record has a value of.
+        highest: What no node can exceed [units of gain].
+        relief: What suppression takes away from it at most [units of gain].
+    """
+
+    engine: Engine
+    encoded: Encoded
+    k: int
+    only_k: bool
+    attributes: Sequence[Valued]
+    highest: int
+    relief: int
+    _prepared: dict[str, Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
+        default_factory=dict
+    )
+
+    @classmethod
+    def of(cls, engine: Engine, encoded: Encoded, policy: Policy, allowance: int) -> GainCounter:
+        """The gains of an encoded table of which so many records may be suppressed."""
+        assert encoded.details is not None
+        table, counted = encoded.details.table, {}
+        values = {each.number: each.values for each in encoded.details.attributes}
+        for number in values:
+            rows = measure.coded_values(table, violations.value_of(number))
+            rows = measure.without_null(rows)
+            counted[number] = engine.rows(measure.value_squares(nested(rows, "rows")))[0]
+        part = Fraction(ONE, len(values))
+        attributes, highest, relief = [], Fraction(0), Fraction(0)
+        for number, (records, squares) in counted.items():
+            if records:
+                attributes.append(Valued(number, records, squares, values[number], float(part)))
+                baseline = Fraction(squares, records**2)
+                highest += part * (1 - baseline)
+                relief += part * baseline * Fraction(min(allowance, records), records)
+        # Rounding adds less than `UNSURE` to what no class at all exceeds.
+        most = math.ceil(highest) + UNSURE if highest else 0
+        only_k = not (policy.demands or policy.entity)
+        return cls(engine, encoded, policy.k, only_k, attributes, most, math.ceil(relief))
+
+    def count(self, batch: Batch) -> list[Gains]:
+        """What the classes of several nodes gain, in the order given."""
+        if not self.attributes:
+            return [Gains(0, 0, 0, 0)] * len(batch.nodes)
+        rows = self._query(batch)(batch.parameters)
+        found = {number: self._gains(*sums) for number, *sums in rows}
+        return [found[number] for number in range(len(batch.nodes))]
+
+    def settled(self, known: Gains, batch: Batch, suppressed: exp.Table) -> Gains:
+        """The same with what the classes of a node gain that are not suppressed.
+
+        Args:
+            known: What the node's classes gain.
+            batch: The node.
+            suppressed: The words of its suppressed classes.
+        """
+        assert self.encoded.details is not None
+        [masks], words = batch.masks, self.encoded.layout.words
+        names = [violations.value_of(each.number) for each in self.attributes]
+        rows = self._stored(violations.class_rows(self.encoded.details.table, masks, names))
+        left = self._stored(violations.without(rows, suppressed, violations.words(words)))
+        found = [
+            self.engine.rows(gains.of_classes(left, words, each))[0] for each in self.attributes
+        ]
+        return replace(known, published=sum(every for every, *_ in found))
+
+    def _gains(self, every: int, positive: int, large: int, positive_large: int) -> Gains:
+        most = min(positive, max(every, 0) + self.relief + UNSURE)
+        return Gains(every, most, positive_large, large if self.only_k else None)
+
+    def _query(self, batch: Batch) -> Callable[[Sequence[object]], list[tuple[int, ...]]]:
+        """The query that counts nodes from a set, written once for each set."""
+        source, words = batch.source, self.encoded.layout.words
+        if source.table.name not in self._prepared:
+            assert self.encoded.details is not None
+            query = (
+                gains.profiled(source.table, words, self.attributes, self.k)
+                if self.encoded.held
+                else gains.grouped(self.encoded.details.table, words, self.attributes, self.k)
+            )
+            query = with_nodes(query, words, source.prices)
+            self._prepared[source.table.name] = self.engine.prepare(query)
+        return self._prepared[source.table.name]
+
+    def _stored(self, query: exp.Select) -> exp.Table:
+        table = self.engine.temporary("gains")
+        self.engine.run(create_temporary(table, query))
+        return table

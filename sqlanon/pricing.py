@@ -1,0 +1,97 @@
+"""Pricing: what the cells of nodes cost, as tables to join or as columns of a frequency set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.codes import Layout
+from sqlanon.engine.base import Engine
+from sqlanon.loss import CellCosts
+from sqlanon.query import frequency
+from sqlanon.query.encode import word
+from sqlanon.query.frequency import Prices
+from sqlanon.query.names import create_temporary
+from sqlanon.recoding import Node
+from sqlanon.tree import Tree
+
+
+@dataclass(slots=True)
+class Pricing:
+    """The costs of cells in the database, loaded when they are first needed.
+
+    Args:
+        engine: Where they are.
+        layout: Which bits hold which level of which column.
+        trees: The hierarchies.
+        costs: What cells cost.
+        low: Lowest level that is asked for, per quasi-identifier.
+        high: The highest.
+    """
+
+    engine: Engine
+    layout: Layout
+    trees: Sequence[Tree]
+    costs: CellCosts
+    low: Node
+    high: Node
+    tables: Prices = field(init=False)
+
+    def __post_init__(self) -> None:
+        levels = {
+            number: tuple(
+                level for level in range(low, high + 1) if not self.costs.is_uniform(number, level)
+            )
+            for number, (low, high) in enumerate(zip(self.low, self.high, strict=True))
+        }
+        levels = {number: varying for number, varying in levels.items() if varying}
+        tables = {number: self._table(number, varying) for number, varying in levels.items()}
+        self.tables = Prices(levels, tables=tables)
+
+    def uniform(self, node: Node) -> int:
+        """What the cells of a record cost in the columns where all values cost the same."""
+        return sum(
+            levels[level][0]
+            for number, (levels, level) in enumerate(zip(self.costs.costs, node, strict=True))
+            if level not in self.tables.levels.get(number, ())
+        )
+
+    def held(self, source: exp.Table, node: Node) -> Prices:
+        """The prices as columns of a copy of a node's frequency set."""
+        above = {
+            number: tuple(level for level in varying if level >= node[number])
+            for number, varying in self.tables.levels.items()
+        }
+        levels = {number: varying for number, varying in above.items() if varying}
+        masks = {
+            (number, level): self.layout.column_masks(number, level)
+            for number, varying in levels.items()
+            for level in varying
+        }
+        table = self.engine.temporary("priced")
+        query = frequency.priced(source, self.layout.words, self.tables, masks)
+        self.engine.run(create_temporary(table, query))
+        return Prices(levels, held=table)
+
+    def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
+        tree = self.trees[number]
+        leaves = list(zip(*self.layout.leaf_codes(number, tree), strict=True))
+        words = [word(w) for w in range(self.layout.words)]
+        columns: dict[str, list[int]] = {name: [] for name in (frequency.LEVEL, *words)}
+        columns[frequency.COST] = []
+        for level in levels:
+            masks = self.layout.column_masks(number, level)
+            codes = {
+                tuple(w & m for w, m in zip(leaf, masks, strict=True)): node
+                for leaf, node in zip(leaves, tree.nodes[level], strict=True)
+            }
+            costs = self.costs.costs[number][level]
+            columns[frequency.LEVEL] += [level] * len(codes)
+            columns[frequency.COST] += [costs[node] for node in codes.values()]
+            for place, name in enumerate(words):
+                columns[name] += [code[place] for code in codes]
+        table = self.engine.temporary("prices")
+        self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
+        return table

@@ -1,0 +1,209 @@
+"""Gains: what knowing its class adds to the purity of a sensitive attribute, summed over classes.
+
+A class with n records that count, squares Q of its value counts added up, adds (Q / n - n S / N^2)
+/ N, with N and S those of the table. That is (Q N^2 - n^2 S) / (n N^3), whose sign is exact, since
+the numerator is a whole number. Each class is rounded to a whole number of parts, so that the order
+of the rows cannot change a sum.
+
+The results have a row per node: NUMBER, EVERY (over all classes), POSITIVE (over those that add
+something, each rounded up), and both over the classes of k records alone, LARGE and POSITIVE_LARGE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.query import profiles, violations
+from sqlanon.query.arithmetic import (
+    divided,
+    double,
+    is_null,
+    minus,
+    not_zero,
+    number,
+    or_zero,
+    plus,
+    real,
+    times,
+    wide,
+)
+from sqlanon.query.encode import SIZE, union_all, word
+from sqlanon.query.frequency import CLASS_SIZE, NODES, NUMBER, mask
+from sqlanon.query.names import added, alias, bigint, column, named, nested, table, total, when
+
+EVERY = "every"
+POSITIVE = "positive"
+LARGE = "large"
+POSITIVE_LARGE = "positive_large"
+_HELD = "held"
+_RANK = "rank"
+_FITS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A sensitive attribute whose values are ranks.
+
+    Args:
+        number: Its number.
+        records: Records of the table that count, N; at least one.
+        squares: Sum of the squared value counts of the table, S.
+        values: Number of its ranks.
+        parts: Parts that a purity of 1 has, for this attribute.
+    """
+
+    number: int
+    records: int
+    squares: int
+    values: int
+    parts: float
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a profile."""
+        return [profiles.held(self.number, rank) for rank in range(self.values)]
+
+    def exact(self, count: exp.Expr) -> exp.Expr:
+        """A count whose product with three others must not overflow."""
+        return count if self.records**4 < _FITS else wide(count)
+
+
+def profiled(source: exp.Table, words: int, attributes: Sequence[Valued], k: int) -> exp.Select:
+    """The gains of nodes from a frequency set that has a column per value.
+
+    Args:
+        source: The set.
+        words: Number of words of the code.
+        attributes: The sensitive attributes, at least one.
+        k: Smallest class size allowed [records].
+    """
+    columns = [name for each in attributes for name in each.columns]
+    figures: list[exp.Expr] = [column(NUMBER), column(CLASS_SIZE)]
+    for each in attributes:
+        squares = [times(each.exact(column(name)), column(name)) for name in each.columns]
+        figures.append(alias(added([column(name) for name in each.columns]), _counted(each)))
+        figures.append(alias(added(squares), _squares(each)))
+    classes = exp.Select(expressions=figures)
+    classes.from_(nested(profiles.classes(source, words, columns, []), "profiles"), copy=False)
+    return _summed(classes, attributes, k, [NUMBER])
+
+
+def grouped(details: exp.Table, words: int, attributes: Sequence[Valued], k: int) -> exp.Select:
+    """The gains of nodes from the table of details; arguments as for `profiled`."""
+    keys = [word(w) for w in range(words)]
+    parts = []
+    for each in attributes:
+        value = violations.value_of(each.number)
+        figures: list[exp.Expr] = [column(NUMBER, NODES)]
+        for w, key in enumerate(keys):
+            bits = exp.BitwiseAnd(this=column(key, "source"), expression=column(mask(w), NODES))
+            figures.append(alias(bits, key))
+        figures += [column(value, "source"), column(SIZE, "source")]
+        rows = exp.Select(expressions=figures).from_(named(details, "source"), copy=False)
+        rows.join(table(NODES), join_type="cross", copy=False)
+        classes = _classes(nested(rows, "rows"), [NUMBER, *keys], each)
+        parts.append(_summed(classes, [each], k, [NUMBER]))
+    names = (EVERY, POSITIVE, LARGE, POSITIVE_LARGE)
+    sums = [alias(total(column(name)), name) for name in names]
+    query = exp.Select(
+        expressions=[column(NUMBER), *sums], group=exp.Group(expressions=[column(NUMBER)])
+    )
+    everything = exp.Subquery(
+        this=union_all(parts),
+        alias=exp.TableAlias(this=exp.Identifier(this="parts", quoted=True)),
+    )
+    return query.from_(everything, copy=False)
+
+
+def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
+    """The same of one attribute over some classes, in one row without a NUMBER.
+
+    Args:
+        rows: Details of the classes.
+        words: Number of words of the code.
+        attribute: The attribute.
+    """
+    return _summed(_classes(rows, violations.words(words), attribute), [attribute], 0, [])
+
+
+def _classes(rows: violations.Rows, keys: Sequence[str], attribute: Valued) -> exp.Select:
+    """Per class the keys, its size, its records that count and its squares."""
+    value = violations.value_of(attribute.number)
+    held = alias(bigint(exp.Sum(this=column(SIZE))), _HELD)
+    group = exp.Group(expressions=[*map(column, keys), column(value)])
+    rank = alias(column(value), _RANK)
+    values = exp.Select(expressions=[*map(column, keys), rank, held], group=group)
+    values.from_(rows.copy(), copy=False)
+    counts = exp.Not(this=is_null(column(_RANK)))
+    square = times(attribute.exact(column(_HELD)), column(_HELD))
+    figures = [
+        *map(column, keys),
+        alias(bigint(exp.Sum(this=column(_HELD))), CLASS_SIZE),
+        alias(total(when(counts, column(_HELD))), _counted(attribute)),
+        alias(or_zero(exp.Sum(this=when(counts.copy(), square))), _squares(attribute)),
+    ]
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=[*map(column, keys)]))
+    return query.from_(nested(values, "held"), copy=False)
+
+
+def _summed(
+    classes: exp.Select, attributes: Sequence[Valued], k: int, by: Sequence[str]
+) -> exp.Select:
+    """The gains of classes, added up by some columns."""
+    figures: list[exp.Expr] = [*map(column, by), column(CLASS_SIZE)]
+    for each in attributes:
+        figures.append(column(_counted(each)))
+        figures.append(alias(_excess(each), _above(each)))
+    inner = exp.Select(expressions=figures).from_(nested(classes, "classes"), copy=False)
+    every = alias(added([_rounded(each) for each in attributes]), EVERY)
+    positive = alias(added([_rounded_up(each) for each in attributes]), POSITIVE)
+    rows = exp.Select(expressions=[*map(column, by), column(CLASS_SIZE), every, positive])
+    rows.from_(nested(inner, "excess"), copy=False)
+    large = exp.GTE(this=column(CLASS_SIZE), expression=number(k))
+    sums = [
+        alias(total(column(EVERY)), EVERY),
+        alias(total(column(POSITIVE)), POSITIVE),
+        alias(total(when(large, column(EVERY))), LARGE),
+        alias(total(when(large.copy(), column(POSITIVE))), POSITIVE_LARGE),
+    ]
+    query = exp.Select(expressions=[*map(column, by), *sums])
+    if by:
+        query.set("group", exp.Group(expressions=[*map(column, by)]))
+    return query.from_(nested(rows, "gains"), copy=False)
+
+
+def _excess(each: Valued) -> exp.Expr:
+    """Q N^2 - n^2 S."""
+    own = times(each.exact(column(_squares(each))), number(each.records**2))
+    counted = column(_counted(each))
+    return minus(own, times(each.exact(counted), counted.copy(), number(each.squares)))
+
+
+def _parts(each: Valued) -> exp.Expr:
+    """What a class adds; NULL where none of its records count."""
+    share = divided(double(column(_above(each))), not_zero(double(column(_counted(each)))))
+    return times(share, real(each.parts / each.records**3))
+
+
+def _rounded(each: Valued) -> exp.Expr:
+    return or_zero(bigint(exp.Round(this=_parts(each))))
+
+
+def _rounded_up(each: Valued) -> exp.Expr:
+    up = plus(bigint(exp.Ceil(this=_parts(each))), number(1))
+    return when(exp.GT(this=column(_above(each)), expression=number(0)), up, number(0))
+
+
+def _counted(each: Valued) -> str:
+    return f"counted_{each.number}"
+
+
+def _squares(each: Valued) -> str:
+    return f"squares_{each.number}"
+
+
+def _above(each: Valued) -> str:
+    return f"above_{each.number}"

@@ -1,0 +1,122 @@
+"""Suppression: which published classes fail a model, as part of the statement that publishes.
+
+The statement works it out from the records themselves, since a list of the classes would show rare
+values. What is suppressed changes the distribution that t-closeness refers to, so there is a round
+for each time that the search had to look again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.query import detail, sensitive, violations
+from sqlanon.query.frequency import REQUIRED
+from sqlanon.query.names import column, nested, table
+from sqlanon.query.sensitive import Needed, Reference, Relation
+
+_DETAILS = "sqlanon_details"
+_NONE = 0  # records required to go, which only a search asks for
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A sensitive attribute and its models.
+
+    Args:
+        models: What its values in every class must satisfy.
+        needed: The figures that these look at.
+        order: Its values in order with the nodes of its hierarchy, or None for the type's order.
+        height: Height of the hierarchy.
+        number: Number of its column among the details.
+        persons: Whether persons are counted, once for each value, instead of records.
+    """
+
+    models: tuple[LDiversity | TCloseness, ...]
+    needed: Needed
+    order: Relation | None
+    height: int
+    number: int = 0
+    persons: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """What makes a class one that is suppressed.
+
+    Args:
+        k: Smallest class size allowed [records, or persons].
+        attributes: What is asked of the sensitive attributes.
+        entity: Whether records have persons.
+        rounds: How often suppression is looked at.
+    """
+
+    k: int
+    attributes: tuple[Attribute, ...] = ()
+    entity: bool = False
+    rounds: int = 1
+
+    def statements(self, details: exp.Select, keys: Sequence[str]) -> list[tuple[str, exp.Select]]:
+        """Named queries, each from those before; the last one has a row per suppressed class.
+
+        Args:
+            details: Rows of the keys, a value per attribute, the person where records have one,
+                and SIZE.
+            keys: What tells classes apart.
+        """
+        rows = table(_DETAILS)
+        steps = [(_DETAILS, details)]
+        parts = [violations.small(rows, keys, self.k, _NONE)]
+        if self.entity:
+            parts.append(violations.few_persons(rows, keys, self.k, _NONE))
+        parts += self._failing(steps, rows, keys, 1)
+        steps.append((_suppressed(1), violations.merged(parts, keys)))
+        for number in range(2, self.rounds + 1):
+            gone, left = table(_suppressed(number - 1)), f"sqlanon_left_{number}"
+            steps.append((left, violations.without(rows, gone, keys, nullable=True)))
+            known = exp.Select(expressions=[exp.Star()]).from_(gone)
+            parts = [known, *self._failing(steps, table(left), keys, number)]
+            steps.append((_suppressed(number), violations.merged(parts, keys)))
+        return steps
+
+    def _failing(
+        self,
+        steps: list[tuple[str, exp.Select]],
+        rows: exp.Table,
+        keys: Sequence[str],
+        number: int,
+    ) -> list[exp.Select]:
+        """The classes that fail a model in a round; only t-closeness has more to say later on."""
+        failing = []
+        for place, attribute in enumerate(self.attributes):
+            models = [m for m in attribute.models if number == 1 or isinstance(m, TCloseness)]
+            if not models:
+                continue
+            name = f"sqlanon_reference_{place}_{number}"
+            counted = detail.values(rows, attribute.number, entity=attribute.persons)
+            steps.append((name, sensitive.reference(
+                nested(counted, "rows"), nulls=attribute.needed.nulls,
+                order=attribute.order, height=attribute.height,
+            )))  # fmt: skip
+            spread = violations.spread_rows(rows, keys, attribute.number, entity=attribute.persons)
+            figures = sensitive.class_figures(
+                nested(spread, "spread_rows"),
+                keys,
+                attribute.needed,
+                Reference.of(table(name), height=attribute.height),
+            )
+            conditions = [(sensitive.violates(m), exp.Literal.number(_NONE)) for m in models]
+            failing.append(violations.failing(figures, keys, conditions))
+        return failing
+
+
+def is_suppressed(relation: str) -> exp.Expr:
+    """Whether a record that was joined to the suppressed classes met one."""
+    return exp.Not(this=exp.Is(this=column(REQUIRED, relation), expression=exp.null()))
+
+
+def _suppressed(number: int) -> str:
+    return f"sqlanon_suppressed_{number}"

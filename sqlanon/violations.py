@@ -1,0 +1,234 @@
+"""Violations: asks the database which classes of a node fail a privacy model, and settles nodes.
+
+A node suppresses the classes that fail any model. Where that changes the distribution that
+t-closeness refers to (suppressed records are not published), more classes may fail then: they are
+suppressed in turn until no class that is left fails. What is left satisfies every model by its own
+distribution, as a check of the published table will find.
+
+What a check proves about the nodes below it must hold whatever they suppress. Let C be a class of
+the node and K the union of the classes within it that a node below publishes. For a model that is
+closed under union, K satisfies it, so at least as many records of C are suppressed there as have to
+be removed from C until the rest can satisfy it:
+
+- k, distinct l: all records of C, since a part of it is no larger and no more diverse.
+- entropy l: H is concave and at least 0, so with a share s of C removed H(C) >= (1 - s) ln l
+  fails unless s >= 1 - H(C) / ln l.
+- recursive (c, l): the tail of K is at most that of C, so no value keeps c times the tail of C.
+- t: a distance D convex in P and at most M over all P has D(C) <= (1 - s) t' + s M, so
+  s >= (D(C) - t') / (M - t'). The reference is that of the whole table here; suppressing a share a
+  of the records moves it by at most a, so t' = t + a. (`ordered` counts ranks of values that are
+  present; each of v values that suppression may remove adds at most 1 / (m - 1) to t'.)
+
+Models that are not closed under union prove nothing about other nodes, and of those that count
+persons only k and distinct l do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from sqlanon.batch import Batch
+from sqlanon.details import Details, SensitiveCodes
+from sqlanon.engine.base import Engine
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.query import sensitive, violations
+from sqlanon.query.encode import word
+from sqlanon.query.frequency import CLASS_SIZE
+from sqlanon.query.names import bigint, column, greatest, when
+
+Model = LDiversity | TCloseness
+SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The violating classes of a node.
+
+    Args:
+        classes: How many there are.
+        records: Records in them [records].
+        squares: Their squared sizes, summed.
+        cost: What the cells of their records would cost [units].
+        required: Records that no node below can publish [records].
+        required_squares: Those times the size of their class, summed.
+        required_cost: What their cells would cost [units].
+    """
+
+    classes: int
+    records: int
+    squares: int
+    cost: int
+    required: int
+    required_squares: int
+    required_cost: int
+
+
+NOTHING = Found(0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a node suppresses in the end.
+
+    Args:
+        found: The suppressed classes.
+        rounds: How often suppression was looked at: 1 where the first look was enough.
+        found_by: What tells the suppressed classes, for whoever counted them.
+    """
+
+    found: Found
+    rounds: int
+    found_by: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the violations of a node depend on besides its classes.
+
+    Args:
+        details: Codes with sensitive values and persons.
+        words: Number of words of the code.
+        k: Smallest class size allowed [records, or persons].
+        records: Records of the table.
+        allowance: Records that may be suppressed.
+        keeping: Whether suppressed records are published without their quasi-identifiers, so that
+            the reference of t-closeness is that of the whole table whatever is suppressed.
+    """
+
+    details: Details
+    words: int
+    k: int
+    records: int
+    allowance: int
+    keeping: bool
+
+    @property
+    def keys(self) -> list[str]:
+        """What tells the classes of a node apart."""
+        return violations.words(self.words)
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether unions of classes that satisfy all models satisfy them, too."""
+        return all(
+            model.union_closed and (model.superset_monotone or not attribute.persons)
+            for attribute in self.details.attributes
+            for model in attribute.models
+        )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether classes that satisfy all models still do with any records added."""
+        return all(
+            model.superset_monotone
+            for attribute in self.details.attributes
+            for model in attribute.models
+        )
+
+    @property
+    def moving(self) -> bool:
+        """Whether what is suppressed changes what the models refer to."""
+        return not self.keeping and any(
+            isinstance(model, TCloseness)
+            for attribute in self.details.attributes
+            for model in attribute.models
+        )
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether a node that suppresses records needs a second look."""
+        return self.moving or self.keeping
+
+    def required(self, attribute: SensitiveCodes, model: Model) -> exp.Expr:
+        """Records of a violating class that no node below can publish.
+
+        An expression over the figures of `sensitive.class_figures`.
+        """
+        if model.superset_monotone:
+            return exp.Literal.number(self.records)
+        if attribute.persons or not model.union_closed:
+            return exp.Literal.number(0)
+        if isinstance(model, TCloseness):
+            return self._required_by_distance(attribute, model)
+        if model.kind == "entropy":
+            return _entropy_required(model)
+        return _tail_required(model)
+
+    def _required_by_distance(self, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+        share = 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
+        if model.distance == "kl" and share:
+            return exp.Literal.number(0)
+        limit = model.t + share
+        if model.distance == "ordered" and not self.keeping:
+            limit += attribute.vanishing(self.allowance) / max(attribute.values - 1, 1)
+        furthest = attribute.furthest(model.distance)
+        if limit >= furthest:
+            return exp.Literal.number(0)
+        excess = column(sensitive.distance(model.distance)) - _real(limit)
+        return _whole(column(sensitive.COUNTED) * excess / _real(furthest - limit))
+
+
+def stored_words(engine: Engine, rows: Sequence[Sequence[int]], words: int) -> exp.Table:
+    """A temporary table of the words of classes."""
+    table = engine.temporary("suppressed")
+    columns = {word(w): [row[w] for row in rows] for w in range(words)}
+    engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
+    return table
+
+
+class Violations(Protocol):
+    """Counts the violations of all models of a policy."""
+
+    @property
+    def scope(self) -> Scope:
+        """What they depend on."""
+        ...
+
+    def count(self, batch: Batch) -> list[Found]:
+        """The violations of several nodes, in the order given, by the whole table's reference."""
+        ...
+
+    def settle(self, batch: Batch) -> Settled:
+        """What a node suppresses in the end."""
+        ...
+
+    def is_published(self, settled: Settled, batch: Batch) -> bool:
+        """Whether the suppressed records may be published as one class without their cells."""
+        ...
+
+    def suppressed(self, settled: Settled, batch: Batch) -> exp.Table:
+        """The words of the suppressed classes, in a temporary table."""
+        ...
+
+
+def _entropy_required(model: LDiversity) -> exp.Expr:
+    needed = math.log(model.l)
+    part = 1 - column(sensitive.ENTROPY) / _real(needed) if needed else _real(0.0)
+    nothing = column(sensitive.COUNTED).eq(0)
+    return when(
+        nothing, column(CLASS_SIZE), _whole(column(sensitive.COUNTED) * exp.Paren(this=part))
+    )
+
+
+def _tail_required(model: LDiversity) -> exp.Expr:
+    """The largest count loses what keeps it from being below c times the tail of the class."""
+    factor = Fraction(str(model.c))
+    tail = column(sensitive.tail(int(model.l)))
+    most = exp.Paren(this=tail * factor.numerator - 1) // factor.denominator
+    return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
+
+
+def _whole(records: exp.Expr) -> exp.Expr:
+    """The least whole number of records, not below 0; rounding never makes it one too many."""
+    whole = exp.Ceil(this=exp.Sub(this=exp.Paren(this=records), expression=_real(SAFETY)))
+    return bigint(greatest(whole, exp.Literal.number(0)))
+
+
+def _real(number: float) -> exp.Expr:
+    return exp.cast(exp.Literal.number(repr(number)), exp.DataType.Type.DOUBLE)

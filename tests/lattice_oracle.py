@@ -1,0 +1,343 @@
+"""Brute force of the search: every node of a small lattice under every model, from the records."""
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import duckdb
+from hypothesis import strategies as st
+from models_oracle import figures_of
+
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon.privacy import DISTANCES, TCloseness
+
+LOSSES = ("lm", "precision", "suppressed-cells", "discernibility", "average-class-size")
+JOBS = [("nurse", "care", "*"), ("clerk", "desk", "*"), ("boss", "desk", "*"), (None, "?", "*")]
+JOB_PATHS = {row[0]: row[1:] for row in JOBS}
+ORDERS = ([row[0] for row in JOBS], [1, 2, 3, 7, None])  # job by its hierarchy, pay by its type
+ROUNDING = 1e-12
+GONE = "gone"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table and a policy.
+
+    Args:
+        trees: Hierarchy rows per quasi-identifier.
+        bounds: Lowest and highest level per quasi-identifier.
+        weights: Weight per quasi-identifier.
+        records: Quasi-identifiers, job, pay, person.
+        k: Smallest class size allowed.
+        limit: Share of the records that may be suppressed.
+        loss: Its name.
+        models: Pairs of a model and what it is about: 0 for job, 1 for pay.
+        nulls: Per sensitive column `value` or `none`.
+        persons: Whether persons count.
+        suppressed: `drop` or `keep`.
+    """
+
+    trees: list
+    bounds: list
+    weights: list
+    records: list
+    k: int
+    limit: float
+    loss: str
+    models: list
+    nulls: tuple
+    persons: bool
+    suppressed: str
+
+    @property
+    def names(self):
+        return [f"c{number}" for number in range(len(self.trees))]
+
+    @property
+    def policy(self):
+        attributes = {
+            name: QuasiIdentifier(Hierarchy.from_rows(rows), weight, *bounds)
+            for name, rows, weight, bounds in zip(
+                self.names, self.trees, self.weights, self.bounds, strict=True
+            )
+        }
+        job, pay = ([model for about, model in self.models if about == n] for n in (0, 1))
+        return Policy(
+            attributes,
+            sensitive={
+                "job": Sensitive(job, Hierarchy.from_rows(JOBS), nulls=self.nulls[0]),
+                "pay": Sensitive(pay, nulls=self.nulls[1]),
+            },
+            drop=[] if self.persons else ["person"],
+            models=[KAnonymity(self.k)],
+            suppression_limit=self.limit,
+            suppressed=self.suppressed,
+            suppressed_label=GONE,
+            entity="person" if self.persons else None,
+        )
+
+    @property
+    def published_policy(self):
+        """What can be asked of the published table, which has no persons."""
+        return replace(self.policy, entity=None, drop=[])
+
+    def connection(self):
+        """A connection with the table `people`."""
+        opened = duckdb.connect()
+        columns = ", ".join(f"{name} VARCHAR" for name in self.names)
+        opened.execute(f"CREATE TABLE people ({columns}, job VARCHAR, pay INTEGER, person INTEGER)")
+        marks = ", ".join("?" * (len(self.names) + 3))
+        opened.executemany(f"INSERT INTO people VALUES ({marks})", self.records)
+        return opened
+
+    def nodes(self):
+        return list(itertools.product(*(range(low, high + 1) for low, high in self.bounds)))
+
+
+@st.composite
+def hierarchies(draw):
+    """Rows of a random laminar tree, unbalanced ones included: a label may repeat its leaf."""
+    leaves = [f"v{i}" for i in range(draw(st.integers(1, 5)))]
+    if draw(st.booleans()):
+        leaves[0] = None
+    rows, groups = [[leaf] for leaf in leaves], [[i] for i in range(len(leaves))]
+    for level in range(1, draw(st.integers(1, 3))):
+        merged = []
+        for group in groups:
+            if merged and draw(st.booleans()):
+                merged[-1] += group
+            else:
+                merged.append(list(group))
+        groups = merged
+        for group in groups:
+            for i in group:
+                alone = len(group) == 1 and leaves[i] is not None
+                rows[i].append(leaves[i] if alone else f"L{level}n{group[0]}")
+    return [(*row, "*") for row in rows]
+
+
+diversities = st.one_of(
+    st.builds(LDiversity, st.integers(1, 3)),
+    st.builds(LDiversity, st.sampled_from([1, 1.5, 2, 2.5]), st.just("entropy")),
+    st.builds(
+        LDiversity, st.integers(1, 3), st.just("recursive"), st.sampled_from([0.5, 1, 1.5, 2.5])
+    ),
+)
+closenesses = st.builds(
+    TCloseness, st.sampled_from([0.05, 0.2, 0.3, 0.5, 0.8]), st.sampled_from(DISTANCES)
+)
+
+
+@st.composite
+def demands(draw):
+    """A model and what it is about; pay has no hierarchy."""
+    model = draw(st.one_of(diversities, closenesses))
+    about = draw(st.sampled_from([0, 1]))
+    in_tree = isinstance(model, TCloseness) and model.distance == "hierarchical"
+    return (0 if in_tree else about), model
+
+
+@st.composite
+def cases(draw):
+    """Tables of up to 14 records, with one or two models beyond k."""
+    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    leaves = [st.sampled_from([row[0] for row in rows]) for rows in trees]
+    jobs = st.sampled_from(["nurse", "clerk", "boss", "boss", None])
+    pays = st.sampled_from([1, 2, 3, 3, 7, None])
+    record = st.tuples(*leaves, jobs, pays, st.integers(0, 5))
+    records = draw(st.lists(record, min_size=1, max_size=14))
+    bounds = []
+    for rows in trees:
+        height = len(rows[0]) - 1
+        low = draw(st.sampled_from([0, 0, 0, 1]))
+        bounds.append((low, draw(st.sampled_from([height, height, max(low, height - 1)]))))
+    return Case(
+        trees=trees,
+        bounds=bounds,
+        weights=[draw(st.sampled_from([1.0, 2.0, 0.5, 0.1])) for _ in trees],
+        records=records,
+        k=draw(st.integers(1, min(3, len(records)))),
+        limit=draw(st.sampled_from([0.0, 0.0, 0.1, 0.25, 0.5, 0.9, 1.0])),
+        loss=draw(st.sampled_from(LOSSES)),
+        models=draw(st.lists(demands(), min_size=1, max_size=2)),
+        nulls=tuple(draw(st.sampled_from(["value", "value", "none"])) for _ in range(2)),
+        persons=draw(st.sampled_from([False, False, True])),
+        suppressed=draw(st.sampled_from(["drop", "drop", "keep"])),
+    )
+
+
+def fails(model, values, whole, about=0):
+    """Whether a class violates a model.
+
+    Args:
+        model: l-diversity or t-closeness.
+        values: Of the records of the class that count.
+        whole: Those of the table that is referred to.
+        about: 0 for job, 1 for pay.
+    """
+    paths = JOB_PATHS if about == 0 else None
+    tails = (int(model.l),) if isinstance(model, LDiversity) else ()
+    found = figures_of(values, whole, order=ORDERS[about], paths=paths, tails=tails)
+    if isinstance(model, TCloseness):
+        return found[f"distance_{model.distance.replace('-', '_')}"] > model.t + ROUNDING
+    if model.kind == "distinct":
+        return found["distinct_values"] < model.l
+    if model.kind == "entropy":
+        return not values or found["entropy"] < math.log(model.l) - ROUNDING
+    return found["largest"] >= Fraction(str(model.c)) * found[f"tail_{model.l}"]
+
+
+@dataclass(frozen=True)
+class Released:
+    """What publishing a node comes to.
+
+    Args:
+        loss: To be minimized.
+        suppressed: Records.
+        accepted: Whether it may be published.
+        minimal: Whether so many records may be suppressed at all.
+        rows: The published rows.
+        rounds: How often suppression had to be looked at.
+    """
+
+    loss: Fraction
+    suppressed: int
+    accepted: bool
+    within: bool
+    rows: Counter
+    rounds: int
+
+
+def released(case, node):
+    """What a node comes to."""
+    labels = generalized(case, node)
+    classes = defaultdict(list)
+    for label, record in zip(labels, case.records, strict=True):
+        classes[label].append(record)
+    allowed = Fraction(str(case.limit)) * len(case.records)
+    gone, rounds = settled(case, classes, allowed)
+    lost = [record for label in gone for record in classes[label]]
+    keeping = case.suppressed == "keep"
+    within = len(lost) <= allowed
+    accepted = within and (keeping or len(lost) < len(case.records))
+    if keeping and lost and accepted:
+        accepted = not violates(case, lost, case.records)
+    rows = Counter()
+    for label, (*_, job, pay, _) in zip(labels, case.records, strict=True):
+        if label not in gone:
+            rows[(*label, job, pay)] += 1
+        elif keeping:
+            rows[(*[GONE] * len(label), job, pay)] += 1
+    loss = loss_of(case, node, classes, gone)
+    return Released(loss, len(lost), accepted, within, rows, rounds)
+
+
+def generalized(case, node):
+    """The labels of every record."""
+    maps = [
+        {row[0]: row[level] for row in rows} for rows, level in zip(case.trees, node, strict=True)
+    ]
+    return [
+        tuple(labels[value] for labels, value in zip(maps, record, strict=False))
+        for record in case.records
+    ]
+
+
+def settled(case, classes, allowed):
+    """The classes that are suppressed, looked at again until no other one fails; and the rounds."""
+    gone, rounds = set(), 0
+    while True:
+        left = [r for label, held in classes.items() if label not in gone for r in held]
+        reference = case.records if case.suppressed == "keep" else left
+        more = {
+            label
+            for label, held in classes.items()
+            if label not in gone and violates(case, held, reference)
+        }
+        if not more:
+            return gone, max(rounds, 1)
+        gone, rounds = gone | more, rounds + 1
+        if sum(len(classes[label]) for label in gone) > allowed:
+            return gone, rounds
+
+
+def violates(case, held, reference):
+    """Whether records make no class: too few, or any model violated by persons or by records."""
+    if len(held) < case.k or (case.persons and len({r[-1] for r in held}) < case.k):
+        return True
+    ways = [False, True] if case.persons else [False]
+    return any(
+        fails(
+            model,
+            counted(case, held, about, persons=persons),
+            counted(case, reference, about, persons=persons),
+            about,
+        )
+        for about, model in case.models
+        for persons in ways
+    )
+
+
+def counted(case, records, about, *, persons):
+    """The values that count; a person's value once."""
+    pairs = [(record[-1], record[len(case.trees) + about]) for record in records]
+    values = [value for _, value in (set(pairs) if persons else pairs)]
+    return [v for v in values if v is not None or case.nulls[about] == "value"]
+
+
+def loss_of(case, node, classes, gone):
+    """The loss of a node by its formula."""
+    records = len(case.records)
+    lost = sum(len(held) for label, held in classes.items() if label in gone)
+    kept = {label: len(held) for label, held in classes.items() if label not in gone}
+    if case.loss == "discernibility":
+        return Fraction(sum(size * size for size in kept.values()) + lost * records)
+    if case.loss == "average-class-size":
+        return Fraction(-len(kept))
+    weights = [Fraction(str(weight)) for weight in case.weights]
+    loss = Fraction(lost)
+    for label, size in kept.items():
+        cells = [cell(case, column, node[column], part) for column, part in enumerate(label)]
+        shares = zip(weights, cells, strict=True)
+        loss += size * sum(weight * cost for weight, cost in shares) / sum(weights)
+    return loss / records
+
+
+def cell(case, column, level, label):
+    """What a published cell loses."""
+    rows = case.trees[column]
+    under = sum(row[level] == label for row in rows)
+    if case.loss == "lm":
+        return Fraction(under - 1, len(rows) - 1) if len(rows) > 1 else Fraction(0)
+    if case.loss == "precision":
+        return Fraction(level, len(rows[0]) - 1)
+    return Fraction(int(level > 0 and under == len(rows)))
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best node with what it comes to, and every minimal one."""
+
+    node: tuple | None
+    released: Released | None
+    minimal: list
+
+
+def brute_force(case):
+    """Loss, then suppressed records, then levels from the last column on decide."""
+    found = {node: released(case, node) for node in case.nodes()}
+    accepted = [node for node in found if found[node].accepted]
+    best = min(
+        accepted,
+        key=lambda node: (found[node].loss, found[node].suppressed, node[::-1]),
+        default=None,
+    )
+    within = [node for node in found if found[node].within]
+    minimal = [node for node in within if not any(_is_below(o, node) for o in within)]
+    return Best(best, found.get(best), minimal)
+
+
+def _is_below(one, other):
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))

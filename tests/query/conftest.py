@@ -1,0 +1,21 @@
+"""Hands each snapshot of a module to the tests of snapshots."""
+
+import duckdb
+import pytest
+
+pytest.register_assert_rewrite("snapshots")
+
+
+def pytest_generate_tests(metafunc):
+    if "snapshot" in metafunc.fixturenames:
+        metafunc.parametrize("snapshot", metafunc.module.SNAPSHOTS, ids=repr)
+
+
+@pytest.fixture(scope="module")
+def connection():
+    """A connection with the tables of the snapshots."""
+    from snapshots import TABLES
+
+    with duckdb.connect() as opened:
+        opened.execute(TABLES)
+        yield opened

@@ -1,0 +1,4 @@
+SELECT
+  CAST(COALESCE(SUM("records"), 0) AS BIGINT),
+  CAST(COUNT(*) AS BIGINT)
+FROM "reference"

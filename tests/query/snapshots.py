@@ -1,0 +1,129 @@
+"""Snapshots: a query as built, its SQL, and what DuckDB answers to it.
+
+A module lists `SNAPSHOTS` and imports the tests from here; `conftest` hands them to these one by
+one, with a connection that holds `TABLES`.
+"""
+
+from dataclasses import dataclass
+
+from sqlglot import ErrorLevel, exp, parse_one
+
+from sqlanon.query.names import table
+
+TABLES = """
+CREATE TABLE people (age INTEGER, sex VARCHAR, zip VARCHAR, job VARCHAR);
+INSERT INTO people VALUES
+    (31, 'f', '10115', 'nurse'),
+    (31, 'f', '10117', 'nurse'),
+    (31, 'f', '10117', 'clerk'),
+    (45, 'm', '20095', 'nurse'),
+    (45, NULL, '20095', 'boss');
+
+CREATE TABLE leaves (attribute BIGINT, leaf VARCHAR, word_0 BIGINT, word_1 BIGINT);
+INSERT INTO leaves VALUES
+    (0, 'nurse', 0, 0), (0, 'clerk', 1, 0), (0, 'boss', 2, 0),
+    (1, 'f', 0, 0), (1, 'm', 4, 0), (1, NULL, 8, 1),
+    (2, 'nurse', 0, 0);
+
+CREATE TABLE spelled (attribute BIGINT, leaf VARCHAR, word_0 BIGINT);
+INSERT INTO spelled VALUES (0, '31', 0), (0, '031', 1), (0, '45.2', 2), (0, 'old', 3), (0, NULL, 4);
+
+CREATE TABLE days (leaf VARCHAR, label VARCHAR);
+INSERT INTO days VALUES ('2024-02-29', 'leap'), ('2023-02-29', 'none'), (NULL, 'unknown');
+
+CREATE TABLE ranks (value VARCHAR, rank BIGINT);
+INSERT INTO ranks VALUES ('clerk', 0), ('nurse', 1);
+
+CREATE TABLE codes (word_0 BIGINT, word_1 BIGINT, size BIGINT);
+INSERT INTO codes VALUES (1, 0, 1), (5, 1, 2), (6, 1, 1), (2, 0, 4);
+
+CREATE TABLE prices (level BIGINT, word_0 BIGINT, word_1 BIGINT, cost BIGINT);
+INSERT INTO prices VALUES (0, 1, 0, 10), (0, 2, 0, 20), (1, 0, 0, 30);
+
+CREATE TABLE priced (row BIGINT, word_0 BIGINT, size BIGINT, cost_0_1 BIGINT, cost_1_2 BIGINT);
+INSERT INTO priced VALUES (1, 1, 1, 10, 2), (2, 5, 2, 10, 2), (3, 2, 4, 20, 2);
+
+CREATE TABLE held (number BIGINT, class_size BIGINT, held_0_0 BIGINT, held_0_1 BIGINT);
+INSERT INTO held VALUES (0, 4, 2, 2), (0, 5, 5, 0), (0, 1, 0, 1);
+
+CREATE TABLE details
+    (word_0 BIGINT, word_1 BIGINT, value_0 BIGINT, value_1 BIGINT, entity VARCHAR, size BIGINT);
+INSERT INTO details VALUES
+    (1, 0, 0, 2, 'ann', 1), (1, 0, 0, 2, 'bob', 2), (1, 0, 1, 0, 'ann', 1),
+    (5, 1, 0, 1, 'cid', 3), (5, 1, NULL, 1, NULL, 1), (5, 1, NULL, 2, NULL, 1);
+
+CREATE TABLE gone (word_0 BIGINT, word_1 BIGINT, required BIGINT);
+INSERT INTO gone VALUES (5, 1, 2);
+
+CREATE TABLE also_gone (word_0 BIGINT, word_1 BIGINT, required BIGINT);
+INSERT INTO also_gone VALUES (5, 1, 4), (1, 0, 0);
+
+CREATE TABLE figures (word_0 BIGINT, distinct_values BIGINT, largest BIGINT, counted BIGINT);
+INSERT INTO figures VALUES (1, 2, 3, 4), (5, 1, 4, 4), (6, 3, 5, 7);
+
+CREATE TABLE judged (number BIGINT, class_size BIGINT, held_0_0 BIGINT, required BIGINT);
+INSERT INTO judged VALUES (0, 4, 3, -1), (0, 2, 1, 0), (0, 3, 2, 3);
+
+CREATE TABLE reference (
+    value VARCHAR, rank BIGINT, records BIGINT, reached BIGINT, below BIGINT,
+    node_1 VARCHAR, node_1_records BIGINT
+);
+INSERT INTO reference VALUES ('a', 0, 4, 4, 0, 'x', 6), ('b', 1, 2, 6, 4, 'x', 6);
+"""
+PEOPLE, LEAVES, CODES = table("people"), table("leaves"), table("codes")
+DETAILS, GONE = table("details"), table("gone")
+TEXT, INTEGER, DATE = (exp.DataType.build(name) for name in ("VARCHAR", "INTEGER", "DATE"))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A query as built, its SQL, and its rows where their order matters or as a set.
+
+    An inner one is part of others, so that its sums need not be cast yet.
+    """
+
+    name: str
+    query: exp.Expr
+    sql: str
+    rows: list[tuple[object, ...]]
+    parameters: tuple[object, ...] = ()
+    ordered: bool = False
+    inner: bool = False
+
+    def __repr__(self):
+        return self.name
+
+
+def text(query, dialect="duckdb"):
+    """The text of a tree as an engine gets it; what the dialect lacks is an error."""
+    return query.sql(dialect, identify=True, unsupported_level=ErrorLevel.RAISE)
+
+
+def tree(sql):
+    return parse_one(sql, dialect="duckdb")
+
+
+def listed(rows):
+    return sorted(rows, key=repr)
+
+
+def test_query_is_the_sql_beside_it(snapshot):
+    assert tree(text(snapshot.query)) == tree(snapshot.sql)
+
+
+def test_query_answers_the_rows_beside_it(snapshot, connection):
+    rows = connection.execute(text(snapshot.query), list(snapshot.parameters)).fetchall()
+    if snapshot.ordered:
+        assert rows == snapshot.rows
+    else:
+        assert listed(rows) == listed(snapshot.rows)
+
+
+def test_query_is_plain_enough_for_spark(snapshot):
+    parse_one(text(snapshot.query, "spark"), dialect="spark")
+
+
+def test_counts_arrive_as_integers_not_as_decimals(snapshot, connection):
+    types = connection.execute(text(snapshot.query), list(snapshot.parameters)).description
+    unfit = {"DECIMAL", "DOUBLE"} if snapshot.inner else {"DECIMAL", "DOUBLE", "HUGEINT"}
+    assert not {str(column[1]) for column in types} & unfit

@@ -1,0 +1,283 @@
+"""Queries about sensitive attributes: the SQL in tests/query/sensitive, and what it answers."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+from sqlglot import ErrorLevel, exp, parse_one
+
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.query import classes, figures, sensitive, values, worst
+from sqlanon.query.classes import Coding
+from sqlanon.query.encode import VALUE, word
+from sqlanon.query.names import alias, column, nested, table
+from sqlanon.query.sensitive import Needed, Reference
+from sqlanon.query.violations import value_of
+
+FOLDER = Path(__file__).parent / "sensitive"
+TABLES = """
+CREATE TABLE people (town VARCHAR, age INTEGER, grade VARCHAR, pay INTEGER, person INTEGER);
+INSERT INTO people VALUES
+    ('Ulm', 30, 'low', 10, 1), ('Ulm', 30, 'mid', 20, 1), ('Ulm', 30, 'low', 20, 1),
+    ('Bonn', 30, 'top', NULL, 2), ('Bonn', NULL, 'low', 10, NULL);
+
+CREATE TABLE source (class VARCHAR, value VARCHAR, size BIGINT);
+INSERT INTO source VALUES
+    ('a', 'low', 2), ('a', 'mid', 1), ('b', 'top', 1), ('b', NULL, 1), (NULL, 'low', 1);
+
+CREATE TABLE reference (value VARCHAR, rank BIGINT, records BIGINT, reached BIGINT, below BIGINT,
+    node_1 INTEGER, node_1_records BIGINT);
+INSERT INTO reference VALUES
+    ('low', 0, 3, 3, 0, 0, 4), ('mid', 1, 1, 4, 3, 0, 4), ('top', 2, 1, 5, 7, 1, 1),
+    (NULL, 3, 1, 6, 12, 2, 1);
+
+CREATE TABLE towns (value VARCHAR, word_0 BIGINT);
+INSERT INTO towns VALUES ('Ulm', 0), ('Bonn', 1);
+CREATE TABLE ages (value INTEGER, word_0 BIGINT);
+INSERT INTO ages VALUES (30, 0), (NULL, 2);
+CREATE TABLE grades (value VARCHAR, rank BIGINT);
+INSERT INTO grades VALUES ('low', 0), ('mid', 1), ('top', 2);
+CREATE TABLE pays (value INTEGER, rank BIGINT);
+INSERT INTO pays VALUES (10, 0), (20, 1);
+
+CREATE TABLE codes (word_0 BIGINT, value_0 BIGINT, value_1 BIGINT, entity INTEGER,
+    class_size BIGINT);
+INSERT INTO codes VALUES
+    (0, 0, 0, 1, 3), (0, 1, 1, 1, 3), (0, 0, 1, 1, 3), (1, 2, NULL, 2, 1), (3, 0, 0, NULL, 1);
+CREATE TABLE larger (word_0 BIGINT, class_size BIGINT);
+INSERT INTO larger VALUES (0, 3);
+"""
+SOURCE, CODES, PEOPLE = table("source"), table("codes"), table("people")
+WHOLE = Reference(table("reference"), 6, 4, 2)
+TEXT = exp.DataType.build("VARCHAR")
+GRADES = [("low", 0, 0), ("mid", 1, 0), ("top", 2, 1), (None, 3, 2)]
+CODING = Coding(
+    {"town": exp.select("*").from_("towns"), "age": exp.select("*").from_("ages")},
+    frozenset({"age"}),
+    1,
+    {"grade": table("grades"), "pay": table("pays")},
+    "person",
+)
+VALUES_0 = column(value_of(0))
+MODELS = [LDiversity(2), TCloseness(0.3)]
+
+
+def of(needed, reference=WHOLE):
+    return sensitive.class_figures(SOURCE, ["class"], needed, reference)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A query as built, whose SQL is in the file of its name, and its rows."""
+
+    name: str
+    query: exp.Expr
+    rows: list[tuple[object, ...]]
+
+    def __repr__(self):
+        return self.name
+
+
+SNAPSHOTS = [
+    Snapshot(
+        "reference",
+        sensitive.reference(SOURCE),
+        [("low", 0, 3, 3, 0), ("mid", 1, 1, 4, 3), ("top", 2, 1, 5, 7), (None, 3, 1, 6, 12)],
+    ),
+    Snapshot(
+        "reference_in_order",
+        sensitive.reference(
+            SOURCE, nulls=False, order=values.listed(GRADES[::-1], TEXT, [1]), height=2
+        ),
+        [("low", 0, 3, 0, 3, 4, 0), ("mid", 1, 1, 0, 4, 4, 3), ("top", 2, 1, 1, 5, 1, 7)],
+    ),
+    Snapshot(
+        "class_figures",
+        of(Needed(), None),
+        [("a", 3, 3, 2, 2), ("b", 2, 2, 2, 1), (None, 1, 1, 1, 1)],
+    ),
+    Snapshot(
+        "class_figures_of_tails",
+        of(Needed(tails=(1, 2, 3), nulls=False), None),
+        [("a", 3, 3, 2, 2, 3, 1, 0), ("b", 2, 1, 1, 1, 1, 0, 0), (None, 1, 1, 1, 1, 1, 0, 0)],
+    ),
+    Snapshot(
+        "class_figures_of_entropy",
+        of(Needed(entropy=True), None),
+        [
+            ("a", 3, 3, 2, 2, 0.6365141682948128),
+            ("b", 2, 2, 2, 1, 0.6931471805599453),
+            (None, 1, 1, 1, 1, 0.0),
+        ],
+    ),
+    Snapshot(
+        "class_figures_of_equal_distance",
+        of(Needed(distances=("equal",))),
+        [("a", 3, 3, 2, 2, 6 / 18), ("b", 2, 2, 2, 1, 8 / 12), (None, 1, 1, 1, 1, 3 / 6)],
+    ),
+    Snapshot(
+        "class_figures_of_ordered_distance",
+        of(Needed(distances=("ordered",))),
+        [
+            ("a", 3, 3, 2, 2, (3 + 6 + 3) / 18 / 3),
+            ("b", 2, 2, 2, 1, (6 + 8 + 4) / 12 / 3),
+            (None, 1, 1, 1, 1, (3 + 2 + 1) / 6 / 3),
+        ],
+    ),
+    Snapshot(
+        "class_figures_of_hierarchical_distance",
+        of(Needed(distances=("hierarchical",))),
+        [
+            ("a", 3, 3, 2, 2, (6 + 6) / 18 / 2),
+            ("b", 2, 2, 2, 1, (8 + 8) / 12 / 2),
+            (None, 1, 1, 1, 1, (3 + 2) / 6 / 2),
+        ],
+    ),
+    Snapshot(
+        "class_figures_of_kl",
+        of(Needed(distances=("kl",))),
+        [
+            ("a", 3, 3, 2, 2, 2 / 3 * math.log(4 / 3) + math.log(2) / 3),
+            ("b", 2, 2, 2, 1, 1.0986122886681096),
+            (None, 1, 1, 1, 1, 0.6931471805599453),
+        ],
+    ),
+    Snapshot(
+        "class_figures_of_scaled_distances",
+        of(Needed(distances=("scaled", "scaled-literal"))),
+        [
+            ("a", 3, 3, 2, 2, 0.17945388, 0.17945388),
+            ("b", 2, 2, 2, 1, 0.36620410, 0.36620410),
+            (None, 1, 1, 1, 1, 0.46209812, 0.46209812),
+        ],
+    ),
+    Snapshot(
+        "reordered",
+        values.reordered(
+            nested(
+                exp.select(alias(column("value"), VALUE), alias(-column("rank"), "rank")).from_(
+                    "grades"
+                ),
+                "o",
+            ),
+            values.listed(GRADES, TEXT, [1]),
+            [1],
+        ).this,
+        [("low", 0, 0), ("mid", -1, 0), ("top", -2, 1)],
+    ),
+    Snapshot(
+        "coded_rows",
+        classes.coded_rows(PEOPLE, CODING),
+        [(0, 0, 0, 1), (0, 1, 1, 1), (0, 0, 1, 1), (1, 2, None, 2), (3, 0, 0, None)],
+    ),
+    Snapshot(
+        "coded_histogram",
+        classes.coded_histogram(PEOPLE, CODING),
+        [(3, 1), (1, 2)],
+    ),
+    Snapshot("larger_classes", classes.larger_classes(CODES, 1), [(0, 3)]),
+    Snapshot("person_classes", classes.person_classes(CODES, 1), [(0, 1), (1, 1), (3, 1)]),
+    Snapshot("sizes_histogram", classes.sizes_histogram(table("larger")), [(3, 1)]),
+    Snapshot(
+        "sized_rows",
+        classes.sized_rows(table("towns"), table("larger"), 1),
+        [("Ulm", 0, 3), ("Bonn", 1, 1)],
+    ),
+    Snapshot(
+        "attribute_rows",
+        classes.attribute_rows(CODES, 1, VALUES_0),
+        [(0, 0, 1), (0, 1, 1), (0, 0, 1), (1, 2, 1), (3, 0, 1)],
+    ),
+    Snapshot(
+        "person_rows",
+        classes.person_rows(CODES, 1, VALUES_0),
+        [(0, 0, 1), (0, 1, 1), (1, 2, 1), (3, 0, 1)],
+    ),
+    Snapshot(
+        "shared_rows",
+        classes.shared_rows(CODES, 1, VALUES_0),
+        [(0, 0, 1), (0, 1, 1), (0, 0, 1)],
+    ),
+    Snapshot(
+        "single_rows",
+        classes.single_rows(CODES, 2, classes.pair_value(0, 1, 2)),
+        [(None, 0, None, 1), (0, 0, 0, 1)],
+    ),
+    Snapshot("distinct_among", classes.distinct_among(PEOPLE, ["town", "pay"], 3), [(1, 2)]),
+    Snapshot("distinct_values", classes.distinct_values(PEOPLE, ["town", "pay"]), [(5, 2, 2)]),
+    Snapshot(
+        "worst",
+        worst.worst(of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), MODELS),
+        [(1, 0.0, 1, 2.0, 1, 8 / 12, 1, 3)],
+    ),
+    Snapshot("fewest", worst.fewest(of(Needed(), None)), [(1,)]),
+    Snapshot("extent", worst.extent(table("reference")), [(6, 4)]),
+    Snapshot("nulls", worst.nulls(SOURCE), [(1,)]),
+]
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute(TABLES)
+        yield opened
+
+
+def text(query, dialect="duckdb"):
+    """The text of a tree as an engine gets it; what the dialect lacks is an error."""
+    return query.sql(dialect, identify=True, unsupported_level=ErrorLevel.RAISE)
+
+
+def tree(sql):
+    return parse_one(sql, dialect="duckdb")
+
+
+def by_text(rows):
+    return sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize("case", SNAPSHOTS, ids=repr)
+def test_query_is_the_sql_in_its_file(case):
+    assert tree(text(case.query)) == tree((FOLDER / f"{case.name}.sql").read_text())
+
+
+@pytest.mark.parametrize("case", SNAPSHOTS, ids=repr)
+def test_query_answers_the_rows_beside_it(case, connection):
+    found = connection.execute(text(case.query)).fetchall()
+    for row, wanted in zip(by_text(found), by_text(case.rows), strict=True):
+        assert row == pytest.approx(wanted, abs=1e-8)
+
+
+@pytest.mark.parametrize("case", SNAPSHOTS, ids=repr)
+def test_query_is_plain_enough_for_spark(case):
+    parse_one(text(case.query, "spark"), dialect="spark")
+
+
+def test_every_file_belongs_to_a_query():
+    assert {path.stem for path in FOLDER.iterdir()} == {snapshot.name for snapshot in SNAPSHOTS}
+
+
+def test_names_of_columns_tell_figures_apart():
+    names = [word(0), figures.tail(2), figures.distance("scaled-literal"), worst.ratio(2)]
+    assert names == ["word_0", "tail_2", "distance_scaled_literal", "ratio_2"]
+
+
+@pytest.mark.parametrize(
+    ("model", "sql"),
+    [
+        (LDiversity(3), '"distinct_values" < 3'),
+        (
+            LDiversity(1, "entropy"),
+            '"entropy" < CAST(-1e-12 AS DOUBLE) OR "distinct_values" = 0',
+        ),
+        (
+            LDiversity(3, "recursive", c=1.5),
+            'CAST("largest" AS DECIMAL(38, 0)) * 2 >= CAST("tail_3" AS DECIMAL(38, 0)) * 3',
+        ),
+        (TCloseness(0.5, "kl"), '"distance_kl" > CAST(0.500000000001 AS DOUBLE)'),
+    ],
+)
+def test_violation_is_the_condition_beside_it(model, sql):
+    assert tree(text(sensitive.violates(model))) == tree(sql)

@@ -1,0 +1,118 @@
+"""Equivalence classes of tables as they stand, and what tells a table apart."""
+
+import pytest
+from snapshots import (  # noqa: F401
+    PEOPLE,
+    Snapshot,
+    test_counts_arrive_as_integers_not_as_decimals,
+    test_query_answers_the_rows_beside_it,
+    test_query_is_plain_enough_for_spark,
+    test_query_is_the_sql_beside_it,
+    text,
+    tree,
+)
+from sqlglot import exp
+
+from sqlanon.query import classes
+from sqlanon.query.fingerprint import fingerprint
+from sqlanon.query.names import table
+from sqlanon.query.parts import own_parts
+
+SNAPSHOTS = [
+    Snapshot(
+        "size_histogram",
+        classes.size_histogram(PEOPLE, ["sex", "age"]),
+        """
+        SELECT CAST("class_size" AS BIGINT), CAST(COUNT(*) AS BIGINT)
+        FROM (
+            SELECT CAST(COUNT(*) AS BIGINT) AS "class_size" FROM "people" GROUP BY "sex", "age"
+        ) AS "classes"
+        GROUP BY "class_size"
+        """,
+        [(1, 2), (3, 1)],
+    ),
+    Snapshot(
+        "records",
+        classes.records(PEOPLE),
+        'SELECT CAST(COUNT(*) AS BIGINT) FROM "people"',
+        [(5,)],
+    ),
+]
+
+
+@pytest.mark.parametrize("name", ["class_size", "classes", "plain"])
+def test_classes_are_counted_whatever_a_column_is_called(connection, name):
+    connection.execute(
+        f'CREATE OR REPLACE TEMP TABLE named AS SELECT * FROM (VALUES (1), (1), (NULL)) v("{name}")'
+    )
+    query = classes.size_histogram(table("named"), [name])
+    assert sorted(connection.execute(text(query)).fetchall()) == [(1, 1), (2, 1)]
+
+
+def test_fingerprint_is_the_sql_beside_it():
+    expected = """
+    SELECT
+        CAST(COUNT(*) AS BIGINT),
+        SHA256(CONCAT_WS(
+            ' ', BIT_XOR(HASH(HASH("age", "sex"))), SUM(CAST(HASH(HASH("age", "sex")) AS HUGEINT))
+        ))
+    FROM "people"
+    """
+    assert tree(text(fingerprint(PEOPLE, ["age", "sex"]))) == tree(expected)
+
+
+def fingerprint_of(connection, rows):
+    """The fingerprint of a table of two columns with those rows."""
+    connection.execute("CREATE OR REPLACE TEMP TABLE printed (a INTEGER, b VARCHAR)")
+    connection.executemany("INSERT INTO printed VALUES (?, ?)", rows)
+    return connection.execute(text(fingerprint(table("printed"), ["a", "b"]))).fetchone()
+
+
+PRINTED = [(1, "x"), (2, None), (3, "y")]
+
+
+def test_fingerprint_does_not_depend_on_the_order_of_records(connection):
+    assert fingerprint_of(connection, PRINTED) == fingerprint_of(connection, PRINTED[::-1])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        PRINTED[:2],
+        [*PRINTED, PRINTED[0]],
+        [(1, "x"), (1, "x"), (3, "y")],
+        [(1, "x"), (2, ""), (3, "y")],
+        [(1, None), (2, "x"), (3, "y")],
+        [(1, "y"), (2, None), (3, "x")],
+    ],
+)
+def test_fingerprint_changes_with_the_content(connection, changed):
+    assert fingerprint_of(connection, changed) != fingerprint_of(connection, PRINTED)
+
+
+def test_fingerprint_tells_two_pairs_of_doubled_records_apart(connection):
+    """The exclusive or of both is 0."""
+    one, other = [(1, "x"), (1, "x")], [(2, "y"), (2, "y")]
+    assert fingerprint_of(connection, one) != fingerprint_of(connection, other)
+
+
+def test_own_parts_is_the_sql_beside_it(connection):
+    names = {"database_name": "memory", "schema_name": "main", "table_name": "owner"}
+    place = " AND ".join(f"\"{key}\" = '{name}'" for key, name in names.items())
+
+    def count(function, part):
+        return f'(SELECT CAST(COUNT("{part}") AS BIGINT) FROM {function}() WHERE {place})'
+
+    expected = f"""
+    SELECT
+        {count("duckdb_constraints", "table_name")},
+        {count("duckdb_columns", "column_default")},
+        {count("duckdb_indexes", "table_name")},
+        {count("duckdb_triggers", "table_name")},
+        {count("duckdb_tables", "comment")} + {count("duckdb_columns", "comment")}
+    """
+    found = own_parts(exp.table_("owner", db="main", catalog="memory", quoted=True))
+    assert tree(text(found)) == tree(expected)
+    connection.execute("CREATE TABLE owner (age INTEGER NOT NULL, sex VARCHAR DEFAULT 'f')")
+    connection.execute("COMMENT ON COLUMN owner.age IS 'years'")
+    assert connection.execute(text(found)).fetchall() == [(1, 1, 0, 0, 1)]

@@ -1,0 +1,390 @@
+"""Frequency sets: every query as SQL, and what DuckDB answers."""
+
+from snapshots import (  # noqa: F401
+    CODES,
+    Snapshot,
+    test_counts_arrive_as_integers_not_as_decimals,
+    test_query_answers_the_rows_beside_it,
+    test_query_is_plain_enough_for_spark,
+    test_query_is_the_sql_beside_it,
+)
+from sqlglot import exp
+
+from sqlanon.query import frequency
+from sqlanon.query.frequency import Prices
+from sqlanon.query.names import table
+
+JOINED = Prices({0: [0]}, tables={0: table("prices")})
+HELD = Prices({0: [1], 1: [2]}, held=table("priced"))
+
+SNAPSHOTS = [
+    Snapshot(
+        "roll_up",
+        frequency.roll_up(CODES, [4, 1]),
+        """
+        SELECT
+            "word_0" & 4 AS "word_0",
+            "word_1" & 1 AS "word_1",
+            CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "size"
+        FROM "codes"
+        GROUP BY "word_0" & 4, "word_1" & 1
+        """,
+        [(0, 0, 5), (4, 1, 3)],
+    ),
+    Snapshot(
+        "roll_up with held columns",
+        frequency.roll_up(table("priced"), [3], ["cost_0_1"]),
+        """
+        SELECT
+            "word_0" & 3 AS "word_0",
+            CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "size",
+            CAST(COALESCE(SUM("cost_0_1"), 0) AS BIGINT) AS "cost_0_1"
+        FROM "priced"
+        GROUP BY
+            "word_0" & 3
+        """,
+        [(1, 3, 20), (2, 4, 20)],
+    ),
+    Snapshot(
+        "class_counts",
+        frequency.class_counts(CODES, 2, 2),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
+        )
+        SELECT
+            "number",
+            CAST(COUNT(*) AS BIGINT),
+            CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
+            CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
+        FROM (
+            SELECT
+                "nodes"."number",
+                SUM("source"."size") AS "class_size"
+            FROM "codes" AS "source"
+            CROSS JOIN "nodes"
+            GROUP BY
+                "nodes"."number",
+                "source"."word_0" & "nodes"."mask_0",
+                "source"."word_1" & "nodes"."mask_1"
+        ) AS "classes"
+        GROUP BY
+            "number"
+        """,
+        [(0, 4, 2, 2), (1, 2, 0, 0)],
+        parameters=([0, 1], [3, 4], [1, 1]),
+    ),
+    Snapshot(
+        "class_counts with squares",
+        frequency.class_counts(CODES, 2, 4, squares=True),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
+        )
+        SELECT
+            "number",
+            CAST(COUNT(*) AS BIGINT),
+            CAST(COUNT(CASE WHEN "class_size" < 4 THEN 1 END) AS BIGINT),
+            CAST(COALESCE(SUM(CASE WHEN "class_size" < 4 THEN "class_size" END), 0) AS BIGINT),
+            CAST(COALESCE(SUM("class_size" * "class_size"), 0) AS BIGINT),
+            CAST(
+                COALESCE(SUM(CASE WHEN "class_size" < 4 THEN "class_size" * "class_size" END), 0)
+                AS BIGINT
+            )
+        FROM (
+            SELECT
+                "nodes"."number",
+                SUM("source"."size") AS "class_size"
+            FROM "codes" AS "source"
+            CROSS JOIN "nodes"
+            GROUP BY
+                "nodes"."number",
+                "source"."word_0" & "nodes"."mask_0",
+                "source"."word_1" & "nodes"."mask_1"
+        ) AS "classes"
+        GROUP BY
+            "number"
+        """,
+        [(0, 4, 3, 4, 22, 6), (1, 2, 1, 3, 34, 9)],
+        parameters=([0, 1], [3, 4], [1, 1]),
+    ),
+    Snapshot(
+        "class_rows with the words",
+        frequency.with_nodes(
+            frequency.class_rows(CODES, 2, {"class_size": "size"}, carried=["word_0", "word_1"]), 2
+        ),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
+        )
+        SELECT
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0" AS "word_0",
+            "source"."word_1" & "nodes"."mask_1" AS "word_1",
+            SUM("source"."size") AS "class_size"
+        FROM "codes" AS "source"
+        CROSS JOIN "nodes"
+        GROUP BY
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0",
+            "source"."word_1" & "nodes"."mask_1"
+        """,
+        [(0, 1, 0, 1), (0, 1, 1, 2), (0, 2, 0, 4), (0, 2, 1, 1), (1, 0, 0, 5), (1, 4, 1, 3)],
+        parameters=([0, 1], [3, 4], [1, 1]),
+        inner=True,
+    ),
+    Snapshot(
+        "class_rows with a row",
+        frequency.with_nodes(
+            frequency.class_rows(table("priced"), 1, {"class_size": "size"}, carried=["row"]), 1
+        ),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0"
+        )
+        SELECT
+            "nodes"."number",
+            MIN("source"."row") AS "row",
+            SUM("source"."size") AS "class_size"
+        FROM "priced" AS "source"
+        CROSS JOIN "nodes"
+        GROUP BY
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0"
+        """,
+        [(0, 1, 3), (0, 3, 4)],
+        parameters=([0], [3]),
+        inner=True,
+    ),
+    Snapshot(
+        "small_costs without differing costs",
+        frequency.small_costs(CODES, 2, 4, Prices({})),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
+        )
+        SELECT
+            "small"."number",
+            CAST(COUNT(*) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * (
+                0
+            )), 0) AS BIGINT)
+        FROM (
+            SELECT
+                "nodes"."number",
+                "source"."word_0" & "nodes"."mask_0" AS "word_0",
+                "source"."word_1" & "nodes"."mask_1" AS "word_1",
+                SUM("source"."size") AS "class_size"
+            FROM "codes" AS "source"
+            CROSS JOIN "nodes"
+            GROUP BY
+                "nodes"."number",
+                "source"."word_0" & "nodes"."mask_0",
+                "source"."word_1" & "nodes"."mask_1"
+            HAVING
+                SUM("source"."size") < 4
+        ) AS "small"
+        GROUP BY
+            "small"."number"
+        """,
+        [(0, 3, 4, 6, 0), (1, 1, 3, 9, 0)],
+        parameters=([0, 1], [3, 4], [1, 1]),
+    ),
+    Snapshot(
+        "small_costs from a table of costs",
+        frequency.small_costs(CODES, 2, 4, JOINED),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_1",
+                UNNEST(CAST(? AS BIGINT[])) AS "level_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0_1"
+        )
+        SELECT
+            "small"."number",
+            CAST(COUNT(*) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * (
+                COALESCE("price_0"."cost", 0)
+            )), 0) AS BIGINT)
+        FROM (
+            SELECT
+                "nodes"."number",
+                "source"."word_0" & "nodes"."mask_0" AS "word_0",
+                "source"."word_1" & "nodes"."mask_1" AS "word_1",
+                SUM("source"."size") AS "class_size"
+            FROM "codes" AS "source"
+            CROSS JOIN "nodes"
+            GROUP BY
+                "nodes"."number",
+                "source"."word_0" & "nodes"."mask_0",
+                "source"."word_1" & "nodes"."mask_1"
+            HAVING
+                SUM("source"."size") < 4
+        ) AS "small"
+        JOIN "nodes"
+            ON "nodes"."number" = "small"."number"
+        LEFT JOIN "prices" AS "price_0"
+            ON "price_0"."level" = "nodes"."level_0"
+            AND "price_0"."word_0" = (
+                "small"."word_0" & "nodes"."mask_0_0"
+            )
+            AND "price_0"."word_1" = (
+                "small"."word_1" & "nodes"."mask_0_1"
+            )
+        GROUP BY
+            "small"."number"
+        """,
+        [(0, 3, 4, 6, 50), (1, 1, 3, 9, 90)],
+        parameters=([0, 1], [3, 0], [1, 1], [0, 1], [3, 3], [0, 0]),
+    ),
+    Snapshot(
+        "small_costs from a priced set",
+        frequency.small_costs(table("priced"), 1, 4, HELD),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "level_0",
+                UNNEST(CAST(? AS BIGINT[])) AS "level_1"
+        )
+        SELECT
+            "small"."number",
+            CAST(COUNT(*) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(
+                SUM(
+                    "small"."class_size" * (
+                        CASE "nodes"."level_0" WHEN 1 THEN "priced"."cost_0_1" ELSE 0 END
+                        + CASE "nodes"."level_1" WHEN 2 THEN "priced"."cost_1_2" ELSE 0 END
+                    )
+                ),
+                0
+            ) AS BIGINT)
+        FROM (
+            SELECT
+                "nodes"."number",
+                MIN("source"."row") AS "row",
+                SUM("source"."size") AS "class_size"
+            FROM "priced" AS "source"
+            CROSS JOIN "nodes"
+            GROUP BY
+                "nodes"."number",
+                "source"."word_0" & "nodes"."mask_0"
+            HAVING
+                SUM("source"."size") < 4
+        ) AS "small"
+        JOIN "nodes"
+            ON "nodes"."number" = "small"."number"
+        JOIN "priced" AS "priced"
+            ON "priced"."row" = "small"."row"
+        GROUP BY
+            "small"."number"
+        """,
+        [(0, 1, 3, 9, 36), (1, 1, 2, 4, 4)],
+        parameters=([0, 1], [3, 4], [1, 0], [2, 2]),
+    ),
+    Snapshot(
+        "added_up with required",
+        frequency.added_up(
+            exp.select("*").from_(
+                "(VALUES (0, 2, 1), (0, 3, 3), (1, 1, 0)) AS v(number, class_size, required)"
+            ),
+            2,
+            None,
+        ),
+        """
+        SELECT
+            "small"."number",
+            CAST(COUNT(*) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * (
+                0
+            )), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."required"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."required" * "small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."required" * (
+                0
+            )), 0) AS BIGINT)
+        FROM (
+            SELECT
+                *
+            FROM (VALUES
+                (0, 2, 1),
+                (0, 3, 3),
+                (1, 1, 0)) AS "v"("number", "class_size", "required")
+        ) AS "small"
+        GROUP BY
+            "small"."number"
+        """,
+        [(0, 2, 5, 13, 0, 4, 11, 0), (1, 1, 1, 1, 0, 0, 0, 0)],
+    ),
+    Snapshot(
+        "priced",
+        frequency.priced(CODES, 2, JOINED, {(0, 0): [3, 0]}),
+        """
+        SELECT
+            "source".*,
+            ROW_NUMBER() OVER () AS "row",
+            "cost_0_0"."cost" AS "cost_0_0"
+        FROM "codes" AS "source"
+        JOIN "prices" AS "cost_0_0"
+            ON "cost_0_0"."level" = 0
+            AND (
+                "source"."word_0" & 3
+            ) = "cost_0_0"."word_0"
+            AND (
+                "source"."word_1" & 0
+            ) = "cost_0_0"."word_1"
+        """,
+        [(1, 0, 1, 1, 10), (2, 0, 4, 4, 20), (5, 1, 2, 2, 10), (6, 1, 1, 3, 20)],
+    ),
+    Snapshot(
+        "histogram",
+        frequency.histogram(
+            exp.select(exp.column("class_size", quoted=True)).from_(table("judged"))
+        ),
+        """
+        SELECT
+            CAST("class_size" AS BIGINT),
+            CAST(COUNT(*) AS BIGINT)
+        FROM (
+            SELECT
+                "class_size"
+            FROM "judged"
+        ) AS "classes"
+        GROUP BY
+            "class_size"
+        """,
+        [(2, 1), (3, 1), (4, 1)],
+    ),
+]
+
+
+def test_node_columns_are_in_the_order_of_the_parameters():
+    assert frequency.node_columns(2) == ["number", "mask_0", "mask_1"]
+    assert frequency.node_columns(1, HELD) == ["number", "mask_0", "level_0", "level_1"]
+    assert frequency.node_columns(1, JOINED) == ["number", "mask_0", "level_0", "mask_0_0"]

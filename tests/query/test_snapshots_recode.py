@@ -1,0 +1,297 @@
+"""The statement that publishes: its SQL, and what DuckDB answers."""
+
+import pytest
+from snapshots import (  # noqa: F401
+    INTEGER,
+    PEOPLE,
+    TEXT,
+    Snapshot,
+    test_counts_arrive_as_integers_not_as_decimals,
+    test_query_answers_the_rows_beside_it,
+    test_query_is_plain_enough_for_spark,
+    test_query_is_the_sql_beside_it,
+    text,
+    tree,
+)
+from sqlglot import exp
+
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.query import classes, recode
+from sqlanon.query.names import table
+from sqlanon.query.recode import Suppressed
+from sqlanon.query.suppression import Suppression
+
+SEX_ROWS = Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")])
+SEX = recode.recode(PEOPLE, "sex", SEX_ROWS, 0, TEXT)
+SEX_ANY = recode.recode(PEOPLE, "sex", SEX_ROWS, 1, TEXT)
+SEX_TOP = recode.recode(PEOPLE, "sex", SEX_ROWS, 2, TEXT)
+ZIP = recode.recode(PEOPLE, "zip", Hierarchy.prefix(2), 1, TEXT)
+ZIP_TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
+PAIRS = Suppressed(Suppression(2))
+
+SNAPSHOTS = [
+    Snapshot(
+        "recode of a rule",
+        ZIP.labels,
+        """
+        SELECT
+            "value",
+            CASE
+                WHEN "value" IS NULL THEN NULL
+                ELSE LEFT(CAST("value" AS TEXT), 2)
+                    || REPEAT('*', GREATEST(LENGTH(CAST("value" AS TEXT)) - 2, 0))
+            END AS "label"
+        FROM (SELECT DISTINCT "zip" AS "value" FROM "people") AS "held"
+        """,
+        [("10115", "10***"), ("10117", "10***"), ("20095", "20***")],
+    ),
+    Snapshot(
+        "recode of rows",
+        SEX_ANY.labels,
+        """
+        SELECT "leaf" AS "value", "label"
+        FROM (VALUES ('f', 'any'), ('m', 'any'), (NULL, NULL)) AS "listed"("leaf", "label")
+        """,
+        [("f", "any"), ("m", "any"), (None, None)],
+    ),
+    Snapshot(
+        "published without suppression",
+        recode.published(
+            PEOPLE,
+            {"sex": None, "age": TEXT, "zip": None, "job": None},
+            {"sex": SEX_ANY, "zip": ZIP_TOP},
+            suppressed=None,
+        ),
+        """
+        SELECT
+            "sex labels"."label" AS "sex",
+            CAST("record"."age" AS TEXT) AS "age",
+            CAST('*' AS TEXT) AS "zip",
+            "record"."job" AS "job"
+        FROM "people" AS "record"
+        JOIN (
+            SELECT
+                "leaf" AS "value",
+                "label"
+            FROM (VALUES
+                ('f', 'any'),
+                ('m', 'any'),
+                (NULL, NULL)) AS "listed"("leaf", "label")
+        ) AS "sex labels"
+            ON "record"."sex" IS NOT DISTINCT FROM "sex labels"."value"
+        ORDER BY
+            "sex",
+            "age",
+            "zip",
+            "job"
+        """,
+        [
+            ("any", "31", "*", "clerk"),
+            ("any", "31", "*", "nurse"),
+            ("any", "31", "*", "nurse"),
+            ("any", "45", "*", "nurse"),
+            (None, "45", "*", "boss"),
+        ],
+        ordered=True,
+    ),
+    Snapshot(
+        "published without small classes",
+        recode.published(
+            PEOPLE,
+            {"sex": None, "zip": None, "job": None},
+            {"sex": SEX, "zip": ZIP_TOP},
+            suppressed=PAIRS,
+        ),
+        """
+        WITH "sqlanon_details" AS (
+            SELECT
+                "record"."sex" AS "key_0",
+                CAST(COUNT(*) AS BIGINT) AS "size"
+            FROM "people" AS "record"
+            GROUP BY
+                "record"."sex"
+        ), "sqlanon_suppressed_1" AS (
+            SELECT
+                "key_0",
+                MAX("required") AS "required"
+            FROM (
+                SELECT
+                    "key_0",
+                    CAST(0 AS BIGINT) AS "required"
+                FROM "sqlanon_details"
+                GROUP BY
+                    "key_0"
+                HAVING
+                    SUM("size") < 2
+            ) AS "parts"
+            GROUP BY
+                "key_0"
+        )
+        SELECT
+            "record"."sex" AS "sex",
+            CAST('*' AS TEXT) AS "zip",
+            "record"."job" AS "job"
+        FROM "people" AS "record"
+        LEFT JOIN "sqlanon_suppressed_1" AS "small"
+            ON "small"."key_0" IS NOT DISTINCT FROM "record"."sex"
+        WHERE
+            NOT NOT "small"."required" IS NULL
+        ORDER BY
+            "sex",
+            "zip",
+            "job"
+        """,
+        [("f", "*", "clerk"), ("f", "*", "nurse"), ("f", "*", "nurse")],
+        ordered=True,
+    ),
+    Snapshot(
+        "published with suppressed records kept",
+        recode.published(
+            PEOPLE, {"sex": None, "job": None}, {"sex": SEX}, suppressed=PAIRS, kept_label="?"
+        ),
+        """
+        WITH "sqlanon_details" AS (
+            SELECT
+                "record"."sex" AS "key_0",
+                CAST(COUNT(*) AS BIGINT) AS "size"
+            FROM "people" AS "record"
+            GROUP BY
+                "record"."sex"
+        ), "sqlanon_suppressed_1" AS (
+            SELECT
+                "key_0",
+                MAX("required") AS "required"
+            FROM (
+                SELECT
+                    "key_0",
+                    CAST(0 AS BIGINT) AS "required"
+                FROM "sqlanon_details"
+                GROUP BY
+                    "key_0"
+                HAVING
+                    SUM("size") < 2
+            ) AS "parts"
+            GROUP BY
+                "key_0"
+        )
+        SELECT
+            CASE WHEN NOT "small"."required" IS NULL THEN '?' ELSE CAST("record"."sex" AS TEXT) END
+                AS "sex",
+            "record"."job" AS "job"
+        FROM "people" AS "record"
+        LEFT JOIN "sqlanon_suppressed_1" AS "small"
+            ON "small"."key_0" IS NOT DISTINCT FROM "record"."sex"
+        ORDER BY
+            "sex",
+            "job"
+        """,
+        [("?", "boss"), ("?", "nurse"), ("f", "clerk"), ("f", "nurse"), ("f", "nurse")],
+        ordered=True,
+    ),
+    Snapshot(
+        "published where everything has one label",
+        recode.published(
+            PEOPLE, {"zip": None}, {"zip": ZIP_TOP}, suppressed=Suppressed(Suppression(9))
+        ),
+        """
+        WITH "sqlanon_details" AS (
+            SELECT
+                CAST('*' AS TEXT) AS "key_0",
+                CAST(COUNT(*) AS BIGINT) AS "size"
+            FROM "people" AS "record"
+            GROUP BY
+                CAST('*' AS TEXT)
+        ), "sqlanon_suppressed_1" AS (
+            SELECT
+                "key_0",
+                MAX("required") AS "required"
+            FROM (
+                SELECT
+                    "key_0",
+                    CAST(0 AS BIGINT) AS "required"
+                FROM "sqlanon_details"
+                GROUP BY
+                    "key_0"
+                HAVING
+                    SUM("size") < 9
+            ) AS "parts"
+            GROUP BY
+                "key_0"
+        )
+        SELECT
+            CAST('*' AS TEXT) AS "zip"
+        FROM "people" AS "record"
+        LEFT JOIN "sqlanon_suppressed_1" AS "small"
+            ON "small"."key_0" IS NOT DISTINCT FROM CAST('*' AS TEXT)
+        WHERE
+            NOT NOT "small"."required" IS NULL
+        ORDER BY
+            "zip"
+        """,
+        [],
+    ),
+]
+
+
+def test_recode_at_the_top_is_a_constant():
+    assert (SEX_TOP.constant, SEX_TOP.labels, ZIP_TOP.constant) == ("*", None, "*")
+
+
+def test_recode_at_level_0_keeps_the_values():
+    assert SEX.is_original
+
+
+def test_recode_of_a_rule_holds_no_value_of_the_table():
+    assert not {"10115", "20095"} & {literal.this for literal in ZIP.labels.find_all(exp.Literal)}
+
+
+@pytest.mark.parametrize(("temporary", "kind"), [(False, ""), (True, "TEMPORARY")])
+def test_create_table_is_the_sql_beside_it(temporary, kind):
+    built = recode.create_table(table("out"), classes.records(PEOPLE), temporary=temporary)
+    expected = f'CREATE {kind} TABLE "out" AS SELECT CAST(COUNT(*) AS BIGINT) FROM "people"'
+    assert tree(text(built)) == tree(expected)
+    text(built, "spark")
+
+
+def test_rename_table_is_the_sql_beside_it():
+    built = recode.rename_table(table("out"), 'new "one"')
+    assert tree(text(built)) == tree('ALTER TABLE "out" RENAME TO "new ""one"""')
+    text(built, "spark")
+
+
+def test_created_and_renamed_table_holds_the_rows(connection):
+    connection.execute(text(recode.create_table(table("out"), classes.records(PEOPLE))))
+    connection.execute(text(recode.rename_table(table("out"), "renamed")))
+    assert connection.execute("SELECT * FROM renamed").fetchall() == [(5,)]
+    connection.execute("DROP TABLE renamed")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "class_size",
+        "small",
+        "record",
+        "label",
+        "value",
+        "size",
+        "listed",
+        "plain",
+        "required",
+        "key_0",
+        "value_0",
+        "gone",
+        "parts",
+        "sqlanon_details",
+        "sqlanon_suppressed_1",
+    ],
+)
+def test_small_classes_are_left_out_whatever_a_column_is_called(connection, name):
+    """A column may bear a name that the statement uses itself; one class is a lone NULL."""
+    connection.execute(
+        f'CREATE OR REPLACE TEMP TABLE named AS SELECT * FROM (VALUES (1), (1), (NULL)) v("{name}")'
+    )
+    source = table("named")
+    kept = recode.recode(source, name, Hierarchy.suppression(), 0, INTEGER)
+    query = recode.published(source, {name: None}, {name: kept}, suppressed=PAIRS)
+    assert connection.execute(text(query)).fetchall() == [(1,), (1,)]

@@ -1,0 +1,191 @@
+"""Which classes the published statement suppresses: its SQL, and what DuckDB answers."""
+
+import pytest
+from snapshots import (  # noqa: F401
+    DETAILS,
+    GONE,
+    Snapshot,
+    test_counts_arrive_as_integers_not_as_decimals,
+    test_query_answers_the_rows_beside_it,
+    test_query_is_plain_enough_for_spark,
+    test_query_is_the_sql_beside_it,
+    text,
+)
+from sqlglot import exp, parse_one
+
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.query.names import table
+from sqlanon.query.sensitive import Needed
+from sqlanon.query.suppression import Attribute, Suppression, is_suppressed
+
+
+def statement(suppression, keys):
+    """The suppressed classes of the details as one query."""
+    steps = suppression.statements(exp.select("*").from_(DETAILS), keys)
+    query = exp.select("*").from_(table(steps[-1][0]))
+    for name, step in steps:
+        query = query.with_(exp.to_identifier(name, quoted=True), as_=step)
+    return query
+
+
+KEYS = ["word_0", "word_1"]
+
+
+SNAPSHOTS = [
+    Snapshot(
+        "small classes",
+        statement(Suppression(5), KEYS),
+        """
+        WITH "sqlanon_details" AS (
+            SELECT
+                *
+            FROM "details"
+        ), "sqlanon_suppressed_1" AS (
+            SELECT
+                "word_0",
+                "word_1",
+                MAX("required") AS "required"
+            FROM (
+                SELECT
+                    "word_0",
+                    "word_1",
+                    CAST(0 AS BIGINT) AS "required"
+                FROM "sqlanon_details"
+                GROUP BY
+                    "word_0",
+                    "word_1"
+                HAVING
+                    SUM("size") < 5
+            ) AS "parts"
+            GROUP BY
+                "word_0",
+                "word_1"
+        )
+        SELECT
+            *
+        FROM "sqlanon_suppressed_1"
+        """,
+        [(1, 0, 0)],
+    ),
+    Snapshot(
+        "few persons",
+        statement(Suppression(3, entity=True), KEYS),
+        """
+        WITH "sqlanon_details" AS (
+            SELECT
+                *
+            FROM "details"
+        ), "sqlanon_suppressed_1" AS (
+            SELECT
+                "word_0",
+                "word_1",
+                MAX("required") AS "required"
+            FROM (
+                SELECT
+                    "word_0",
+                    "word_1",
+                    CAST(0 AS BIGINT) AS "required"
+                FROM "sqlanon_details"
+                GROUP BY
+                    "word_0",
+                    "word_1"
+                HAVING
+                    SUM("size") < 3
+                UNION ALL
+                SELECT
+                    "word_0",
+                    "word_1",
+                    CAST(0 AS BIGINT) AS "required"
+                FROM (
+                    SELECT DISTINCT
+                        "word_0",
+                        "word_1",
+                        "entity"
+                    FROM "sqlanon_details"
+                ) AS "persons"
+                GROUP BY
+                    "word_0",
+                    "word_1"
+                HAVING
+                    COUNT(*) < 3
+            ) AS "parts"
+            GROUP BY
+                "word_0",
+                "word_1"
+        )
+        SELECT
+            *
+        FROM "sqlanon_suppressed_1"
+        """,
+        [(1, 0, 0), (5, 1, 0)],
+    ),
+    Snapshot(
+        "is_suppressed",
+        exp.select("*").from_(GONE).where(is_suppressed("gone")),
+        """
+        SELECT
+            *
+        FROM "gone"
+        WHERE
+            NOT "gone"."required" IS NULL
+        """,
+        [(5, 1, 2)],
+    ),
+]
+
+
+def asked(*models, persons=False):
+    """The first sensitive attribute of the details, with models."""
+    return Attribute(models, Needed.of(models), None, 0, persons=persons)
+
+
+@pytest.mark.parametrize(
+    ("models", "suppressed"),
+    [
+        ([LDiversity(1)], []),
+        ([LDiversity(3)], [(1, 0), (5, 1)]),
+        ([LDiversity(1.9, "entropy")], [(1, 0)]),
+        ([LDiversity(2, "recursive", 2)], [(1, 0)]),
+        ([TCloseness(0.3)], []),
+        ([TCloseness(0.2)], [(1, 0)]),
+        ([TCloseness(0.1)], [(1, 0), (5, 1)]),
+        ([LDiversity(1.9, "entropy"), TCloseness(0.3)], [(1, 0)]),
+    ],
+    ids=repr,
+)
+def test_suppressed_are_the_classes_that_fail_a_model(connection, models, suppressed):
+    """Of value 0, 1 and NULL class (1, 0) has 3, 1 and 0 records, and class (5, 1) 3, 0 and 2."""
+    query = statement(Suppression(1, (asked(*models),)), KEYS)
+    rows = connection.execute(text(query)).fetchall()
+    assert sorted(row[:2] for row in rows) == suppressed
+
+
+def test_persons_count_once_for_each_value(connection):
+    """Ann and Bob hold value 0 in class (1, 0), and Ann value 1: 2 and 1."""
+    attribute = asked(LDiversity(2, "recursive", 2.5), persons=True)
+    query = statement(Suppression(1, (attribute,), entity=True), KEYS)
+    assert connection.execute(text(query)).fetchall() == []
+
+
+def test_each_round_refers_to_what_the_round_before_has_left():
+    close = Suppression(2, (asked(TCloseness(0.3)),), rounds=3)
+    steps = [name for name, _ in close.statements(exp.select("*").from_(DETAILS), KEYS)]
+    assert steps == [
+        "sqlanon_details", "sqlanon_reference_0_1", "sqlanon_suppressed_1",
+        "sqlanon_left_2", "sqlanon_reference_0_2", "sqlanon_suppressed_2",
+        "sqlanon_left_3", "sqlanon_reference_0_3", "sqlanon_suppressed_3",
+    ]  # fmt: skip
+
+
+def test_later_rounds_ask_for_closeness_alone():
+    diverse = Suppression(2, (asked(LDiversity(2)),), rounds=2)
+    steps = [name for name, _ in diverse.statements(exp.select("*").from_(DETAILS), KEYS)]
+    assert "sqlanon_reference_0_2" not in steps
+
+
+def test_models_are_plain_enough_for_spark():
+    distances = ("equal", "ordered", "kl", "scaled", "scaled-literal")
+    models = [LDiversity(2), LDiversity(2, "entropy"), LDiversity(2, "recursive", 2)]
+    models += [TCloseness(0.3, distance) for distance in distances]
+    query = statement(Suppression(2, (asked(*models),), rounds=2), KEYS)
+    parse_one(text(query, "spark"), dialect="spark")

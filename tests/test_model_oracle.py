@@ -1,0 +1,157 @@
+"""Plans under every model, on random small tables, against brute force over the whole lattice."""
+
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from lattice_oracle import Case, brute_force, cases
+
+import sqlanon
+from sqlanon import LDiversity, TCloseness, UnsatisfiableError, counting, loss, profiled
+from sqlanon.search import fulldomain
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+LITTLE, MUCH = 0, 10**9
+
+
+def published(connection, case):
+    """The report of anonymizing the table into `released`."""
+    return sqlanon.anonymize(connection, "people", case.policy, loss=case.loss, into="released")
+
+
+@settings(max_examples=100, **SLOW)
+@given(cases())
+def test_anonymize_equals_brute_force_under_every_model(case):
+    best = brute_force(case)
+    with closing(case.connection()) as connection:
+        if best.node is None:
+            event("unsatisfiable")
+            with pytest.raises(UnsatisfiableError):
+                published(connection, case)
+            return
+        event(f"rounds: {best.released.rounds}")
+        report = published(connection, case)
+        assert tuple(report.levels.values()) == best.node
+        assert report.suppressed_records == best.released.suppressed
+        assert report.search["proven"]
+        assert all(model.holds for model in report.models)
+        rows = connection.execute("SELECT * FROM released").fetchall()
+        assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
+        assert sqlanon.check(connection, "released", case.published_policy).holds
+
+
+@settings(max_examples=30, **SLOW)
+@given(cases())
+def test_minimal_nodes_equal_brute_force_under_every_model(case):
+    """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
+    best = brute_force(replace(case, suppressed="drop"))
+    with closing(case.connection()) as connection:
+        policy = replace(case.policy, suppressed="drop")
+        try:
+            plan = sqlanon.plan(connection, "people", policy, loss=case.loss, minimal_nodes=True)
+        except UnsatisfiableError:
+            assert best.node is None
+            return
+        found = [tuple(node.values()) for node in plan.report.minimal_nodes]
+        assert sorted(found) == sorted(best.minimal)
+
+
+WAYS = {
+    "one box at a time": [(fulldomain, "LARGEST_BOX", 4)],
+    "everything rolled up": [
+        (counting, "WORTHWHILE", LITTLE), (counting, "WRITING", -(10**6)), (counting, "QUERY", -1),
+    ],
+    "costs joined": [(counting, "PRICED", -1)],
+    "costs held": [(counting, "PRICED", MUCH)],
+    "a query per node": [(counting, "MOST", 1)],
+}  # fmt: skip
+
+
+def plan_of(case, *patches, threads=2, records=None):
+    """The chosen plan as a document, or the error, with some constants replaced."""
+    case = replace(case, records=records or case.records)
+    with closing(case.connection()) as connection, ExitStack() as stack:
+        connection.execute(f"SET threads = {threads}")
+        for module, name, value in patches:
+            stack.enter_context(patch.object(module, name, value))
+        try:
+            plan = sqlanon.plan(connection, "people", case.policy, loss=case.loss)
+        except UnsatisfiableError as error:
+            return str(error)
+        document = plan.to_dict()
+        del document["seconds"]
+        return document
+
+
+GROUPED = (profiled, "is_profiled", lambda details, rows: False)
+
+
+@settings(max_examples=60, **SLOW)
+@given(cases(), st.booleans(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
+def test_the_same_is_chosen_however_it_is_counted(case, grouped, ways):
+    patches = [change for way in ways for change in WAYS[way]] + [GROUPED] * grouped
+    best, found = brute_force(case), plan_of(case, *patches)
+    if best.node is None:
+        assert isinstance(found, str)
+        return
+    assert tuple(found["levels"].values()) == best.node
+    assert found["suppressed_records"] == best.released.suppressed
+
+
+@settings(max_examples=15, **SLOW)
+@given(cases(), st.sampled_from([2**12, 2**20]))
+def test_grouped_and_profiled_counts_choose_the_same_with_rounded_costs(case, largest):
+    rounded = (loss, "LARGEST", largest)
+    assert decided(plan_of(case, rounded)) == decided(plan_of(case, rounded, GROUPED))
+
+
+def decided(document):
+    """What a plan decides, whatever the work was."""
+    return document if isinstance(document, str) else {**document, "search": None}
+
+
+@settings(max_examples=20, **SLOW)
+@given(cases(), st.randoms(use_true_random=False), st.booleans())
+def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng, grouped):
+    patches = [GROUPED] if grouped else []
+    shuffled = rng.sample(case.records, len(case.records))
+    one = plan_of(case, *patches, threads=1)
+    assert plan_of(case, *patches, threads=2, records=shuffled) == one
+    assert plan_of(case, *patches, threads=8) == one
+
+
+# One person has three records of job "clerk", in a class of three persons.
+SEVERAL_RECORDS = Case(
+    trees=[[("x", "*"), ("y", "*")]],
+    bounds=[(0, 1)],
+    weights=[1.0],
+    records=[
+        ("x", "nurse", 1, 1), ("x", "clerk", 1, 2), ("x", "boss", 1, 3),
+        ("x", "clerk", 2, 2), ("x", "clerk", 3, 2),
+        ("y", "nurse", 1, 4), ("y", "clerk", 1, 5), ("y", "boss", 1, 6),
+    ],
+    k=1, limit=0.0, loss="lm", models=[], nulls=("value", "value"), persons=True,
+    suppressed="drop",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "levels"),
+    [
+        (LDiversity(3), (0,)),
+        (LDiversity(2.9, "entropy"), None),
+        (LDiversity(2, "recursive", 1.5), (1,)),
+        (TCloseness(0.2), (0,)),
+        (TCloseness(0.05), (1,)),
+    ],
+    ids=lambda value: value.describe() if hasattr(value, "describe") else "",
+)
+def test_what_more_records_can_break_holds_for_persons_and_for_records(model, levels):
+    """Each class has one person of each job, and x five records of which three say clerk."""
+    case = replace(SEVERAL_RECORDS, models=[(0, model)])
+    found = plan_of(case)
+    assert brute_force(case).node == levels
+    assert (None if isinstance(found, str) else tuple(found["levels"].values())) == levels
