@@ -258,7 +258,8 @@ class SearchOptions:
         typer.Option(
             "--loss",
             metavar="LOSS",
-            help="lm, precision, suppressed-cells, discernibility or average-class-size.",
+            help="lm, tree, precision, suppressed-cells, monotone-entropy, discernibility, "
+            "average-class-size or utility.",
         ),
     ] = None
     minimal_nodes: Annotated[

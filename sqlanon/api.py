@@ -152,7 +152,8 @@ def plan(
         table: As for `check`.
         policy: What the published table must satisfy, or a function as for `check`.
         method: `auto` or `incognito` (full-domain generalization, proven optimal).
-        loss: `lm`, `precision`, `suppressed-cells`, `discernibility` or `average-class-size`.
+        loss: `lm`, `tree`, `precision`, `suppressed-cells`, `monotone-entropy`,
+            `discernibility`, `average-class-size` or `utility`.
         minimal_nodes: Also list every minimal node of the lattice.
         time_limit: Seconds after which the best recoding so far is returned, with a bound.
         progress: Called with a line that says how far the search is.

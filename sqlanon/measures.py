@@ -1,9 +1,9 @@
 """Measures: what a release loses, worked out from counts of its cells, classes and values.
 
 One formula in one place: a plan and `measure` count differently and hand the same figures over.
-Measures that add up over cells weigh each column; the others do not. A *suppressed* record is one of
-the original that is not in the release, or has no quasi-identifier left there; what it loses stands
-with each measure.
+Measures that add up over cells weigh each column; the others do not. A *suppressed* record is one
+of the original that is not in the release, or has no quasi-identifier left there; what it loses
+stands with each measure.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def average_class_size(release: Release) -> float:
 def row_types(release: Release) -> float:
     """Number of output row types: published classes.
 
-    Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity", section 3, #h.
+    Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity", section 3,
+    #h.
     """
     return float(release.statistics.classes)
 

@@ -114,8 +114,9 @@ class Policy:
     """Roles of columns, privacy models and limits; it says nothing of how to reach them.
 
     Args:
-        quasi_identifiers: Columns that are generalized, in the order that ties are broken in:
-            names (suppression only), or a mapping to a `Hierarchy` or a `QuasiIdentifier`.
+        quasi_identifiers: Columns that are generalized: names (suppression only), or a mapping to
+            a `Hierarchy` or a `QuasiIdentifier`; of recodings that lose the same, the one that
+            leaves the last columns lower is taken.
         sensitive: Columns published as they are whose link to a person must stay unknown: names,
             or a mapping to a `Sensitive`.
         identifiers: Columns that name a person; dropped.

@@ -11,7 +11,7 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.loss import MEASURES
+from sqlanon.loss import MEASURES, STEERING
 from sqlanon.policy import Sensitive
 from sqlanon.report import ClassStatistics
 
@@ -692,3 +692,10 @@ def test_weights_count_in_what_adds_up_over_cells(connection, write):
     assert found["suppressed_cells"] == 0.75 * 4
     assert found["usefulness"] == 2 * (0.75 * 1 + 0.25 * 0.5)
     assert found["ambiguity"] == 2
+
+
+def test_the_document_of_measures_lists_each_and_says_what_steers():
+    text = (Path(__file__).parent.parent / "docs" / "measures.md").read_text("utf-8")
+    rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    steers = {row[0].strip(" `"): row[-1].strip() == "yes" for row in rows}
+    assert steers == {name: name in STEERING["incognito"] for name in MEASURES}

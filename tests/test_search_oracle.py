@@ -109,7 +109,7 @@ def evaluate(case, node):
 
 
 def brute_force(case):
-    """The best node by (loss, suppressed records, levels from the last on), and the minimal ones."""
+    """The best node by loss, suppressed records, levels from the last on; the minimal ones."""
     allowance = Fraction(str(case["limit"])) * len(case["records"])
     nodes = list(itertools.product(*(range(a, b + 1) for a, b in case["bounds"])))
     found = {node: evaluate(case, node) for node in nodes}

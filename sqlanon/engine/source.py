@@ -271,9 +271,7 @@ def only_table(catalog: Catalog, entries: Sequence[Entry]) -> exp.Table:
         SourceError: There is none, or there are several.
     """
     own = [
-        one
-        for one in entries
-        if one.schema != "sqlanon" and not one.name.startswith("_sqlanon_")
+        one for one in entries if one.schema != "sqlanon" and not one.name.startswith("_sqlanon_")
     ]
     candidates: list[Entry] = [one for one in own if not one.is_view] or own
     if len(candidates) == 1:

@@ -20,7 +20,7 @@ from sqlanon.query.names import (
     table,
     when,
 )
-from sqlanon.query.suppression import Suppression, is_suppressed
+from sqlanon.query.suppression import Suppression, is_published, is_suppressed
 from sqlanon.query.violations import ENTITY, value_of
 
 LABEL = "label"
@@ -130,7 +130,7 @@ def published(
         query = _with_suppressed(query, source, recodes, suppressed)
         gone = is_suppressed(SMALL)
         if kept_label is None:
-            query = query.where(gone.not_())
+            query = query.where(is_published(SMALL))
         else:
             for name in recodes:
                 kept = exp.cast(values[name], exp.DataType.Type.VARCHAR)

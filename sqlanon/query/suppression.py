@@ -113,9 +113,14 @@ class Suppression:
         return failing
 
 
+def is_published(relation: str) -> exp.Expr:
+    """Whether a record that was joined to the suppressed classes met none."""
+    return exp.Is(this=column(REQUIRED, relation), expression=exp.null())
+
+
 def is_suppressed(relation: str) -> exp.Expr:
-    """Whether a record that was joined to the suppressed classes met one."""
-    return exp.Not(this=exp.Is(this=column(REQUIRED, relation), expression=exp.null()))
+    """Whether it met one."""
+    return exp.Not(this=is_published(relation))
 
 
 def _suppressed(number: int) -> str:

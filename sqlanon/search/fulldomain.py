@@ -215,9 +215,10 @@ def best_node(
         minimal_nodes: Also find every minimal node: within the allowance, none below it is.
 
     Returns:
-        The outcome; ties are broken by fewer suppressed records, then by the levels in order. After
-        a time limit the loss may be proven least while another node of the same loss was not
-        reached. The limit is looked at between queries, so the last one may overrun it.
+        The outcome; ties are broken by fewer suppressed records, then lower levels, the last
+        column's first. After a time limit the loss may be proven least while another node of the
+        same loss was not reached. The limit is looked at between queries, so the last one may
+        overrun it.
     """
     deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
     search = Search(lattice, ask, deadline, settle)

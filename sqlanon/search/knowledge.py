@@ -104,7 +104,7 @@ class Box:
         return tuple(levels)
 
     def preceding(self, node: Node) -> int:
-        """How many nodes of the box come before a node, the level of the last column counting first."""
+        """How many nodes of the box come before a node, compared from the last column on."""
         count, rest = 0, self.size
         for level, low, high in zip(node[::-1], self.low[::-1], self.high[::-1], strict=True):
             rest //= high - low + 1

@@ -7,7 +7,8 @@ pytest.register_assert_rewrite("snapshots")
 
 
 def pytest_generate_tests(metafunc):
-    if "snapshot" in metafunc.fixturenames:
+    marked = metafunc.definition.get_closest_marker("parametrize")  # by a module of its own
+    if "snapshot" in metafunc.fixturenames and not marked:
         metafunc.parametrize("snapshot", metafunc.module.SNAPSHOTS, ids=repr)
 
 

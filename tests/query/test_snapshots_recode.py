@@ -135,7 +135,7 @@ SNAPSHOTS = [
         LEFT JOIN "sqlanon_suppressed_1" AS "small"
             ON "small"."key_0" IS NOT DISTINCT FROM "record"."sex"
         WHERE
-            NOT NOT "small"."required" IS NULL
+            "small"."required" IS NULL
         ORDER BY
             "sex",
             "zip",
@@ -224,7 +224,7 @@ SNAPSHOTS = [
         LEFT JOIN "sqlanon_suppressed_1" AS "small"
             ON "small"."key_0" IS NOT DISTINCT FROM CAST('*' AS TEXT)
         WHERE
-            NOT NOT "small"."required" IS NULL
+            "small"."required" IS NULL
         ORDER BY
             "zip"
         """,

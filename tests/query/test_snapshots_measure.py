@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import duckdb
 import pytest
-from sqlglot import ErrorLevel, exp, parse_one
+from snapshots import (  # noqa: F401
+    INTEGER,
+    Snapshot,
+    test_query_answers_the_rows_beside_it,
+    test_query_is_plain_enough_for_spark,
+    test_query_is_the_sql_beside_it,
+    text,
+)
 
 from sqlanon.query import measure, released
 from sqlanon.query.names import nested, table
@@ -71,20 +76,6 @@ CREATE TABLE original (place_0 BIGINT, place_1 BIGINT, held BIGINT);
 INSERT INTO original VALUES (7, 8, 4), (7, 9, 2);
 """
 CODES, NODE, CLASSES, MAPPED = table("codes"), table("node"), table("classes"), table("mapped")
-INTEGER = exp.DataType.build("INTEGER")
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A query as built, its SQL, and its rows as a set."""
-
-    name: str
-    query: exp.Expr
-    sql: str
-    rows: list[tuple[object, ...]]
-
-    def __repr__(self):
-        return self.name
 
 
 SNAPSHOTS = [
@@ -135,7 +126,7 @@ SNAPSHOTS = [
             CAST(COALESCE(SUM("classes"."class_size"), 0) AS BIGINT),
             CAST(COUNT(*) AS BIGINT)
         FROM "node" AS "classes"
-        CROSS JOIN (VALUES (0, 1, 0), (1, 0, 0)) AS columns(attribute, mask_0, mask_1)
+        CROSS JOIN (VALUES (0, 1, 0), (1, 0, 0)) AS "columns"("attribute", "mask_0", "mask_1")
         WHERE NOT "classes"."small"
         GROUP BY
             "columns"."attribute",
@@ -155,7 +146,7 @@ SNAPSHOTS = [
             CAST(COALESCE(SUM("source"."size"), 0) AS BIGINT),
             CAST(COUNT(*) AS BIGINT)
         FROM "codes" AS "source"
-        CROSS JOIN (VALUES (0, 7, 0)) AS columns(attribute, mask_0, mask_1)
+        CROSS JOIN (VALUES (0, 7, 0)) AS "columns"("attribute", "mask_0", "mask_1")
         JOIN "node" AS "classes"
             ON ("source"."word_0" & 3) = "classes"."word_0"
             AND ("source"."word_1" & 0) = "classes"."word_1"
@@ -536,32 +527,6 @@ def connection():
         yield opened
 
 
-def text(query, dialect="duckdb"):
-    """The text of a tree as an engine gets it; what the dialect lacks is an error."""
-    return query.sql(dialect, identify=True, unsupported_level=ErrorLevel.RAISE)
-
-
-def tree(sql):
-    return parse_one(sql, dialect="duckdb")
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
-def test_query_is_the_sql_beside_it(snapshot):
-    assert tree(text(snapshot.query)) == tree(text(tree(snapshot.sql)))
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
-def test_query_answers_the_rows_beside_it(snapshot, connection):
-    rows = connection.execute(text(snapshot.query)).fetchall()
-    assert sorted(rows, key=repr) == sorted(snapshot.rows, key=repr)
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
-def test_query_is_plain_enough_for_spark(snapshot):
-    parse_one(text(snapshot.query, "spark"), dialect="spark")
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
 def test_counts_arrive_as_integers_not_as_decimals(snapshot, connection):
     types = connection.execute(text(snapshot.query)).description
     assert not {str(column[1]) for column in types} & {"HUGEINT", "DECIMAL"}

@@ -1,0 +1,193 @@
+"""Hostile names and bad input where sensitive attributes are protected; the CLI's are elsewhere."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, Sensitive, TCloseness
+from sqlanon.errors import PolicyError, SourceError
+
+NAMES = [
+    "required", "value", "size", "rank", "key_0", 'a"b', "select", "entity", "value_0", "word_0",
+    "class_size", "number", "held", "small", "record", "gone", "counted", "sqlanon_details",
+]  # fmt: skip
+ILLS = Hierarchy.from_rows([("flu", "lungs", "*"), ("asthma", "lungs", "*"), ("ulcer", "?", "*")])
+
+# Class a has all three ills, b only flu.
+ROWS = [
+    *[("a", ill, n) for n, ill in enumerate(["flu", "asthma", "ulcer"] * 6)],
+    *[("b", "flu", n) for n in range(20, 22)],
+]
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def table_of(connection, place="people", group="grp", ill="ill"):
+    columns = f"{quoted(group)} VARCHAR, {quoted(ill)} VARCHAR, n INTEGER"
+    connection.execute(f"CREATE TABLE {place} ({columns})")
+    connection.executemany(f"INSERT INTO {place} VALUES (?, ?, ?)", ROWS)
+
+
+def policy_of(group="grp", ill="ill", models=None, **options):
+    models = models or [LDiversity(3), TCloseness(0.3), TCloseness(0.3, "ordered")]
+    return Policy(
+        {group: Hierarchy.suppression()},
+        sensitive={ill: Sensitive(models, ILLS)},
+        **{"drop": ["n"], "models": [KAnonymity(2)], "suppression_limit": 0.1, **options},
+    )
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def rows(connection, table="out"):
+    return connection.execute(f"SELECT * FROM {table}").fetchall()
+
+
+PUBLISHED = sorted((group, ill) for group, ill, _ in ROWS if group == "a")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sensitive_column_of_any_name_is_protected(connection, name):
+    table_of(connection, ill=name)
+    report = sqlanon.anonymize(connection, "people", policy_of(ill=name), into="out")
+    assert rows(connection) == PUBLISHED
+    assert report.suppressed_records == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_quasi_identifier_of_any_name_is_published_beside_a_protected_column(connection, name):
+    table_of(connection, group=name)
+    sqlanon.anonymize(connection, "people", policy_of(group=name), into="out")
+    assert rows(connection) == PUBLISHED
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entity_of_any_name_is_counted(connection, name):
+    columns = f"'a' AS g, i % 3 AS ill, i AS {quoted(name)}"
+    connection.execute(f"CREATE TABLE people AS SELECT {columns} FROM range(9) r(i)")
+    policy = Policy(["g"], ["ill"], models=[KAnonymity(9), LDiversity(3)], entity=name)
+    report = sqlanon.anonymize(connection, "people", policy, into="out")
+    assert report.suppressed_records == 0
+    assert len(rows(connection)) == 9
+
+
+def refused(connection, error, policy):
+    """The message, which tells no value of the table; nothing is written."""
+    with pytest.raises(error) as caught:
+        sqlanon.anonymize(connection, "people", policy, into="out")
+    assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
+    message = str(caught.value)
+    assert "flu" not in message
+    return message
+
+
+@pytest.mark.parametrize("kind", ["VARCHAR[]", "STRUCT(a VARCHAR)", "MAP(VARCHAR, INTEGER)"])
+def test_sensitive_column_of_a_nested_type_is_an_error_that_names_it(connection, kind):
+    connection.execute(f"CREATE TABLE people AS SELECT 'a' AS g, NULL::{kind} AS ill FROM range(9)")
+    policy = Policy(["g"], ["ill"], models=[KAnonymity(2), LDiversity(1)])
+    assert "sensitive column 'ill' is of a nested type" in refused(connection, SourceError, policy)
+
+
+@pytest.mark.parametrize("distance", ["ordered", "scaled", "scaled-literal"])
+def test_distance_by_order_of_text_without_one_is_an_error_with_the_way_out(connection, distance):
+    table_of(connection)
+    policy = Policy(["grp"], ["ill"], drop=["n"], models=[TCloseness(0.2, distance)])
+    message = refused(connection, PolicyError, policy)
+    assert message.startswith(f"{distance} t-closeness needs an order of sensitive column 'ill'")
+    assert "--hierarchy ill=FILE" in message
+
+
+def test_hierarchical_distance_without_a_hierarchy_is_an_error_with_the_way_out(connection):
+    table_of(connection)
+    policy = Policy(["grp"], ["ill"], drop=["n"], models=[TCloseness(0.2, "hierarchical")])
+    assert "--hierarchy ill=FILE" in refused(connection, PolicyError, policy)
+
+
+@pytest.mark.parametrize(("t", "distance"), [(-0.1, "equal"), (1.1, "equal"), (-1, "kl")])
+def test_t_out_of_range_is_an_error(t, distance):
+    with pytest.raises(PolicyError, match=rf"t of {distance} t-closeness is"):
+        TCloseness(t, distance)
+
+
+def test_entity_that_is_a_quasi_identifier_is_an_error():
+    with pytest.raises(PolicyError, match="'grp' is both entity and quasi-identifier"):
+        policy_of(entity="grp")
+
+
+def test_entity_that_the_table_lacks_is_an_error(connection):
+    table_of(connection)
+    assert "'persn'" in refused(connection, PolicyError, policy_of(entity="persn"))
+
+
+@pytest.mark.parametrize(
+    "model", [LDiversity(4), LDiversity(3.5, "entropy"), LDiversity(3, "recursive", 1)], ids=repr
+)
+def test_no_recoding_that_satisfies_a_model_is_an_error_that_names_it(connection, model):
+    table_of(connection)
+    message = refused(connection, sqlanon.UnsatisfiableError, policy_of(models=[model]))
+    assert f"{model.describe()} of 'ill'" in message
+
+
+def test_in_place_is_protected(connection):
+    table_of(connection)
+    sqlanon.anonymize(connection, "people", policy_of(), in_place=True)
+    assert rows(connection, "people") == PUBLISHED
+
+
+def test_in_place_of_a_file_is_protected(tmp_path):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(path) as connection:
+        table_of(connection)
+    sqlanon.anonymize(path, "people", policy_of(), in_place=True)
+    with duckdb.connect(path) as connection:
+        assert rows(connection, "people") == PUBLISHED
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.duckdb"])
+def test_output_file_is_protected(connection, tmp_path, name):
+    table_of(connection)
+    sqlanon.anonymize(connection, "people", policy_of(), output=tmp_path / name)
+    assert sqlanon.check(tmp_path / name, None, policy_of(drop=[])).holds
+
+
+@pytest.mark.parametrize("source", ["db2.people", "other.people", "db2.s.people"])
+def test_tables_elsewhere_are_protected(connection, source):
+    connection.execute("ATTACH ':memory:' AS db2; CREATE SCHEMA db2.s; CREATE SCHEMA other")
+    table_of(connection, source)
+    """The published table is beside its original."""
+    sqlanon.anonymize(connection, source, policy_of(), into="out")
+    assert rows(connection, source.replace("people", "out")) == PUBLISHED
+
+
+def test_views_are_protected(connection):
+    table_of(connection, "stored")
+    connection.execute("CREATE VIEW people AS SELECT * FROM stored")
+    sqlanon.anonymize(connection, "people", policy_of(), into="out")
+    assert rows(connection) == PUBLISHED
+
+
+def test_plan_with_a_stored_hierarchy_of_the_sensitive_column_is_saved_and_applied(
+    connection, tmp_path
+):
+    """The hierarchy is part of the plan: it is not read again."""
+    table_of(connection)
+    connection.execute("CREATE TABLE ills (leaf VARCHAR, level1 VARCHAR, level2 VARCHAR)")
+    connection.executemany("INSERT INTO ills VALUES (?, ?, ?)", ILLS.rows)
+    models = [LDiversity(3), TCloseness(0.3, "hierarchical")]
+    policy = Policy(
+        ["grp"],
+        sensitive={"ill": Sensitive(models, Hierarchy.table("ills"))},
+        drop=["n"],
+        models=[KAnonymity(2)],
+        suppression_limit=0.1,
+    )
+    sqlanon.plan(connection, "people", policy).save(tmp_path / "plan.json")
+    connection.execute("DROP TABLE ills")
+    sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
+    assert rows(connection) == PUBLISHED
