@@ -181,7 +181,8 @@ class Counter:
         assert self.violations is not None
         scope = self.violations.scope
         most = None if scope.superset_monotone else scope.records
-        examined = {check.node: replace(check, most=most) for check in checks}
+        # Their counts are of k alone: other models may take more.
+        examined = {check.node: replace(check, most=scope.records) for check in checks}
         within = [check.node for check in checks if check.suppressed <= scope.allowance]
         self._within |= {node: counts[node] for node in within}
         for batch in self._batches(within):

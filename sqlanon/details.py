@@ -96,11 +96,13 @@ class Details:
             that more records can break are asked of the records, too: where the persons are not
             published, nobody can count but these.
         entity: Whether records have persons.
+        rows: Rows of the table.
     """
 
     table: exp.Table
     attributes: tuple[SensitiveCodes, ...]
     entity: bool
+    rows: int
 
     @property
     def carried(self) -> list[str]:

@@ -117,8 +117,8 @@ def _detailed(
     table, detailed = engine.temporary("encoded"), engine.temporary("details")
     query = encode.encoded(subject.table, maps, set(subject.nullable), words, carried)
     engine.run(create_temporary(detailed, query))
-    details = Details(detailed, tuple(attributes), ENTITY in carried)
     rows, _ = engine.rows(encode.extent(detailed))[0]
+    details = Details(detailed, tuple(attributes), ENTITY in carried, rows)
     held = columns_of(details) if is_profiled(details, rows) else {}
     engine.run(create_temporary(table, profiled(detailed, words, held)))
     return table, details, tuple(held)

@@ -16,6 +16,8 @@ from sqlanon.query.encode import union_all
 from sqlanon.query.names import create_temporary, nested
 from sqlanon.violations import NOTHING, Found, Scope, Settled
 
+MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
+
 
 @dataclass(slots=True)
 class GroupedViolations:
@@ -31,9 +33,15 @@ class GroupedViolations:
 
     def count(self, batch: Batch) -> list[Found]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
-        violating = [self._violating(batch.source.table, masks) for masks in batch.masks]
-        found = self._counted(batch, violating)
-        return [found.get(number, NOTHING) for number in range(len(batch.nodes))]
+        # Each node groups all details, whatever set its sizes are counted from.
+        together = max(1, MOST // max(self.scope.details.rows, 1))
+        found: list[Found] = []
+        for start in range(0, len(batch.nodes), together):
+            part = replace(batch, nodes=batch.nodes[start : start + together])
+            violating = [self._violating(part.source.table, masks) for masks in part.masks]
+            counted = self._counted(part, violating)
+            found += [counted.get(number, NOTHING) for number in range(len(part.nodes))]
+        return found
 
     def settle(self, batch: Batch) -> Settled:
         """What a node suppresses in the end; a temporary table holds it."""

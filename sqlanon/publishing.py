@@ -23,7 +23,7 @@ from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import drop_table
 from sqlanon.query.parts import OWN_PARTS, own_parts
 from sqlanon.query.recode import create_table, rename_table
-from sqlanon.report import ClassStatistics, Report
+from sqlanon.report import Report
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
@@ -167,7 +167,6 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
     }
     return replace(
         plan.report,
-        loss={**plan.report.loss, **_class_losses(plan, published.results.statistics)},
         statistics=published.results.statistics,
         models=published.results.models,
         output=output,
@@ -297,18 +296,6 @@ def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None
         exported.discard()
         raise
     exported.publish()
-
-
-def _class_losses(plan: Plan, statistics: ClassStatistics) -> dict[str, float]:
-    """The losses that class sizes alone make up, from the published table."""
-    report, k = plan.report, plan.policy.k
-    if plan.policy.suppressed == "keep" or not statistics.classes:
-        return {}
-    squares = sum(size * size * count for size, count in statistics.histogram.items())
-    return {
-        "discernibility": float(squares + report.suppressed_records * report.records),
-        "average_class_size": report.records / (statistics.classes * k),
-    }
 
 
 def _where(source: exp.Table, target: Target) -> str:

@@ -164,7 +164,7 @@ class Scope:
         share = 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
         if model.distance == "kl" and share:
             return exp.Literal.number(0)
-        limit = model.t + share
+        limit = model.t + share + sensitive.TOLERANCE
         if model.distance == "ordered" and not self.keeping:
             limit += attribute.vanishing(self.allowance) / max(attribute.values - 1, 1)
         furthest = attribute.furthest(model.distance)
@@ -208,8 +208,8 @@ class Violations(Protocol):
 
 
 def _entropy_required(model: LDiversity) -> exp.Expr:
-    needed = math.log(model.l)
-    part = 1 - column(sensitive.ENTROPY) / _real(needed) if needed else _real(0.0)
+    needed = math.log(model.l) - sensitive.TOLERANCE
+    part = 1 - column(sensitive.ENTROPY) / _real(needed) if needed > 0 else _real(0.0)
     nothing = column(sensitive.COUNTED).eq(0)
     return when(
         nothing, column(CLASS_SIZE), _whole(column(sensitive.COUNTED) * exp.Paren(this=part))
@@ -220,7 +220,9 @@ def _tail_required(model: LDiversity) -> exp.Expr:
     """The largest count loses what keeps it from being below c times the tail of the class."""
     factor = Fraction(str(model.c))
     tail = column(sensitive.tail(int(model.l)))
-    most = exp.Paren(this=tail * factor.numerator - 1) // factor.denominator
+    # The factor may be a quotient of large numbers: 1 / 3 as it was written has 16 digits.
+    whole = exp.cast(tail.copy(), exp.DataType.Type.INT128)
+    most = exp.Paren(this=whole * factor.numerator - 1) // factor.denominator
     return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
 
 

@@ -191,3 +191,16 @@ def test_plan_with_a_stored_hierarchy_of_the_sensitive_column_is_saved_and_appli
     connection.execute("DROP TABLE ills")
     sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
     assert rows(connection) == PUBLISHED
+
+
+def test_c_may_be_a_fraction_that_no_decimal_writes():
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT i % 7 AS age, i % 3 AS disease FROM range(20000) t(i)"
+        )
+        policy = Policy(
+            {"age": Hierarchy.suppression()},
+            sensitive=["disease"],
+            models=[KAnonymity(2), LDiversity(2, kind="recursive", c=4 / 3)],
+        )
+        assert sqlanon.anonymize(connection, "people", policy, into="released").holds

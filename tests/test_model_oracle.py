@@ -22,7 +22,7 @@ def published(connection, case):
     return sqlanon.anonymize(connection, "people", case.policy, loss=case.loss, into="released")
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=40, **SLOW)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -89,7 +89,7 @@ def plan_of(case, *patches, threads=2, records=None):
 GROUPED = (profiled, "is_profiled", lambda details, rows: False)
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=40, **SLOW)
 @given(cases(), st.booleans(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, grouped, ways):
     patches = [change for way in ways for change in WAYS[way]] + [GROUPED] * grouped

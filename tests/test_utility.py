@@ -133,7 +133,7 @@ def policy_of(case):
 
 
 @pytest.mark.parametrize("room", [50_000_000, -1], ids=["profiled", "grouped"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(case=cases())
 def test_the_search_finds_the_node_that_brute_force_finds(room, case):
     nodes = list(itertools.product(range(3), range(3)))
