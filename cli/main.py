@@ -28,8 +28,8 @@ _ABOUT_CODE = (AttributeError, ImportError, NameError, TypeError)
 
 commands = typer.Typer(
     name="sqlanon",
-    help="Anonymize tables where they live: k-anonymity by SQL inside DuckDB, proved on the "
-    "published table.",
+    help="Anonymize tables where they live: k-anonymity, l-diversity and t-closeness by SQL "
+    "inside DuckDB, proved on the published table.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

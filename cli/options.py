@@ -126,7 +126,8 @@ class PolicyOptions:
         typer.Option(
             "--entity",
             metavar="COLUMN",
-            help="Says whose record it is: k, l and t count persons; dropped unless kept.",
+            help="Says whose record it is: k, l and t count persons; records without a value "
+            "count as one person's; dropped unless kept.",
         ),
     ] = None
     hierarchy: Annotated[
@@ -234,7 +235,8 @@ class PublishingOptions:
         typer.Option(
             "--suppressed",
             metavar="drop|keep",
-            help="Leave suppressed records out, or keep them without their quasi-identifiers.",
+            help="Leave suppressed records out, or keep them without their quasi-identifiers, "
+            "where together they satisfy the models as one class.",
         ),
     ] = None
     suppressed_label: Annotated[
