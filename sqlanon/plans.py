@@ -184,7 +184,9 @@ class Plan:
             if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
                 raise KeyError
             plan = cls._of(document)
+            # Whatever was changed by hand must show now, not once the table is written.
             plan.rows()
+            plan.to_text()
             return plan
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
