@@ -41,7 +41,7 @@ from sqlanon.policy import Sensitive
 from sqlanon.query.measure import node_classes as classes_query
 from sqlanon.query.names import create_temporary
 
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def policy_of(table, node=None, **options):
