@@ -89,7 +89,8 @@ class Taxonomy:
         """
         same = self.ancestors[:, low] == self.ancestors[:, high]
         level = same.argmax(axis=0)
-        return self.ancestors[level, low]
+        found: Numbers = self.ancestors[level, low]
+        return found
 
     def join(self, first: Numbers, second: Numbers) -> Numbers:
         """The lowest node that holds both nodes, element by element."""
