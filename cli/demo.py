@@ -8,13 +8,7 @@ from typing import Annotated
 import typer
 
 from . import output
-from .grouping import grouped
 from .options import RunOptions
-
-
-def add(commands: typer.Typer) -> None:
-    """Adds the command to the program."""
-    commands.command()(grouped(demo))
 
 
 def demo(

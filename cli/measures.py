@@ -8,14 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from . import output
-from .grouping import grouped
 from .options import PolicyOptions, PublishingOptions, RunOptions
 from .policies import PolicyMaker, policy_document
-
-
-def add(commands: typer.Typer) -> None:
-    """Adds the command to the program."""
-    commands.command()(grouped(measure))
 
 
 @dataclass(frozen=True, slots=True)

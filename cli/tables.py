@@ -13,7 +13,6 @@ import typer
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 
 from . import output
-from .grouping import grouped
 from .options import (
     Input,
     PolicyOptions,
@@ -27,12 +26,6 @@ from .policies import PolicyMaker, policy_document, search_settings
 if TYPE_CHECKING:
     from sqlanon.plans import Plan
     from sqlanon.report import Report
-
-
-def add(commands: typer.Typer) -> None:
-    """Adds these commands to the program."""
-    for command in (check, plan, apply, anonymize, rewrite):
-        commands.command()(grouped(command))
 
 
 @dataclass(frozen=True, slots=True)

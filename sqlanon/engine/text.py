@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,8 @@ _LINE = 500_000
 _TYPED = frozenset({"BIGINT", "DOUBLE", "DATE", "TIMESTAMP"})
 # Digits that a DOUBLE would lose, or that are no quantity: 007, +49, 1234567890123456.
 _NO_NUMBER = r"^[+-]?0[0-9]|^\+|^-?[0-9]{16,}$"
+# What a DOUBLE is called where it has no digits; all that reads like a number and may be a name.
+_WORDS = frozenset({"nan", "inf", "infinity"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,11 @@ class Layout:
 def read_csv(engine: DuckDB, path: Path, table: exp.Table) -> None:
     """Reads a CSV file with a header line into a temporary table.
 
-    A column becomes BIGINT, DOUBLE, DATE or TIMESTAMP only where every value of the file says so
-    and none is changed by it: postcodes with leading zeros, long numbers and yes/no stay text, in
-    whatever row they stand. An empty field is NULL; "" in quotes is an empty text.
+    A column becomes BIGINT, DOUBLE, DATE or TIMESTAMP only where every value of the file says so,
+    none is changed by it and no two of them become one: postcodes with leading zeros, long
+    numbers, yes/no, and 1.0 beside 1.00 stay text, in whatever row they stand. So a text column
+    that was written to a file has the classes and values that it had before. An empty field is
+    NULL; "" in quotes is an empty text.
 
     DuckDB's own reader decides by the first 20,480 rows and from there on turns 01234 into 1234
     and 1.5 into 1 without a word. So all is read as text, and converted in the same pass under a
@@ -114,14 +118,14 @@ def _sniff(engine: DuckDB, path: Path) -> Layout:
     [(has_header, columns, date_format, timestamp_format)] = engine.attempt(
         lambda: engine.connection.execute(text).fetchall(), lambda error: _no_csv(error, path)
     )
-    if not has_header:
+    if not has_header and not _is_named(path, delimiter, [column["type"] for column in columns]):
         raise SourceError(
             f"{path.name!r} has no header: its first line looks like data; "
             "put the column names there"
         )
     names = _header(path, delimiter)
     # The sniffer takes blanks off names, and gives names to columns that have none or share one.
-    if [name.strip() for name in names] != [column["name"] for column in columns]:
+    if has_header and [name.strip() for name in names] != [column["name"] for column in columns]:
         names = [column["name"] for column in columns]
     types = dict(zip(names, (column["type"] for column in columns), strict=True))
     formats = {"DATE": date_format, "TIMESTAMP": timestamp_format}
@@ -140,6 +144,21 @@ def _header(path: Path, delimiter: str) -> list[str]:
         if end != delimiter:
             break
     return names
+
+
+def _is_named(path: Path, delimiter: str, types: Sequence[str]) -> bool:
+    """Whether a first line that could be data has names all the same: `nan` above numbers.
+
+    A figure or a date is no name, so a column of these has one only in a word that is also a
+    number's.
+    """
+    names = [name.lower() for name in _header(path, delimiter)]
+    if len(names) != len(types) or len(set(names)) < len(names) or not all(names):
+        return False
+    return "DOUBLE" in types and all(
+        name in _WORDS if kind == "DOUBLE" else kind == "VARCHAR"
+        for name, kind in zip(names, types, strict=True)
+    )
 
 
 def _head(path: Path) -> bytes:
@@ -205,7 +224,7 @@ def _as_text(path: Path, layout: Layout) -> exp.Table:
 
 
 def _guarded(path: Path, layout: Layout) -> exp.Select:
-    """All columns, converted; the query fails where a conversion would change a value."""
+    """All columns, converted; the query fails where a value is not spelt as its type spells it."""
     stop = exp.Anonymous(this="error", expressions=[exp.Literal.string("guard")])
     projections: list[exp.Expr] = []
     for name, kind in layout.types.items():
@@ -214,7 +233,8 @@ def _guarded(path: Path, layout: Layout) -> exp.Select:
             projections.append(text)
             continue
         converted = _converted(text, kind, layout, safe=False)
-        case = exp.Case().when(_changed(text, converted, kind, layout), stop.copy())
+        respelt = exp.NEQ(this=_spelt(converted, kind, layout), expression=text.copy())
+        case = exp.Case().when(respelt, stop.copy())
         projections.append(case.else_(converted.copy()).as_(name, quoted=True))
     return exp.select(*projections).from_(_as_text(path, layout))
 
@@ -227,6 +247,14 @@ def _converted(text: exp.Expr, kind: str, layout: Layout, *, safe: bool) -> exp.
         return exp.cast(parsed, kind)
     built = exp.TryCast if safe else exp.Cast
     return built(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def _spelt(converted: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
+    """The one text that a value is written as: texts that have it are as many as values."""
+    if kind in layout.formats:
+        form = exp.Literal.string(layout.formats[kind])
+        return exp.Anonymous(this="strftime", expressions=[converted.copy(), form])
+    return exp.cast(converted.copy(), "VARCHAR")
 
 
 def _changed(text: exp.Expr, converted: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
@@ -264,14 +292,41 @@ def _read_slowly(engine: DuckDB, path: Path, table: exp.Table, layout: Layout) -
         for kind in candidates
     ]
     answers = iter(engine.rows(exp.select(*fits).from_(raw.copy()))[0])
-    projections: list[exp.Expr] = []
+    converted: dict[str, exp.Expr] = {}
     for name, candidates in kinds.items():
-        text = exp.column(name, quoted=True)
         fitting = [kind for kind in candidates if next(answers)]
-        value = _converted(_trimmed(text), fitting[0], layout, safe=True) if fitting else text
+        if fitting:
+            text = _trimmed(exp.column(name, quoted=True))
+            converted[name] = _converted(text, fitting[0], layout, safe=True)
+    merging = _merging(engine, raw, converted)
+    projections = []
+    for name in layout.types:
+        text = exp.column(name, quoted=True)
+        value = text if name in merging else converted.get(name, text)
         projections.append(value.as_(name, quoted=True))
     engine.run(create_temporary(table.copy(), exp.select(*projections).from_(raw.copy())))
     engine.run(drop(raw))
+
+
+def _merging(engine: DuckDB, raw: exp.Table, converted: Mapping[str, exp.Expr]) -> set[str]:
+    """The columns in which two texts would become one value; an empty text would become NULL."""
+    merges = []
+    for name, value in converted.items():
+        text = exp.column(name, quoted=True)
+        filled = exp.func("NULLIF", text.copy(), exp.Literal.string(""))
+        fewer = exp.NEQ(this=_distinct(filled), expression=_distinct(value))
+        empty = exp.EQ(this=text.copy(), expression=exp.Literal.string(""))
+        null = exp.Is(this=text.copy(), expression=exp.Null())
+        both = exp.and_(exp.LogicalOr(this=empty), exp.LogicalOr(this=null))
+        merges.append(exp.or_(fewer, both))
+    if not merges:
+        return set()
+    found = engine.rows(exp.select(*merges).from_(raw.copy()))[0]
+    return {name for name, merged in zip(converted, found, strict=True) if merged}
+
+
+def _distinct(value: exp.Expr) -> exp.Count:
+    return exp.Count(this=exp.Distinct(expressions=[value.copy()]))
 
 
 def _trimmed(text: exp.Expr) -> exp.Expr:

@@ -13,7 +13,7 @@ import typer
 
 import sqlanon
 from sqlanon.cli import failures
-from sqlanon.cli.main import commands
+from sqlanon.cli.main import program
 from sqlanon.errors import PolicyError
 from sqlanon.report import SCHEMA_VERSION
 
@@ -58,7 +58,7 @@ def test_every_command_has_help_and_the_common_options(run, words):
 
 
 def test_every_option_is_explained():
-    group = typer.main.get_command(commands)
+    group = typer.main.get_command(program())
     found = [*group.commands.values(), *group.commands["hierarchy"].commands.values()]
     unexplained = [
         (command.name, option.name)

@@ -91,6 +91,46 @@ def test_no_text_is_changed_by_its_type(tmp_path: Path, values: list[str], expec
             assert found == [float(value) for value in values]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1.0", "1.00"],
+        ["1", "1.0"],
+        ["0.1", "0.1000000000000000055"],
+        ["nan", "NaN"],
+        ["1", " 1"],
+        ["1", '""', ""],
+        ["2020-01-02 10:00:00", "2020-01-02 10:00"],
+        ["13/02/2020", "13/2/2020"],
+        ["1.5"] * 30_000 + ["1.50"],
+    ],
+)
+def test_no_two_texts_become_one_value(tmp_path: Path, values: list[str]) -> None:
+    path = csv(tmp_path, "v,w\n" + "".join(f"{value},x\n" for value in values))
+    with open_source(path) as source:
+        assert types(source) == ["VARCHAR", "VARCHAR"]
+        assert len({row[0] for row in all_rows(source)}) == len(set(values))
+
+
+@pytest.mark.parametrize(
+    "values", [["1.0", "2.0"], ["1", "2.5"], ["1.10", "2.50"], ["1e300", "5.0"], ["1.0", ""]]
+)
+def test_numbers_of_every_spelling_are_numbers(tmp_path: Path, values: list[str]) -> None:
+    path = csv(tmp_path, "v,w\n" + "".join(f"{value},x\n" for value in values))
+    with open_source(path) as source:
+        assert types(source) == ["DOUBLE", "VARCHAR"]
+        assert [row[0] for row in all_rows(source)] == [float(v) if v else None for v in values]
+
+
+@pytest.mark.parametrize(
+    "text", ["nan\n1.5\n2\n", '"nan"\n1.5\n', "inf,b\n1.5,x\n", "nan,b\n,\n", "nan,b\n"]
+)
+def test_names_that_read_like_numbers(tmp_path: Path, text: str) -> None:
+    with open_source(csv(tmp_path, text)) as source:
+        names = text.splitlines()[0].replace('"', "").split(",")
+        assert list(source.engine.columns(source.table)) == names
+
+
 def test_dates_of_another_format_are_dates(tmp_path: Path) -> None:
     with open_source(csv(tmp_path, "d,x\n13/02/2020,1\n01/03/2020,2\n")) as source:
         assert [row[0] for row in all_rows(source)] == [date(2020, 2, 13), date(2020, 3, 1)]
