@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import (
     EngineError,
     PolicyError,
@@ -306,6 +306,25 @@ def test_output_file_passes_check_with_the_same_policy(connection, tmp_path, end
     file = tmp_path / f"people{ending}"
     sqlanon.anonymize(connection, "people", POLICY, output=file)
     assert sqlanon.check(file, None, POLICY).holds
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_output_file_has_the_classes_and_values_of_its_texts(connection, tmp_path, ending):
+    connection.execute(
+        """CREATE TABLE spelt AS SELECT * FROM (VALUES
+            ('1', '1.0', 2.5), ('1', '1.00', 0.5), ('1.0', '7', 2.5), ('1.0', ' 7', 0.5)
+        ) AS t(grade, answer, nan)"""
+    )
+    policy = Policy(
+        ["grade"],
+        sensitive=["answer"],
+        keep=["nan"],
+        models=[KAnonymity(2), LDiversity(2)],
+    )
+    path = tmp_path / f"out{ending}"
+    report = sqlanon.anonymize(connection, "spelt", policy, output=path)
+    found = sqlanon.check(path, None, policy)
+    assert (found.statistics, found.models) == (report.statistics, report.models)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from sqlanon.engine.faults import fault
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 _HEAD = 2048
+_FEW = 200
 _DELIMITERS = (",", ";", "\t", "|")
 # Small buffers let decompression and parsing overlap; twice as fast as one large buffer.
 _BUFFER = 4_000_000
@@ -37,11 +39,14 @@ class Layout:
         delimiter: Between two fields.
         types: Type by column name, as the first rows suggest.
         formats: Format of strptime for DATE and TIMESTAMP, where it is not ISO's.
+        decimals: By column name the number of digits behind the point, where the first rows all
+            have as many; 0 where some have no point.
     """
 
     delimiter: str
     types: Mapping[str, str]
     formats: Mapping[str, str]
+    decimals: Mapping[str, int]
 
 
 def read_csv(engine: DuckDB, path: Path, table: exp.Table) -> None:
@@ -129,7 +134,20 @@ def _sniff(engine: DuckDB, path: Path) -> Layout:
         names = [column["name"] for column in columns]
     types = dict(zip(names, (column["type"] for column in columns), strict=True))
     formats = {"DATE": date_format, "TIMESTAMP": timestamp_format}
-    return Layout(delimiter, types, {kind: form for kind, form in formats.items() if form})
+    formats = {kind: form for kind, form in formats.items() if form}
+    return Layout(delimiter, types, formats, _decimals(path, delimiter, names))
+
+
+def _decimals(path: Path, delimiter: str, names: Sequence[str]) -> dict[str, int]:
+    lines = _head(path).decode("utf-8-sig", errors="replace").splitlines(keepends=True)
+    rows = list(csv.reader(lines[:_FEW], delimiter=delimiter))[1:]
+    decimals = {}
+    for number, name in enumerate(names):
+        texts = [row[number] for row in rows if len(row) > number and row[number]]
+        digits = {len(text.partition(".")[2]) for text in texts}
+        if len(digits) == 1 or 0 in digits:
+            decimals[name] = min(digits)
+    return decimals
 
 
 def _header(path: Path, delimiter: str) -> list[str]:
@@ -233,7 +251,7 @@ def _guarded(path: Path, layout: Layout) -> exp.Select:
             projections.append(text)
             continue
         converted = _converted(text, kind, layout, safe=False)
-        respelt = exp.NEQ(this=_spelt(converted, kind, layout), expression=text.copy())
+        respelt = exp.NEQ(this=_spelt(name, converted, layout), expression=text.copy())
         case = exp.Case().when(respelt, stop.copy())
         projections.append(case.else_(converted.copy()).as_(name, quoted=True))
     return exp.select(*projections).from_(_as_text(path, layout))
@@ -249,12 +267,27 @@ def _converted(text: exp.Expr, kind: str, layout: Layout, *, safe: bool) -> exp.
     return built(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
 
 
-def _spelt(converted: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
+def _spelt(name: str, converted: exp.Expr, layout: Layout) -> exp.Expr:
     """The one text that a value is written as: texts that have it are as many as values."""
+    kind, decimals = layout.types[name], layout.decimals.get(name)
+    text = exp.cast(converted.copy(), "VARCHAR")
     if kind in layout.formats:
         form = exp.Literal.string(layout.formats[kind])
         return exp.Anonymous(this="strftime", expressions=[converted.copy(), form])
-    return exp.cast(converted.copy(), "VARCHAR")
+    if kind != "DOUBLE" or decimals is None:
+        return text
+    if decimals:
+        form = exp.Literal.string(f"{{:.{decimals}f}}")
+        return exp.Anonymous(this="format", expressions=[form, converted.copy()])
+    whole = exp.Literal.string(".0")
+    return (
+        exp.Case()
+        .when(
+            exp.Anonymous(this="suffix", expressions=[text, whole]),
+            exp.Anonymous(this="left", expressions=[text.copy(), exp.convert(-2)]),
+        )
+        .else_(text.copy())
+    )
 
 
 def _changed(text: exp.Expr, converted: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
