@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.query.encode import SIZE, VALUE
+from sqlanon.query.encode import SIZE, VALUE, word
 from sqlanon.query.names import alias, bigint, column, count_all, nested
 from sqlanon.query.sensitive import BELOW, RANK, REACHED, RECORDS, node, node_records
 from sqlanon.query.violations import ENTITY, value_of
@@ -23,6 +23,12 @@ def held(source: exp.Table, name: str, entity: str | None) -> exp.Select:
         return exp.select(*counts).from_(source.copy()).group_by(column(name))
     persons = exp.select(alias(column(name), VALUE), alias(column(entity), ENTITY))
     return _each(persons.distinct().from_(source.copy()))
+
+
+def as_one_class(held: exp.Select) -> exp.Select:
+    """Rows of `held` with a word that is the same for all."""
+    same = alias(bigint(exp.Literal.number(0)), word(0))
+    return exp.select(same, column(VALUE), column(SIZE)).from_(nested(held, "held"))
 
 
 def values(rows: exp.Table | exp.Subquery, attribute: int, *, entity: bool) -> exp.Select:

@@ -1,0 +1,112 @@
+"""What a policy that no recoding satisfies is told: what keeps it, and only ways out that help."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import (
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    QuasiIdentifier,
+    Sensitive,
+    TCloseness,
+    UnsatisfiableError,
+)
+
+# Three groups of four: one of four ills, one of two, one of one alone; every person has two rows.
+PEOPLE = """
+    CREATE TABLE people AS
+    SELECT 'abc'[1 + i // 4] AS grp, i // 2 AS person,
+           CASE WHEN i < 4 THEN i WHEN i < 8 THEN i % 2 ELSE 0 END AS ill
+    FROM range(12) AS r(i)
+"""
+BOUNDED = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
+FREE = QuasiIdentifier(Hierarchy.suppression())
+WIDEN, ALLOW, DROP = "raise max_level", "raise suppression_limit", "use suppressed='drop'"
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute(PEOPLE)
+        yield opened
+
+
+def message_of(connection, attribute, *models, **options):
+    policy = Policy({"grp": attribute}, ["ill"], models=models, others="drop", **options)
+    with pytest.raises(UnsatisfiableError) as caught:
+        sqlanon.plan(connection, "people", policy)
+    return str(caught.value)
+
+
+def ways_in(message):
+    return [way for way in (WIDEN, ALLOW, DROP) if way in message]
+
+
+def test_more_values_than_a_column_has_is_no_matter_of_levels_or_suppression(connection):
+    message = message_of(connection, BOUNDED, KAnonymity(2), LDiversity(5))
+    assert "needs more values than the 4 that 'ill' has" in message
+    assert ways_in(message) == []
+
+
+def test_null_counts_among_the_values_unless_it_is_none(connection):
+    connection.execute("UPDATE people SET ill = NULL WHERE ill = 3")
+    assert "the 4 that 'ill' has" in message_of(connection, FREE, LDiversity(5))
+    policy = Policy({"grp": FREE}, {"ill": Sensitive([LDiversity(4)], nulls="none")}, others="drop")
+    with pytest.raises(UnsatisfiableError, match="the 3 that 'ill' has"):
+        sqlanon.plan(connection, "people", policy)
+
+
+def test_more_than_all_persons_is_no_matter_of_levels_or_suppression(connection):
+    message = message_of(connection, BOUNDED, KAnonymity(7), entity="person")
+    assert "k is 7 and the table has 6 persons" in message
+    assert ways_in(message) == []
+
+
+def test_levels_that_are_bounded_are_named(connection):
+    message = message_of(connection, BOUNDED, KAnonymity(5))
+    assert f"{WIDEN} (--max-level) of 'grp'" in message
+    assert ways_in(message) == [WIDEN]
+
+
+def test_levels_that_are_free_are_not_to_blame(connection):
+    message = message_of(connection, FREE, LDiversity(3, "entropy"))
+    assert ways_in(message) == [ALLOW]
+    assert "to 0.6667 or more" in message
+
+
+def test_bounds_whose_removal_does_not_help_are_not_to_blame(connection):
+    message = message_of(connection, BOUNDED, LDiversity(3, "entropy"))
+    assert ways_in(message) == [ALLOW]
+
+
+def test_both_ways_are_named_where_both_help(connection):
+    message = message_of(connection, BOUNDED, KAnonymity(2), TCloseness(0.3))
+    assert ways_in(message) == [WIDEN, ALLOW]
+
+
+def test_the_limit_that_is_named_is_enough(connection):
+    models = [LDiversity(2)]
+    assert "to 0.3334 or more" in message_of(connection, BOUNDED, *models, suppression_limit=0.3333)
+    policy = Policy(
+        {"grp": BOUNDED}, ["ill"], models=models, others="drop", suppression_limit=0.3334
+    )
+    assert sqlanon.plan(connection, "people", policy).report.suppressed_records == 4
+
+
+def test_dropping_is_named_where_keeping_is_to_blame(connection):
+    message = message_of(
+        connection, BOUNDED, LDiversity(2), suppression_limit=0.5, suppressed="keep"
+    )
+    assert ways_in(message) == [WIDEN, DROP]
+
+
+def test_nothing_is_promised_where_nothing_helps(connection):
+    connection.execute("UPDATE people SET grp = 'a'")
+    message = message_of(connection, FREE, LDiversity(4, "entropy"), suppression_limit=0.5)
+    assert ways_in(message) == []
+    assert message.endswith("ask for less, or give hierarchies with other levels")
