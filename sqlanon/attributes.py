@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.binding import NESTED_TYPES, resolved
+from sqlanon.binding import NESTED_TYPES, enumerated, resolved
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import Hierarchy
@@ -22,7 +22,9 @@ from sqlanon.tree import Tree
 Model = LDiversity | TCloseness
 BY_ORDER = ("ordered", "scaled", "scaled-literal")
 ORDERED_TYPES = (
-    exp.DataType.NUMERIC_TYPES | exp.DataType.TEMPORAL_TYPES | {exp.DataType.Type.BOOLEAN}
+    exp.DataType.NUMERIC_TYPES
+    | exp.DataType.TEMPORAL_TYPES
+    | {exp.DataType.Type.BOOLEAN, exp.DataType.Type.INTERVAL}
 ) - {exp.DataType.Type.BIT}
 Columns = Mapping[str, exp.DataType]
 
@@ -85,7 +87,9 @@ def bound(
     models = tuple(demand.model for demand in policy.demands if demand.column == name)
     order, height = value_order(attribute, name, kind, table)
     is_ordered = order is not None or kind.this in ORDERED_TYPES
-    _refuse_unordered(name, models, is_ordered, attribute.hierarchy)
+    _refuse_flat(name, models, attribute.hierarchy)
+    if not is_ordered:
+        _refuse_unordered(name, models, is_enumeration=name in enumerated(engine, table))
     if order is not None:
         _refuse_unfit(engine, table, name, order)
     needed = Needed.of(models, nulls=attribute.nulls == "value")
@@ -172,22 +176,33 @@ def _hierarchy_order(
     return values.listed(rows, kind, inner), tree.height
 
 
-def _refuse_unordered(
-    name: str, models: tuple[Model, ...], is_ordered: bool, hierarchy: Hierarchy | None
-) -> None:
-    distances = {model.distance for model in models if isinstance(model, TCloseness)}
-    if "hierarchical" in distances and hierarchy is None:
+def _distances(models: tuple[Model, ...]) -> set[str]:
+    return {model.distance for model in models if isinstance(model, TCloseness)}
+
+
+def _refuse_flat(name: str, models: tuple[Model, ...], hierarchy: Hierarchy | None) -> None:
+    if "hierarchical" in _distances(models) and hierarchy is None:
         raise PolicyError(
             f"hierarchical t-closeness needs a hierarchy of sensitive column {name!r}; give one "
             f"with Sensitive(hierarchy=...) (--hierarchy {name}=FILE)"
         )
-    needy = sorted(distances.intersection(BY_ORDER))
-    if needy and not is_ordered:
-        raise PolicyError(
-            f"{needy[0]} t-closeness needs an order of sensitive column {name!r}, whose type has "
-            "none of their own; give one with Sensitive(order=[...]) (order = [...] in the policy "
-            f"file) or a hierarchy, whose leaves are in order (--hierarchy {name}=FILE)"
-        )
+
+
+def _refuse_unordered(name: str, models: tuple[Model, ...], *, is_enumeration: bool) -> None:
+    needy = sorted(_distances(models).intersection(BY_ORDER))
+    if not needy:
+        return
+    # Its labels in their order are part of its type, which is not published with the table.
+    why = (
+        "which is an enumeration and published as text, so that the order of its labels is lost"
+        if is_enumeration
+        else "whose type has none of their own"
+    )
+    raise PolicyError(
+        f"{needy[0]} t-closeness needs an order of sensitive column {name!r}, {why}; give one "
+        "with Sensitive(order=[...]) (order = [...] in the policy file) or a hierarchy, whose "
+        f"leaves are in order (--hierarchy {name}=FILE)"
+    )
 
 
 def _refuse_unfit(engine: Engine, table: exp.Table, name: str, order: exp.Subquery) -> None:

@@ -76,8 +76,6 @@ class SensitiveCodes:
         total = self.records
         if not total:
             return 0.0
-        if distance == "equal":
-            return 1 - min(self.counts) / total
         if distance == "kl":
             return math.log(total / min(self.counts))
         if distance == "ordered" and self.values > 1:

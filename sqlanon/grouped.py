@@ -123,8 +123,9 @@ class GroupedViolations:
         spread = violations.spread_rows(
             rows, self.scope.keys, attribute.number, entity=attribute.persons
         )
+        needed = self.scope.needed(attribute)
         figures = sensitive.class_figures(
-            nested(spread, "spread_rows"), self.scope.keys, attribute.needed, attribute.reference
+            nested(spread, "spread_rows"), self.scope.keys, needed, attribute.reference
         )
         conditions = [
             (sensitive.violates(model), self.scope.required(attribute, model))

@@ -136,7 +136,7 @@ class ProfiledViolations:
         """All models by the reference of the whole table."""
         return [
             Condition(
-                Distribution(each.number, each.counts, each.nodes),
+                Distribution(each.number, each.counts, each.nodes, self.scope.needed(each).left),
                 sensitive.violates(model),
                 self.scope.required(each, model),
             )

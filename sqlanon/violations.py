@@ -14,7 +14,11 @@ be removed from C until the rest can satisfy it:
 - entropy l: H is concave and at least 0, so with a share s of C removed H(C) >= (1 - s) ln l
   fails unless s >= 1 - H(C) / ln l.
 - recursive (c, l): the tail of K is at most that of C, so no value keeps c times the tail of C.
-- t: a distance D convex in P and at most M over all P has D(C) <= (1 - s) t' + s M, so
+- t, `equal`: suppression leaves at least M of N records, so no value with C records has a share
+  above u = C / M in what is published. Let V be the values of which C has more than that. What is
+  published of C has at most t more of V than u(V); taking x records away, at best all of V, gets
+  there if n P(V) - x <= (n - x) (u(V) + t). So x >= n (P(V) - u(V) - t) / (1 - u(V) - t).
+- other t: a distance D convex in P and at most M over all P has D(C) <= (1 - s) t' + s M, so
   s >= (D(C) - t') / (M - t'). The reference is that of the whole table here; suppressing a share a
   of the records moves it by at most a, so t' = t + a. (`ordered` counts ranks of values that are
   present; each of v values that suppression may remove adds at most 1 / (m - 1) to t'.)
@@ -27,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -39,6 +43,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.query import sensitive, violations
 from sqlanon.query.encode import word
+from sqlanon.query.figures import Needed
 from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.names import bigint, column, greatest, when
 
@@ -160,7 +165,19 @@ class Scope:
             return _entropy_required(model)
         return _tail_required(model)
 
+    def needed(self, attribute: SensitiveCodes) -> Needed:
+        """The figures that models and what they require look at."""
+        if "equal" not in attribute.needed.distances:
+            return attribute.needed
+        return replace(attribute.needed, left=self._left(attribute))
+
+    def _left(self, attribute: SensitiveCodes) -> int:
+        """Records that are published at least."""
+        return max(attribute.records - (0 if self.keeping else self.allowance), 0)
+
     def _required_by_distance(self, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+        if model.distance == "equal":
+            return _excess_required(model, self._left(attribute))
         share = 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
         if model.distance == "kl" and share:
             return exp.Literal.number(0)
@@ -214,6 +231,18 @@ def _entropy_required(model: LDiversity) -> exp.Expr:
     return when(
         nothing, column(CLASS_SIZE), _whole(column(sensitive.COUNTED) * exp.Paren(this=part))
     )
+
+
+def _excess_required(model: TCloseness, left: int) -> exp.Expr:
+    """See the module's docstring; both sides of the quotient are multiplied by n M."""
+    if not left:
+        return exp.Literal.number(0)
+    limit = model.t + sensitive.TOLERANCE
+    allowed = column(sensitive.COUNTED) * _real(limit * left)
+    excess = exp.Paren(this=column(sensitive.EXCEEDING) - allowed)
+    rest = exp.Paren(this=_real((1 - limit) * left) - column(sensitive.FAVOURED))
+    required = _whole(exp.Div(this=excess.copy(), expression=rest))
+    return when(excess > 0, required, exp.Literal.number(0))
 
 
 def _tail_required(model: LDiversity) -> exp.Expr:

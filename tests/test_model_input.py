@@ -103,6 +103,43 @@ def test_distance_by_order_of_text_without_one_is_an_error_with_the_way_out(conn
     assert "--hierarchy ill=FILE" in message
 
 
+def enumeration_of(connection):
+    connection.execute("CREATE TYPE mood AS ENUM ('low', 'mid', 'high')")
+    connection.execute(
+        """CREATE TABLE moods AS SELECT i // 6 AS g,
+            CASE i % 3 WHEN 0 THEN 'low' WHEN 1 THEN 'mid' ELSE 'high' END::mood AS ill
+        FROM range(12) AS r(i)"""
+    )
+
+
+def test_distance_by_order_of_an_enumeration_without_one_says_why_it_has_none(connection):
+    enumeration_of(connection)
+    policy = Policy(["g"], ["ill"], models=[TCloseness(0.2, "ordered")])
+    with pytest.raises(PolicyError, match="'ill', which is an enumeration and published as text"):
+        sqlanon.plan(connection, "moods", policy)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".duckdb"])
+def test_enumeration_with_an_order_is_protected_by_it(connection, tmp_path, ending):
+    enumeration_of(connection)
+    ordered = Sensitive([TCloseness(0.2, "ordered")], order=["low", "mid", "high"])
+    policy = Policy(["g"], {"ill": ordered}, models=[KAnonymity(2)])
+    path = tmp_path / f"out{ending}"
+    report = sqlanon.anonymize(connection, "moods", policy, output=path)
+    assert sqlanon.check(path, None, policy).models == report.models
+
+
+def test_intervals_of_time_have_an_order(connection):
+    connection.execute(
+        "CREATE TABLE stays AS SELECT i // 6 AS g, to_days((10 * i)::INTEGER) AS stay "
+        "FROM range(12) AS r(i)"
+    )
+    policy = Policy(["g"], ["stay"], models=[TCloseness(0.2, "ordered")])
+    # The halves are 0 to 5 and 6 to 11 of 0 to 11: (1/11) (1 + ... + 6 + ... + 1) / 12 apart.
+    found = sqlanon.check(connection, "stays", policy).models[0].value
+    assert found == pytest.approx(36 / 12 / 11)
+
+
 def test_hierarchical_distance_without_a_hierarchy_is_an_error_with_the_way_out(connection):
     table_of(connection)
     policy = Policy(["grp"], ["ill"], drop=["n"], models=[TCloseness(0.2, "hierarchical")])

@@ -66,7 +66,8 @@ def by_groups(own, others, model, scope):
         connection.executemany("INSERT INTO source VALUES (?, ?, ?)", rows)
         reference = sensitive.reference(table("source"), order=TREE, height=2)
         connection.execute(render(create_temporary(table("reference"), reference), "duckdb"))
-        figures = sensitive.class_figures(table("source"), ["class"], codes.needed, codes.reference)
+        needed = scope.needed(codes)
+        figures = sensitive.class_figures(table("source"), ["class"], needed, codes.reference)
         answer = [sensitive.violates(model), scope.required(codes, model)]
         query = exp.select(*answer).from_(nested(figures, "figures")).where("class = 0")
         [(violates, required)] = ask(connection, query)
@@ -79,7 +80,7 @@ def by_row(own, others, model, scope):
     present = [a for a, b in zip(own, others, strict=True) if a + b]
     held = ", ".join(f"{n} AS held_0_{rank}" for rank, n in enumerate(present))
     condition = Condition(
-        Distribution(0, codes.counts, codes.nodes),
+        Distribution(0, codes.counts, codes.nodes, scope.needed(codes).left),
         sensitive.violates(model),
         scope.required(codes, model),
     )

@@ -48,12 +48,15 @@ class Needed:
         tails: The l of every recursive model.
         distances: Names as in `TCloseness.distance`.
         nulls: Whether NULL is a value; else its records count in the class size alone.
+        left: Records of the table that are published at least, for what a class has beyond the
+            greatest share that a value may come to; None where nobody asks.
     """
 
     entropy: bool = False
     tails: tuple[int, ...] = ()
     distances: tuple[str, ...] = ()
     nulls: bool = True
+    left: int | None = None
 
     @classmethod
     def of(cls, models: Sequence[LDiversity | TCloseness], *, nulls: bool = True) -> Needed:

@@ -62,11 +62,13 @@ class Distribution:
         attribute: Number of the sensitive attribute.
         counts: Records per rank; a value that is gone has none.
         nodes: Per inner level of its hierarchy the node of each rank.
+        left: Records that are published at least, as in `Needed`.
     """
 
     attribute: int
     counts: tuple[int, ...]
     nodes: tuple[tuple[int, ...], ...] = ()
+    left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,8 @@ def _figures(distribution: Distribution, asked: set[str], place: int) -> list[tu
         ),
         sensitive.LARGEST: lambda: _largest(counts),
         sensitive.ENTROPY: lambda: _entropy(counts, n),
+        sensitive.EXCEEDING: lambda: _exceeding(distribution, counts, n),
+        sensitive.FAVOURED: lambda: _favoured(distribution, counts, n),
         sensitive.tail(1): lambda: n,
         sensitive.tail(2): lambda: n - _largest(counts),
     } | {
@@ -243,6 +247,24 @@ def _excess(counts: Sequence[exp.Expr], others: Sequence[int], n: exp.Expr) -> e
         for c, q in zip(counts, others, strict=True)
     ]
     return _double(added(terms))
+
+
+def _exceeding(of: Distribution, counts: Sequence[exp.Expr], n: exp.Expr) -> exp.Expr:
+    """As in `spread.beyond`."""
+    terms = [
+        greatest(c.copy() * (of.left or 0) - n.copy() * q, _number(0))
+        for c, q in zip(counts, of.counts, strict=True)
+    ]
+    return added(terms)
+
+
+def _favoured(of: Distribution, counts: Sequence[exp.Expr], n: exp.Expr) -> exp.Expr:
+    return added(
+        [
+            when(c.copy() * (of.left or 0) > n.copy() * q, _number(q), _number(0))
+            for c, q in zip(counts, of.counts, strict=True)
+        ]
+    )
 
 
 def _ordered(of: Distribution, counts: Sequence[exp.Expr], n: exp.Expr) -> exp.Expr:

@@ -56,6 +56,7 @@ from sqlanon.query.spread import (
     TURN,
     TURN_BELOW,
     Scope,
+    beyond,
     excess,
     spread,
 )
@@ -65,6 +66,8 @@ __all__ = [
     "COUNTED",
     "DISTINCT_VALUES",
     "ENTROPY",
+    "EXCEEDING",
+    "FAVOURED",
     "LARGEST",
     "RANK",
     "REACHED",
@@ -85,6 +88,8 @@ __all__ = [
 DISTINCT_VALUES = "distinct_values"
 LARGEST = "largest"
 ENTROPY = "entropy"
+EXCEEDING = "exceeding"
+FAVOURED = "favoured"
 TOLERANCE = 1e-12
 """What comparisons of entropies and distances with a threshold allow."""
 
@@ -98,7 +103,8 @@ def class_figures(
 
     Rows of the keys, CLASS_SIZE (records, NULLs of the attribute included), COUNTED (n),
     DISTINCT_VALUES, LARGEST (r_1), and as needed ENTROPY [nats], `tail(l)` (n without the l - 1
-    largest counts) and `distance(name)`. A class without any value that counts has zeros.
+    largest counts), `distance(name)`, EXCEEDING and FAVOURED (see `spread.beyond`). A class without
+    any value that counts has zeros.
 
     Args:
         source: Rows of the keys, VALUE and SIZE [records].
@@ -118,6 +124,9 @@ def class_figures(
         figures.append(alias(_entropy(), ENTROPY))
     figures += [alias(_tail(l), tail(l)) for l in needed.tails]  # noqa: E741
     figures += [alias(or_zero(_DISTANCES[d](scope)), distance(d)) for d in needed.distances]
+    if needed.left is not None:
+        names = (EXCEEDING, FAVOURED)
+        figures += [alias(f, n) for f, n in zip(beyond(needed.left), names, strict=True)]
     query = exp.Select(expressions=figures, group=exp.Group(expressions=scope.by()))
     return query.from_(nested(spread(scope, source), "classes"), copy=False)
 

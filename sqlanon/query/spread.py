@@ -120,6 +120,19 @@ def excess(scope: Scope) -> exp.Expr:
     return or_zero(exp.Sum(this=when(more, minus(_here(scope), _there()))))
 
 
+def beyond(left: int) -> tuple[exp.Expr, exp.Expr]:
+    """What a class has beyond the greatest shares that values may come to, and these shares.
+
+    Suppression leaves at least M = `left` records, so no share of what is published is above C / M.
+    The first sum is that of max(c M - n C, 0), the second that of the C that it counts.
+    """
+    here = times(column(HELD), number(left))
+    more = exp.GT(this=here, expression=_there())
+    exceeding = when(more, minus(here.copy(), _there()))
+    favoured = when(more.copy(), column(RECORDS))
+    return or_zero(exp.Sum(this=exceeding)), or_zero(exp.Sum(this=favoured))
+
+
 def _here(scope: Scope) -> exp.Expr:
     return times(column(HELD), scope.records)
 
