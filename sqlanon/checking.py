@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from sqlanon.binding import column_types, refuse_unsuited
+from sqlanon.cautions import policy_notes
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
@@ -183,21 +184,6 @@ def model_results(policy: Policy, statistics: ClassStatistics) -> tuple[ModelRes
         for model in policy.models
         if isinstance(model, KAnonymity)
     )
-
-
-def policy_notes(policy: Policy) -> list[str]:
-    """What a policy does not protect from."""
-    notes = []
-    if policy.models and policy.k == 1:
-        notes.append("k = 1 protects nobody: every table is 1-anonymous")
-    asked = {demand.column for demand in policy.demands}
-    left = [name for name in policy.sensitive_attributes if name not in asked]
-    if left:
-        notes.append(
-            f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
-            "class may share a value"
-        )
-    return notes
 
 
 def _as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[str]]:

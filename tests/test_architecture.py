@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 STDLIB_ONLY = {
-    "errors", "policy", "privacy", "hierarchy", "rules", "tree", "codes", "loss", "measures",
-    "objective", "reading", "recoding", "release", "report",
+    "cautions", "errors", "policy", "privacy", "hierarchy", "rules", "tree", "codes", "loss",
+    "measures", "objective", "reading", "recoding", "release", "report",
 }  # fmt: skip
 HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer"}
 ALLOWED = {"search": {"numpy"}, "query": {"sqlglot"}, "engine": {"duckdb", "pyarrow", "sqlglot"}}

@@ -309,7 +309,9 @@ def test_homogeneity_and_skew_are_noted_where_nothing_is_asked():
     report = check(skewed, sensitive=["a"], models=[KAnonymity(2)])
     assert any("0.74 away" in note for note in report.notes)
     asked = check(rows, sensitive=["a"], models=[KAnonymity(2), LDiversity(1)])
-    assert not asked.notes
+    assert asked.notes == (
+        "distinct 1-diversity does not protect 'a': a class may hold a single value",
+    )
 
 
 def test_kept_columns_with_many_values_are_found():

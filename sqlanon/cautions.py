@@ -1,0 +1,81 @@
+"""Cautions: what a policy does not protect from, whatever table it is asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlanon.policy import Demand, Policy
+from sqlanon.privacy import BOUNDED, KAnonymity, LDiversity, TCloseness
+
+Model = LDiversity | TCloseness
+_FAMILY = {"l": "l-diversity", "t": "t-closeness"}
+
+
+def policy_notes(policy: Policy) -> list[str]:
+    """What a policy does not protect from, for a reader."""
+    notes = []
+    if policy.models and policy.k == 1:
+        notes.append("k = 1 protects nobody: every table is 1-anonymous")
+    asked = {demand.column for demand in policy.demands}
+    left = [name for name in policy.sensitive_attributes if name not in asked]
+    if left:
+        notes.append(
+            f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
+            "class may share a value"
+        )
+    for demand in policy.demands:
+        notes += _void(demand)
+    for name in dict.fromkeys(demand.column for demand in policy.demands):
+        notes += _replaced(policy, name)
+        notes += _passing(policy, name)
+    return notes
+
+
+def _void(demand: Demand) -> Iterator[str]:
+    """A model that every class with a value satisfies."""
+    model, name = demand.model, demand.column
+    if isinstance(model, TCloseness):
+        if model.distance in BOUNDED and model.t >= 1:
+            yield f"t = 1 does not protect {name!r}: no {model.distance} distance is above 1"
+    elif model.l == 1 and (model.kind != "recursive" or (model.c or 0) > 1):
+        yield f"{model.describe()} does not protect {name!r}: a class may hold a single value"
+
+
+def _replaced(policy: Policy, name: str) -> Iterator[str]:
+    """A model of the column's own that asks less than the policy's, which it replaces."""
+    own = policy.sensitive_attributes[name].models
+    for common in policy.models:
+        if isinstance(common, KAnonymity):
+            continue
+        instead = [model for model in own if model.family == common.family]
+        if instead and not any(_covers(model, common) for model in instead):
+            yield (
+                f"{name!r} has {_FAMILY[common.family]} of its own, "
+                f"{' and '.join(model.describe() for model in instead)}, in place of the policy's "
+                f"{common.describe()}, and it may be weaker"
+            )
+
+
+def _covers(own: Model, common: Model) -> bool:
+    """Whether every class that satisfies a model satisfies another, as far as is known.
+
+    A class of entropy ln l has at least l values; no values are further apart than by the equal
+    distance, so that no other Earth Mover's Distance is greater.
+    """
+    match own, common:
+        case LDiversity(kind="entropy"), LDiversity(kind="distinct"):
+            return own.l >= common.l
+        case TCloseness(distance="equal"), TCloseness() if common.distance in BOUNDED:
+            return own.t <= common.t
+    return own.implies(common)
+
+
+def _passing(policy: Policy, name: str) -> Iterator[str]:
+    """Classes that t-closeness says nothing of."""
+    models = [demand.model for demand in policy.demands if demand.column == name]
+    diverse = any(isinstance(model, LDiversity) for model in models)
+    if policy.sensitive_attributes[name].nulls == "none" and not diverse:
+        yield (
+            f"a class whose records all have NULL in {name!r} is at distance 0 and passes any t, "
+            "since NULL counts as no value there; ask for l, too, or count it (nulls = 'value')"
+        )

@@ -1,0 +1,90 @@
+"""What a policy is said not to protect from."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import KAnonymity, LDiversity, Policy, Sensitive, TCloseness
+from sqlanon.cautions import policy_notes
+
+
+def notes_of(*own, models=(), nulls="value"):
+    sensitive = {"ill": Sensitive(own, nulls=nulls)}
+    return policy_notes(Policy(["age"], sensitive, models=[KAnonymity(2), *models]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LDiversity(1),
+        LDiversity(1.0, "entropy"),
+        LDiversity(1, "recursive", 2),
+        TCloseness(1),
+        TCloseness(1.0, "ordered"),
+    ],
+    ids=repr,
+)
+def test_models_that_every_class_satisfies_protect_nobody(model):
+    [note] = notes_of(models=[model])
+    assert "does not protect 'ill'" in note
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LDiversity(2), LDiversity(1, "recursive", 0.5), TCloseness(0.99), TCloseness(1.5, "kl")],
+    ids=repr,
+)
+def test_models_that_some_class_violates_are_not_noted(model):
+    assert notes_of(models=[model]) == []
+
+
+@pytest.mark.parametrize(
+    ("own", "common"),
+    [
+        (LDiversity(2), LDiversity(3)),
+        (LDiversity(4), LDiversity(3, "entropy")),
+        (LDiversity(3, "recursive", 3), LDiversity(3, "recursive", 2)),
+        (TCloseness(0.3), TCloseness(0.2)),
+        (TCloseness(0.2, "ordered"), TCloseness(0.2)),
+    ],
+    ids=repr,
+)
+def test_a_model_of_its_own_that_may_be_weaker_is_noted(own, common):
+    [note] = notes_of(own, models=[common])
+    assert f"{own.describe()}, in place of the policy's {common.describe()}" in note
+
+
+@pytest.mark.parametrize(
+    ("own", "common"),
+    [
+        (LDiversity(3), LDiversity(3)),
+        (LDiversity(3, "entropy"), LDiversity(3)),
+        (TCloseness(0.2), TCloseness(0.2, "ordered")),
+        (TCloseness(0.2), LDiversity(9)),
+    ],
+    ids=repr,
+)
+def test_a_model_of_its_own_that_asks_no_less_is_not_noted(own, common):
+    assert notes_of(own, models=[common]) == []
+
+
+def test_t_alone_says_nothing_of_classes_without_a_value():
+    [note] = notes_of(TCloseness(0.2), nulls="none")
+    assert "all have NULL in 'ill' is at distance 0 and passes any t" in note
+    assert notes_of(TCloseness(0.2), LDiversity(2), nulls="none") == []
+    assert notes_of(TCloseness(0.2)) == []
+
+
+def test_check_plan_and_anonymize_tell_it():
+    policy = Policy(["age"], ["ill"], models=[KAnonymity(2), LDiversity(1)])
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS age, 'flu' AS ill FROM range(3)")
+        reports = [
+            sqlanon.check(connection, "people", policy),
+            sqlanon.plan(connection, "people", policy).report,
+            sqlanon.anonymize(connection, "people", policy, into="out"),
+        ]
+    for report in reports:
+        assert [note for note in report.notes if "does not protect 'ill'" in note]
