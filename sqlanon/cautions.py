@@ -31,6 +31,23 @@ def policy_notes(policy: Policy) -> list[str]:
     return notes
 
 
+def keeping_notes(policy: Policy, allowance: int, *, all_generalized: bool) -> list[str]:
+    """What keeping suppressed records may cost.
+
+    Args:
+        policy: The policy.
+        allowance: How many records may be suppressed.
+        all_generalized: Whether every value is published as the top of its hierarchy.
+    """
+    if policy.suppressed == "drop" or not allowance or not all_generalized:
+        return []
+    return [
+        "every value is generalized to the top of its hierarchy, since suppressed records that are "
+        "kept must satisfy the models as a class of their own; suppressed = 'drop' (--suppressed "
+        "drop) or a higher suppression_limit may lose less"
+    ]
+
+
 def _void(demand: Demand) -> Iterator[str]:
     """A model that every class with a value satisfies."""
     model, name = demand.model, demand.column

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.binding import Subject, bind, enumerated
+from sqlanon.cautions import keeping_notes
 from sqlanon.checking import demanded_results, model_results, policy_notes
 from sqlanon.counting import Counter
 from sqlanon.encoding import Encoded, encode_subject, node_counts
@@ -302,6 +303,8 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
     loss = classes.measures()
     kept = _published(policy, classes)
     objective, name = problem.lattice.objective, key(options.loss)
+    tops = tuple(tree.height for tree in subject.trees)
+    keeping = keeping_notes(policy, problem.lattice.allowance, all_generalized=node == tops)
     return Report(
         method="incognito",
         loss_name=options.loss,
@@ -326,7 +329,12 @@ def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Optio
             "rounds": rounds,
             "proven": outcome.proven,
         },
-        notes=(*subject.warnings(), *policy_notes(policy), *_unfinished(outcome, options)),
+        notes=(
+            *subject.warnings(),
+            *policy_notes(policy),
+            *keeping,
+            *_unfinished(outcome, options),
+        ),
     )
 
 

@@ -88,3 +88,24 @@ def test_check_plan_and_anonymize_tell_it():
         ]
     for report in reports:
         assert [note for note in report.notes if "does not protect 'ill'" in note]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"suppressed": "keep"}, 1),
+        ({"suppressed": "drop"}, 0),
+        ({"suppressed": "keep", "suppression_limit": 0.5}, 0),
+        ({"suppressed": "keep", "suppression_limit": 0}, 0),
+    ],
+    ids=str,
+)
+def test_keeping_that_generalizes_all_is_noted(options, told):
+    """One 'b' among nine 'a' would stand alone; with three of them kept there is a class."""
+    policy = Policy(["x"], models=[KAnonymity(3)], **{"suppression_limit": 0.1, **options})
+    with duckdb.connect() as connection:
+        many = 3 if policy.suppression_limit == 0.5 else 1
+        values = f"CASE WHEN range < {many} THEN 'b' ELSE 'a' END"
+        connection.execute(f"CREATE TABLE t AS SELECT {values} AS x FROM range(10)")
+        notes = sqlanon.plan(connection, "t", policy).report.notes
+    assert len([note for note in notes if "drop" in note]) == told
