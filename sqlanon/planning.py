@@ -116,7 +116,8 @@ def make_plan(
             from sqlanon.unsatisfiable import unsatisfiable  # most searches find something
 
             raise unsatisfiable(problem, outcome)
-        report = _expected(engine, problem, outcome, options)
+        settled = problem.settled(outcome.best.node)
+        report = _expected(engine, problem, outcome, options, settled)
     _refuse_ambiguous_label(problem, outcome.best)
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
@@ -124,6 +125,7 @@ def make_plan(
         columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
         enumerated=enumerated(engine, table),
         recoding=outcome.best.node,
+        rounds=settled[1],
         report=report,
         fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
         if fingerprinted
@@ -178,8 +180,7 @@ class Problem:
         violations = self.counter.violations
         if violations is None:
             return Chosen(node), 1
-        batch = self.counter.batch(node)
-        settled = violations.settle(batch)
+        batch, settled = self.counter.settlement(node)
         return Chosen(node, violations.suppressed(settled, batch)), settled.rounds
 
 
@@ -294,11 +295,17 @@ def _search(problem: Problem, options: Options) -> Outcome:
     )
 
 
-def _expected(engine: Engine, problem: Problem, outcome: Outcome, options: Options) -> Report:
+def _expected(
+    engine: Engine,
+    problem: Problem,
+    outcome: Outcome,
+    options: Options,
+    settled: tuple[Chosen, int],
+) -> Report:
     """What publishing the best node will lose and leave, for every measure that applies."""
     assert outcome.best is not None
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
-    chosen, rounds = problem.settled(node)
+    chosen, rounds = settled
     classes = node_classes(engine, subject, problem.encoded, policy, chosen)
     loss = classes.measures()
     kept = _published(policy, classes)

@@ -21,6 +21,8 @@ from sqlanon.recoding import Node
 from sqlanon.report import SCHEMA_VERSION, Report
 
 Fingerprint = tuple[int, str]
+MOST_ROUNDS = 1000
+"""Rounds of suppression that a statement works out; each adds queries to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,12 @@ class Plan:
             an enumeration are values of the table.
         fingerprint: Figures of the table's content at the time; None where nobody can change the
             table before it is published.
+        rounds: How often suppression is looked at, since what is suppressed may leave other
+            classes too far from what is left; each round but the first suppresses some.
 
     Raises:
-        PolicyError: The recoding has not one level of its hierarchy per quasi-identifier.
+        PolicyError: The recoding has not one level of its hierarchy per quasi-identifier, or the
+            rounds are more than a statement works out or than there are records to suppress.
     """
 
     policy: Policy
@@ -49,8 +54,14 @@ class Plan:
     report: Report
     enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
+    rounds: int = 1
 
     def __post_init__(self) -> None:
+        most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
+        if not (type(self.rounds) is int and 1 <= self.rounds <= most):
+            raise PolicyError(
+                f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
+            )
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
         if len(self.recoding) != len(heights) or not all(
             0 <= level <= height for level, height in zip(self.recoding, heights, strict=True)
@@ -111,8 +122,7 @@ class Plan:
 
         columns = {name: self._type(name) for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns)
-        rounds = int(self.report.search.get("rounds", 1))
-        models = Suppression(policy.k, attributes, policy.entity is not None, rounds)
+        models = Suppression(policy.k, attributes, policy.entity is not None, self.rounds)
         return recode.Suppressed(models, names, policy.entity)
 
     def _type(self, name: str) -> exp.DataType:
@@ -161,6 +171,7 @@ class Plan:
             "enumerated": list(self.enumerated),
             "policy": self.policy.to_dict(),
             "recoding": self.recoding,
+            "rounds": self.rounds,
             "report": self.report.to_dict(),
             "heights": dict(self.report.heights),
             "histogram": list(map(list, self.report.statistics.histogram.items())),
@@ -210,6 +221,7 @@ class Plan:
             columns=document["columns"],
             enumerated=tuple(document["enumerated"]),
             recoding=tuple(recoding),
+            rounds=document.get("rounds", report.search.get("rounds", 1)),
             report=report,
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )

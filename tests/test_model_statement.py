@@ -1,5 +1,7 @@
 """The statement of a plan with models: what it publishes, and that other engines can read it."""
 
+from dataclasses import replace
+
 import duckdb
 import pytest
 from sqlglot import parse
@@ -47,6 +49,15 @@ def test_three_rounds_of_suppression_leave_what_is_close_to_itself(connection):
     assert kept.fetchall() == [("b", 2), ("d", 8)]
     assert report.search["rounds"] == 3
     assert sqlanon.check(connection, "out", policy_of(TCloseness(0.25), drop=())).holds
+
+
+def test_rounds_are_part_of_the_plan_and_not_of_what_its_report_tells(connection, tmp_path):
+    plan = sqlanon.plan(connection, "people", policy_of(TCloseness(0.25)))
+    assert plan.rounds == 3
+    told = replace(plan, report=replace(plan.report, search={}))
+    assert told.sql() == plan.sql() != replace(plan, rounds=2).sql()
+    told.save(tmp_path / "plan.json")
+    assert sqlanon.Plan.load(tmp_path / "plan.json").sql() == plan.sql()
 
 
 POLICIES = [

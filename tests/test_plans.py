@@ -157,6 +157,17 @@ def test_plan_that_was_saved_without_its_recoding_is_read_by_its_levels(plan, tm
     assert Plan.load(tmp_path / "plan.json").recoding == plan.recoding
 
 
+@pytest.mark.parametrize("rounds", [0, -1, 3, 10**9, 1.0, "1", None, True])
+def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
+    """Two records are suppressed, and each round but the first suppresses some."""
+    plan = replace(plan, report=replace(plan.report, suppressed_records=2), rounds=2)
+    plan.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json").rounds == 2
+    edited(tmp_path / "plan.json", lambda document: document.update(rounds=rounds))
+    with pytest.raises(SourceError, match="no plan"):
+        Plan.load(tmp_path / "plan.json")
+
+
 @pytest.mark.parametrize("recoding", [[0, 0, 0, 0], [9, 9, 9, 9], [1], "1111", None])
 def test_plan_that_shows_other_levels_than_it_publishes_is_an_error(plan, tmp_path, recoding):
     plan.save(tmp_path / "plan.json")
