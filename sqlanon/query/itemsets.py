@@ -1,0 +1,202 @@
+"""Itemsets: where the mining of generalized itemsets starts, and what it ends with.
+
+An itemset has one node per attribute; its code holds, per attribute, a field with the node's
+number. The statements, those of `query.extension` among them, work on three relations:
+
+- *itemsets*: per prefix itemset, which has nodes of the attributes mined so far, its code, its
+  support, what all (`every`) and any (`some`) of its records have set in their codes, and the
+  bits in which they differ if it is closed (`split`).
+- *members*: the records of every prefix itemset; those alike in all attributes still to come are
+  one row of their size. So in the end an itemset has few rows, however many records hold it.
+- *nodes*: per attribute and value of it, the nodes above the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.query.encode import ATTRIBUTE, SIZE, word
+from sqlanon.query.names import (
+    added,
+    alias,
+    bigint,
+    column,
+    count_all,
+    masked,
+    named,
+    total,
+)
+
+NODE = "node"
+LABEL = "label"
+SUPPORT = "support"
+Words = Sequence[int]
+
+
+def itemset(number: int) -> str:
+    """The column that holds a word of an itemset's code."""
+    return f"itemset_{number}"
+
+
+def every(number: int) -> str:
+    """The column of the bits of a word that all records of a row have set."""
+    return f"every_{number}"
+
+
+def some(number: int) -> str:
+    """The column of the bits of a word that any record of a row has set."""
+    return f"some_{number}"
+
+
+def split(number: int) -> str:
+    """The column of the bits of a word in which the records of a closed itemset differ."""
+    return f"split_{number}"
+
+
+def compacted(
+    encoded: exp.Table, values: exp.Table, masks: Mapping[int, Words], sizes: tuple[int, int]
+) -> exp.Select:
+    """The members of the itemset that has no node yet.
+
+    Args:
+        encoded: Rows of packed codes and size.
+        values: Per attribute and leaf its packed code, `every` and `some`.
+        masks: Per attribute that tells itemsets apart, its bits of each word of the packed code.
+        sizes: Number of words of an itemset and of a code for mining.
+    """
+    itemset_words, code_words = sizes
+    names = {attribute: f"value_{attribute}" for attribute in masks}
+    keys = [
+        (label(w), added([column(label(w), name) for name in names.values()]))
+        for label in (every, some)
+        for w in range(code_words)
+    ]
+    query = exp.Select(
+        expressions=[
+            *(alias(number(0), itemset(w)) for w in range(itemset_words)),
+            *(alias(key, label) for label, key in keys),
+            alias(total(column(SIZE, "source")), SIZE),
+        ]
+    ).from_(named(encoded, "source"), copy=False)
+    for attribute, name in names.items():
+        same = [is_number(ATTRIBUTE, name, attribute)]
+        for w, mask in enumerate(masks[attribute]):
+            if mask:
+                own = exp.Paren(this=masked(word(w), mask, "source"))
+                same.append(exp.EQ(this=own, expression=column(word(w), name)))
+        query.join(named(values, name), on=exp.and_(*same, copy=False), copy=False)
+    if names:
+        query.group_by(*(key.copy() for _, key in keys), copy=False)
+    return query
+
+
+def whole(members: exp.Table, k: int, sizes: tuple[int, int]) -> exp.Select:
+    """The itemset that has no node yet; none where the table has less than k records.
+
+    Args:
+        members: Its members.
+        k: Fewest records of an itemset.
+        sizes: Number of words of an itemset and of a code for mining.
+    """
+    itemset_words, code_words = sizes
+    query = exp.Select(
+        expressions=[
+            *(alias(number(0), itemset(w)) for w in range(itemset_words)),
+            *(alias(number(0), split(w)) for w in range(code_words)),
+            *shared(code_words),
+            alias(total(column(SIZE, "member")), SUPPORT),
+        ]
+    )
+    query.from_(named(members, "member"), copy=False)
+    return query.having(at_least(k), copy=False)
+
+
+def shared(words: int) -> list[exp.Expr]:
+    """What all and what any of the members of a group have set, in each word."""
+    aggregates = (every, exp.BitwiseAndAgg), (some, exp.BitwiseOrAgg)
+    return [
+        alias(aggregate(this=column(name(w), "member")), name(w))
+        for name, aggregate in aggregates
+        for w in range(words)
+    ]
+
+
+def at_least(k: int) -> exp.Expr:
+    """Whether the members of a group are k records or more."""
+    return exp.GTE(this=exp.Sum(this=column(SIZE, "member")), expression=number(k))
+
+
+def finished(itemsets: exp.Query, words: int) -> exp.Select:
+    """The code and support of itemsets.
+
+    Args:
+        itemsets: Itemsets that have all their nodes.
+        words: Number of words of an itemset.
+    """
+    query = exp.Select(expressions=_listed(words))
+    return query.from_(relation(itemsets, "found"), copy=False)
+
+
+def ordered(itemsets: exp.Table, words: int) -> exp.Select:
+    """Codes and supports of finished itemsets, in the order of their nodes."""
+    query = exp.Select(expressions=_listed(words)).from_(named(itemsets, "found"), copy=False)
+    return query.order_by(*_order(words), copy=False)
+
+
+def totals(itemsets: exp.Table) -> exp.Select:
+    """Number of finished itemsets, and the sum of their supports."""
+    query = exp.Select(expressions=[bigint(count_all()), total(column(SUPPORT))])
+    return query.from_(itemsets.copy(), copy=False)
+
+
+def labelled(
+    itemsets: exp.Table, labels: exp.Table, fields: Mapping[str, tuple[int, int]], words: int
+) -> exp.Select:
+    """Finished itemsets as generalized values and support, in the order of their nodes.
+
+    Args:
+        itemsets: The itemsets.
+        labels: Rows of attribute number, NODE in its place within the word, and LABEL.
+        fields: Per attribute's column, in order, the word that holds its node and its bits there.
+        words: Number of words of an itemset.
+    """
+    names = [f"label_{attribute}" for attribute in range(len(fields))]
+    query = exp.Select(
+        expressions=[
+            *(alias(column(LABEL, own), name) for own, name in zip(names, fields, strict=True)),
+            column(SUPPORT, "found"),
+        ]
+    ).from_(named(itemsets, "found"), copy=False)
+    for attribute, (place, bits) in enumerate(fields.values()):
+        name = names[attribute]
+        node = exp.Paren(this=masked(itemset(place), bits, "found"))
+        same = exp.EQ(this=column(NODE, name), expression=node)
+        on = exp.and_(is_number(ATTRIBUTE, name, attribute), same, copy=False)
+        query.join(named(labels, name), on=on, copy=False)
+    return query.order_by(*_order(words), copy=False)
+
+
+def _listed(words: int) -> list[exp.Expr]:
+    return [*(column(itemset(w), "found") for w in range(words)), column(SUPPORT, "found")]
+
+
+def _order(words: int) -> list[exp.Expr]:
+    return [exp.Ordered(this=column(itemset(w), "found")) for w in reversed(range(words))]
+
+
+def relation(query: exp.Query, name: str) -> exp.Subquery:
+    """A query, also a union, as a relation under a quoted alias."""
+    quoted = exp.Identifier(this=name, quoted=True)
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=quoted))
+
+
+def number(value: int) -> exp.Expr:
+    """A whole number."""
+    return exp.Literal.number(value)
+
+
+def is_number(name: str, source: str, value: int) -> exp.Expr:
+    """Whether a column holds a number."""
+    return exp.EQ(this=column(name, source), expression=number(value))
