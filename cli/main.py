@@ -30,6 +30,7 @@ _HOMES = {
     "demo": "demo",
     **dict.fromkeys(("check", "plan", "apply", "anonymize", "rewrite"), "tables"),
     "measure": "measures",
+    "mine": "mining",
     "risk": "risk",
     "hierarchy": "hierarchies",
 }

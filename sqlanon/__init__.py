@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import apply as apply
     from sqlanon.api import check as check
     from sqlanon.api import measure as measure
+    from sqlanon.api import mine as mine
     from sqlanon.api import plan as plan
     from sqlanon.api import risk as risk
     from sqlanon.engine.rewrite import rewrite as rewrite
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
     from sqlanon.hierarchy import Hierarchy as Hierarchy
+    from sqlanon.listing import MiningReport as MiningReport
     from sqlanon.measuring import MeasureReport as MeasureReport
     from sqlanon.plans import Plan as Plan
     from sqlanon.policy import Policy as Policy
@@ -39,6 +41,7 @@ _HOMES = {
     "apply": "sqlanon.api",
     "check": "sqlanon.api",
     "measure": "sqlanon.api",
+    "mine": "sqlanon.api",
     "plan": "sqlanon.api",
     "risk": "sqlanon.api",
     "rewrite": "sqlanon.engine.rewrite",
@@ -47,6 +50,7 @@ _HOMES = {
     "VerificationError": "sqlanon.errors",
     "Hierarchy": "sqlanon.hierarchy",
     "MeasureReport": "sqlanon.measuring",
+    "MiningReport": "sqlanon.listing",
     "Plan": "sqlanon.plans",
     "Policy": "sqlanon.policy",
     "QuasiIdentifier": "sqlanon.policy",

@@ -16,6 +16,7 @@ from sqlanon.policy import Policy
 from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
 
 if TYPE_CHECKING:
+    from sqlanon.listing import MiningReport
     from sqlanon.measuring import MeasureReport
     from sqlanon.plans import Plan
     from sqlanon.publishing import Target
@@ -131,6 +132,49 @@ def measure(
     ):
         settled = _settled(source, policy)
         return measure_release(source.engine, source.table, table, settled, wanted)
+
+
+def mine(
+    connection: Any,
+    table: Any,
+    policy: Policies,
+    *,
+    kind: str = "closed",
+    into: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **resources: Unpack[Limits],
+) -> MiningReport:
+    """The generalized itemsets that k records or more of a table have in common.
+
+    Args:
+        connection: As for `check`.
+        table: As for `check`.
+        policy: Quasi-identifiers with hierarchies and level bounds, and k, or a function as for
+            `check`.
+        kind: `closed` for itemsets of which no more specific one has the same records, or
+            `frequent` for all.
+        into: Name of a new table of their generalized values and support, which holds values of
+            the table; None to count them.
+        overwrite: Whether that table may be replaced.
+        progress: Called with a line that says how far the mining is.
+        resources: As for `check`.
+
+    Raises:
+        SqlanonError: The source, the policy or the new table is at fault; the message says how.
+    """
+    from sqlanon.listing import Listed, list_itemsets
+
+    listed = Listed(kind, into, overwrite, progress)
+    with open_source(connection, table, read_only=into is None, **resources) as source:
+        if into is not None and source.kind == "file":
+            raise PolicyError(
+                "the source is a file, not a database, and a table beside it would be lost; "
+                "load it into a database, or leave --into out"
+            )
+        settled = _settled(source, policy)
+        with source.engine.transaction():
+            return list_itemsets(source.engine, source.table, settled, listed)
 
 
 def plan(

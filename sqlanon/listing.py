@@ -1,0 +1,163 @@
+"""Listing: the frequent generalized itemsets of a table, counted, or written to a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.binding import Subject, bind
+from sqlanon.encoding import encode_subject
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.mining import Wanted, mined
+from sqlanon.policy import Policy
+from sqlanon.privacy import KAnonymity
+from sqlanon.query.itemsets import SUPPORT
+from sqlanon.query.names import drop_table
+from sqlanon.query.recode import create_table
+from sqlanon.report import SCHEMA_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class MiningReport:
+    """How many itemsets a table has.
+
+    Args:
+        kind: `closed` or `frequent`.
+        k: Fewest records of an itemset.
+        records: Records of the table.
+        itemsets: Number of itemsets.
+        memberships: Number of pairs of an itemset and a record of its support.
+        output: The table they were written to, if any.
+        seconds: How long it took.
+    """
+
+    kind: str
+    k: int
+    records: int
+    itemsets: int
+    memberships: int
+    output: str | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `mine --json`."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "kind": self.kind,
+            "k": self.k,
+            "records": self.records,
+            "itemsets": self.itemsets,
+            "memberships": self.memberships,
+            "output": self.output,
+            "seconds": self.seconds,
+        }
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        kind = "closed frequent" if self.kind == "closed" else "frequent"
+        lines = [
+            f"{self.itemsets:,} {kind} generalized itemsets of at least {self.k:,} of "
+            f"{self.records:,} records; {self.memberships:,} memberships"
+        ]
+        if self.output is not None:
+            lines.append(f"written to table {self.output}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is to be listed, and where.
+
+    Args:
+        kind: `closed` or `frequent`.
+        into: Name of a new table for the itemsets; None where they are only counted.
+        overwrite: Whether that table may be there already, and be replaced.
+        progress: Called with a line that says how far the mining is.
+    """
+
+    kind: str = "closed"
+    into: str | None = None
+    overwrite: bool = False
+    progress: Callable[[str], None] | None = None
+
+
+def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: Listed) -> MiningReport:
+    """Mines the itemsets of a table.
+
+    Args:
+        engine: Where the table is.
+        table: The table.
+        policy: Quasi-identifiers with hierarchies and level bounds, and k.
+        listed: What is to be listed.
+
+    Raises:
+        PolicyError: No k, an entity, or an unknown kind.
+        HierarchyError: A hierarchy does not fit the table.
+        SourceError: The new table's name is taken.
+    """
+    started = time.monotonic()
+    plain = _plain(policy)
+    place = None if listed.into is None else _place(engine, table, listed)
+    subject = bind(engine, table, plain)
+    if place is not None:
+        _refuse_named_support(subject)
+    wanted = Wanted(policy.k, listed.kind, subject.low, subject.high, listed.progress)
+    with engine.workspace():
+        encoded = encode_subject(engine, subject, plain)
+        found = mined(engine, encoded, subject.trees, wanted)
+        if place is not None:
+            rows = found.labelled(engine, subject.trees)
+            if engine.exists(place):
+                engine.run(drop_table(place))
+            engine.run(create_table(place, rows, temporary=place.catalog == "temp"))
+    return MiningReport(
+        kind=listed.kind,
+        k=policy.k,
+        records=subject.records,
+        itemsets=found.count,
+        memberships=found.memberships,
+        output=listed.into,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _plain(policy: Policy) -> Policy:
+    """The quasi-identifiers alone: k may well be more than the number of records.
+
+    Raises:
+        PolicyError: No k, or an entity.
+    """
+    if not any(isinstance(model, KAnonymity) for model in policy.models):
+        raise PolicyError("k says how many records an itemset has at least; give it with --k K")
+    if policy.entity is not None:
+        raise PolicyError("itemsets count records, not persons; leave the entity column out")
+    nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": ()}
+    return replace(policy, models=(), **nothing)
+
+
+def _place(engine: Engine, table: exp.Table, listed: Listed) -> exp.Table:
+    """Where the new table goes."""
+    assert listed.into is not None
+    place = engine.target(listed.into, table)
+    if not engine.exists(place):
+        return place
+    if place.sql("duckdb").lower() == table.sql("duckdb").lower():
+        raise SourceError("the new table is the mined table itself; choose another name")
+    if not listed.overwrite:
+        raise SourceError(f"table {listed.into!r} is there already; replace it with --overwrite")
+    if not engine.is_base_table(place):
+        raise SourceError(f"{listed.into!r} is a view; drop it or choose another name")
+    return place
+
+
+def _refuse_named_support(subject: Subject) -> None:
+    if any(name.lower() == SUPPORT for name in subject.names):
+        raise PolicyError(
+            f"a quasi-identifier is called {SUPPORT!r}, as the new table's column of counts is; "
+            "rename it in a view of the table"
+        )
