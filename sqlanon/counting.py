@@ -22,12 +22,13 @@ from sqlanon.search.knowledge import Check, Forecast
 
 if TYPE_CHECKING:
     from sqlanon.gains import GainCounter
-    from sqlanon.violations import Found, Violations
+    from sqlanon.violations import Found, Settled, Violations
 
 Rows = list[tuple[int, ...]]
 
 WORTHWHILE = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
 MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
+OFTEN = 2_000  # rows; a larger set is rolled up to a node that is looked at several times
 QUERY = 100_000  # rows that are scanned in the time that a query is planned
 PRICED = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
 TYPICAL = 8  # size of a class that is not small, in multiples of k
@@ -67,6 +68,7 @@ class Counter:
     rolled_up: int = 0
     _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
     _within: dict[Node, ClassCounts] = field(default_factory=dict)
+    _settled: dict[Node, tuple[Batch, Settled]] = field(default_factory=dict)
     _density: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
@@ -161,9 +163,8 @@ class Counter:
         """The check of a node that was within the allowance, with what it suppresses in the end."""
         if self.violations is None or check.settled:
             return check
-        node = check.node
-        batch, scope = self.batch(node), self.violations.scope
-        settled = self.violations.settle(batch)
+        node, scope = check.node, self.violations.scope
+        batch, settled = self.settlement(node)
         counts = self._violating(node, settled.found)
         if self.gains is not None and counts.gains is not None:
             suppressed = self.violations.suppressed(settled, batch)
@@ -175,6 +176,21 @@ class Counter:
         return replace(
             checked, up=check.up, down=check.down, required=check.required, most=check.most
         )
+
+    def settlement(self, node: Node) -> tuple[Batch, Settled]:
+        """What a node suppresses in the end, with the set of its own classes, looked at once."""
+        assert self.violations is not None
+        if node not in self._settled:
+            self._sized_down(node)
+            batch = self.batch(node)
+            self._settled[node] = batch, self.violations.settle(batch)
+        return self._settled[node]
+
+    def _sized_down(self, node: Node) -> None:
+        """Writes a node's own set where the nearest one is large: settling takes several looks."""
+        source = self._nearest(node)
+        if source.rows > OFTEN and source.node != node:
+            self.sets.append(self._rolled(source, node))
 
     def _examined(self, checks: Sequence[Check], counts: Mapping[Node, ClassCounts]) -> list[Check]:
         """The checks by the violations of all models, where k alone does not rule a node out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -136,13 +136,17 @@ class ProfiledViolations:
         """All models by the reference of the whole table."""
         return [
             Condition(
-                Distribution(each.number, each.counts, each.nodes, self.scope.needed(each).left),
+                self._distribution(each),
                 sensitive.violates(model),
                 self.scope.required(each, model),
             )
             for each in self.scope.details.attributes
             for model in each.models
         ]
+
+    def _distribution(self, each: SensitiveCodes) -> Distribution:
+        left, whole = self.scope.needed(each).left, each.records == self.scope.records
+        return Distribution(each.number, each.counts, each.nodes, left, whole)
 
     def _renewed(self, batch: Batch, conditions: Sequence[Condition]) -> list[Condition]:
         """T-closeness by the distribution of what is not suppressed."""
@@ -153,7 +157,7 @@ class ProfiledViolations:
         renewed = []
         for each in self.scope.details.attributes:
             counts = tuple(held[profiles.held(each.number, r)] for r in range(each.values))
-            distribution = Distribution(each.number, counts, each.nodes)
+            distribution = replace(self._distribution(each), counts=counts)
             renewed += [
                 Condition(distribution, sensitive.violates(model), exp.Literal.number(0))
                 for model in each.models

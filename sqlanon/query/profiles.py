@@ -63,12 +63,14 @@ class Distribution:
         counts: Records per rank; a value that is gone has none.
         nodes: Per inner level of its hierarchy the node of each rank.
         left: Records that are published at least, as in `Needed`.
+        whole: Whether every record holds a value that counts.
     """
 
     attribute: int
     counts: tuple[int, ...]
     nodes: tuple[tuple[int, ...], ...] = ()
     left: int | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,15 @@ def judged(
 
 def _counted(rows: exp.Expr, conditions: Sequence[Condition]) -> exp.Select:
     """Classes with how many of their records hold any value that counts, per attribute."""
-    sizes = {each.distribution.attribute: len(each.distribution.counts) for each in conditions}
+    attributes = {each.distribution.attribute: each.distribution for each in conditions}
     sums = [
-        alias(added([column(held(attribute, r)) for r in range(size)]), _n(attribute))
-        for attribute, size in sizes.items()
+        alias(
+            column(CLASS_SIZE)
+            if distribution.whole
+            else added([column(held(number, r)) for r in range(len(distribution.counts))]),
+            _n(number),
+        )
+        for number, distribution in attributes.items()
     ]
     query = exp.Select(expressions=[exp.Star(), *sums])
     return query.from_(exp.Subquery(this=rows, alias=_alias("classes")), copy=False)
@@ -228,11 +235,14 @@ def _largest(counts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _entropy(counts: Sequence[exp.Expr], n: exp.Expr) -> exp.Expr:
-    """H = ln n - (sum c ln c) / n, exactly 0 for one value."""
-    terms = [when(c.copy() > 1, c.copy() * exp.Ln(this=_double(c)), _number(0)) for c in counts]
-    several = _largest(counts) < n.copy()
-    spread = exp.Ln(this=_double(n)) - exp.Paren(this=added(terms)) / _double(n)
-    return when(several, spread, _number(0))
+    """H = ln n - (sum c ln c) / n, for one value 0 but for rounding.
+
+    The fewer operations, the sooner the database has planned them, which takes it longer than to
+    carry them out.
+    """
+    terms: list[exp.Expr] = [c.copy() * exp.Ln(this=greatest(c.copy(), _number(1))) for c in counts]
+    some = greatest(n.copy(), _number(1))
+    return exp.Ln(this=some) - exp.Paren(this=added(terms)) / _double(some)
 
 
 def _equal(of: Distribution, counts: Sequence[exp.Expr], n: exp.Expr) -> exp.Expr:

@@ -144,7 +144,7 @@ def violates(model: LDiversity | TCloseness) -> exp.Expr:
         return exp.LT(this=column(DISTINCT_VALUES), expression=number(int(model.l)))
     if model.kind == "entropy":
         low = exp.LT(this=column(ENTROPY), expression=real(math.log(model.l) - TOLERANCE))
-        nothing = exp.EQ(this=column(DISTINCT_VALUES), expression=number(0))
+        nothing = exp.EQ(this=column(COUNTED), expression=number(0))
         return exp.or_(low, nothing, copy=False)
     factor = Fraction(str(model.c))
     return exp.GTE(

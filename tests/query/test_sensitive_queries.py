@@ -270,7 +270,7 @@ def test_names_of_columns_tell_figures_apart():
         (LDiversity(3), '"distinct_values" < 3'),
         (
             LDiversity(1, "entropy"),
-            '"entropy" < CAST(-1e-12 AS DOUBLE) OR "distinct_values" = 0',
+            '"entropy" < CAST(-1e-12 AS DOUBLE) OR "counted" = 0',
         ),
         (
             LDiversity(3, "recursive", c=1.5),
