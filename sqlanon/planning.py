@@ -32,7 +32,7 @@ from sqlanon.pricing import Pricing
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Node
-from sqlanon.report import ClassStatistics, ModelResult, Report, key
+from sqlanon.report import ClassStatistics, Report, key
 from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice, Outcome, best_node
 from sqlanon.search.knowledge import Check
 
@@ -131,13 +131,14 @@ def make_plan(
         if fingerprinted
         else None,
     )
-    models = _models(engine, plan, table) if fingerprinted else report.models
+    if fingerprinted or policy.entity:
+        report = _counted(engine, plan, table)
     seconds = {
         "encode": encoded_at - started,
         "search": searched_at - encoded_at,
         "total": time.monotonic() - started,
     }
-    return replace(plan, report=replace(report, models=models).timed(seconds))
+    return replace(plan, report=report.timed(seconds))
 
 
 def _resolved(engine: Engine, policy: Policy) -> Policy:
@@ -149,11 +150,14 @@ def _resolved(engine: Engine, policy: Policy) -> Policy:
     return replace(policy, sensitive=resolved_sensitive(engine, policy))
 
 
-def _models(engine: Engine, plan: Plan, table: exp.Table) -> tuple[ModelResult, ...]:
-    """What the published rows will have of each model; where they follow at once, they show it."""
-    policy = plan.policy
+def _counted(engine: Engine, plan: Plan, table: exp.Table) -> Report:
+    """The report with what the published rows will have of each model, of persons where they count.
+
+    Where the sizes of classes say it all, the report shows it already.
+    """
+    policy, report = plan.policy, plan.report
     if not (policy.demands or policy.entity):
-        return plan.report.models
+        return report
     demanded = [demand.column for demand in policy.demands]
     persons = [] if policy.entity is None else [policy.entity]
     columns = list(dict.fromkeys([*policy.attributes, *demanded, *persons]))
@@ -162,7 +166,8 @@ def _models(engine: Engine, plan: Plan, table: exp.Table) -> tuple[ModelResult, 
     with engine.workspace():
         staged = engine.temporary("expected")
         engine.run(create_temporary(staged, rows))
-        return demanded_results(engine, staged, policy, columns).models
+        found = demanded_results(engine, staged, policy, columns)
+    return replace(report, models=found.models, statistics=found.statistics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +328,7 @@ def _expected(
         suppressed_records=outcome.best.suppressed,
         suppressed_cells=classes.suppressed_cells(),
         statistics=kept,
+        entity=policy.entity,
         models=model_results(policy, kept),
         minimal_nodes=None
         if outcome.minimal_nodes is None

@@ -69,6 +69,7 @@ class Target:
 class _Published:
     """What the published table turned out to be."""
 
+    columns: list[str]
     results: TableResults
     notes: tuple[str, ...]
     check_seconds: float
@@ -154,7 +155,8 @@ def _carry_out(
         written = time.monotonic()
         results = _verified(engine, plan, staged)
         check_seconds = time.monotonic() - written
-    return _Published(results, notes, check_seconds)
+    columns = plan.policy.published(list(plan.columns))
+    return _Published(columns, results, notes, check_seconds)
 
 
 def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
@@ -165,10 +167,13 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
         "check": published.check_seconds,
         "total": before.get("total", 0.0) + taken,
     }
+    # Persons that are not published cannot be counted any more: their figures are the plan's.
+    persons = plan.policy.entity is not None and plan.policy.entity not in published.columns
+    counted = plan.report if persons else published.results
     return replace(
         plan.report,
-        statistics=published.results.statistics,
-        models=published.results.models,
+        statistics=counted.statistics,
+        models=counted.models,
         output=output,
         notes=(*plan.report.notes, *published.notes),
         seconds=seconds,

@@ -29,6 +29,10 @@ class ClassStatistics:
         """From rows of class size and number of classes."""
         return cls(dict(sorted((size, count) for size, count in rows)))
 
+    def with_records(self, records: int) -> ClassStatistics:
+        """The same classes, of persons who have so many records."""
+        return self if records == self.members else ClassStatistics(self.histogram, records)
+
     @property
     def records(self) -> int:
         """Records in all classes."""
@@ -258,7 +262,7 @@ class CheckReport:
         lines = [
             f"{figures['records']:,} records in {figures['classes']:,} classes "
             f"by {', '.join(self.quasi_identifiers)}",
-            *([] if self.entity is None else [f"  counted         persons by {self.entity!r}"]),
+            *_counted(self.entity),
             f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
             f"  unique {unit:<9}{figures['unique_records']:,}"
@@ -298,6 +302,7 @@ class Report:
         output: Where the table was published; None for a plan.
         notes: What a reader should know besides.
         seconds: How long each part took.
+        entity: The column whose persons are counted by classes and models; None for records.
     """
 
     method: str
@@ -316,6 +321,7 @@ class Report:
     output: str | None = None
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    entity: str | None = None
 
     def timed(self, seconds: Mapping[str, float]) -> Report:
         """The same report with how long each part took."""
@@ -347,6 +353,7 @@ class Report:
             "class_size": statistics["class_size"],
             "unique_records": statistics["unique_records"],
             "risk": statistics["risk"],
+            "entity": self.entity,
             "levels": dict(self.levels),
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
@@ -389,13 +396,14 @@ class Report:
             records=document["records"],
             suppressed_records=document["suppressed_records"],
             suppressed_cells=document["suppressed_cells"],
-            statistics=ClassStatistics.of(histogram),
+            statistics=ClassStatistics.of(histogram).with_records(document["published_records"]),
             models=tuple(ModelResult.from_dict(result) for result in document["models"]),
             minimal_nodes=None if nodes is None else tuple(nodes),
             search=document["search"],
             output=document["output"],
             notes=tuple(document["notes"]),
             seconds=document["seconds"],
+            entity=document.get("entity"),
         )
 
     def _bound_text(self) -> str:
@@ -419,6 +427,7 @@ class Report:
             f"{self.statistics.classes:,} classes",
             f"  {'suppressed':<16}{self.suppressed_records:,} records "
             f"({share(self.suppressed_records, self.records)})",
+            *_counted(self.entity),
             f"  {'class size':<16}smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
         ]
@@ -438,6 +447,11 @@ class Report:
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def _counted(entity: str | None) -> list[str]:
+    """For a reader: what classes and models count, where it is not records."""
+    return [] if entity is None else [f"  {'counted':<16}persons by {entity!r}"]
 
 
 def figure(value: float) -> str:
