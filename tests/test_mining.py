@@ -1,0 +1,297 @@
+"""Mining: frequent generalized itemsets against brute force, an itemset miner, published counts."""
+
+import random
+from collections import Counter
+from itertools import combinations, product
+
+import duckdb
+import fim
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon import Hierarchy, Policy
+from sqlanon.binding import bind
+from sqlanon.encoding import encode_subject
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.errors import PolicyError
+from sqlanon.mining import KINDS, Wanted, mined
+from sqlanon.search.taxonomy import Taxonomy
+
+BRANCHY = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]
+FLAT = [("f", "*"), ("m", "*")]
+
+
+def table(records, names):
+    """A connection with the table `records` of these values."""
+    connection = duckdb.connect(config={"threads": 2})
+    connection.execute(f"CREATE TABLE records ({', '.join(f'{n} VARCHAR' for n in names)})")
+    marks = ", ".join("?" for _ in names)
+    connection.executemany(f"INSERT INTO records VALUES ({marks})", records)
+    return connection
+
+
+def itemsets(records, hierarchies, k, kind="closed", levels=None):
+    """What is mined: supports by itemset, an itemset a tuple of sets of values."""
+    names = [f"a{number}" for number in range(len(hierarchies))]
+    policy = Policy(dict(zip(names, map(Hierarchy.from_rows, hierarchies), strict=True)))
+    with table(records, names) as connection:
+        engine = DuckDB(connection)
+        subject = bind(engine, engine.resolve("records"), policy)
+        encoded = encode_subject(engine, subject, policy)
+        low, high = (subject.low, subject.high) if levels is None else levels
+        made = mined(engine, encoded, subject.trees, Wanted(k, kind, low, high))
+        found = made.fetch(engine)
+    assert made.count == len(found.supports)
+    assert made.memberships == found.supports.sum()
+    columns = [
+        list(map(values_below(tree).__getitem__, numbers.tolist()))
+        for tree, numbers in zip(subject.trees, found.nodes, strict=True)
+    ]
+    rows = list(zip(*columns, strict=True))
+    assert len(set(rows)) == len(rows)
+    return dict(zip(rows, found.supports.tolist(), strict=True))
+
+
+def values_below(tree):
+    """The values under each node, by its number in the taxonomy."""
+    costs = [[0] * len(tree.sizes(level)) for level in range(tree.height + 1)]
+    taxonomy = Taxonomy.of(tree, costs)
+    runs = zip(taxonomy.low.tolist(), taxonomy.high.tolist(), strict=True)
+    return [frozenset(tree.leaves[low : high + 1]) for low, high in runs]
+
+
+def nodes_of(rows, levels=None):
+    """The distinct nodes of a hierarchy within some levels, as sets of values."""
+    low, high = levels or (0, len(rows[0]) - 1)
+    found = set()
+    for level in range(low, high + 1):
+        for label in {row[level] for row in rows}:
+            found.add(frozenset(row[0] for row in rows if row[level] == label))
+    return found
+
+
+def by_brute_force(records, hierarchies, k, kind="closed", levels=None):
+    """Every combination of nodes, counted; closed where no node could be lower."""
+    bounds = [None] * len(hierarchies) if levels is None else list(zip(*levels, strict=True))
+    nodes = [nodes_of(rows, own) for rows, own in zip(hierarchies, bounds, strict=True)]
+    found = {}
+    for chosen in product(*nodes):
+        support = [r for r in records if all(v in n for v, n in zip(r, chosen, strict=True))]
+        closure = tuple(
+            min((n for n in own if values <= n), key=len)
+            for own, values in zip(nodes, map(set, zip(*support, strict=True)), strict=True)
+        ) if support else None  # fmt: skip
+        if len(support) >= k and (kind == "frequent" or chosen == closure):
+            found[chosen] = len(support)
+    return found
+
+
+@st.composite
+def hierarchies(draw, most=5):
+    """Rows of a random tree, unbalanced: nodes that nothing joins are repeated a level up."""
+    leaves = draw(st.integers(1, most))
+    paths = [[f"v{leaf}"] for leaf in range(leaves)]
+    for level in range(draw(st.integers(0, 2))):
+        number = 0
+        for before, path in zip([None, *paths], paths, strict=False):
+            same = before is not None and before[-2] == path[-1]
+            number += not (same or (before is not None and draw(st.booleans())))
+            path.append(f"{level}:{number}")
+        for path in paths:
+            alone = len({p[level] for p in paths if p[level + 1] == path[level + 1]}) == 1
+            path[level + 1] = path[level] if alone else path[level + 1]
+    return [(*path, "*") for path in paths]
+
+
+@st.composite
+def tables(draw):
+    """Records, hierarchies and k."""
+    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    value = st.tuples(*(st.sampled_from([row[0] for row in rows]) for rows in trees))
+    return draw(st.lists(value, min_size=1, max_size=12)), trees, draw(st.integers(1, 5))
+
+
+@settings(max_examples=12, deadline=None)
+@given(tables())
+def test_closed_itemsets_are_those_of_brute_force(given_table):
+    records, trees, k = given_table
+    assert itemsets(records, trees, k) == by_brute_force(records, trees, k)
+
+
+@settings(max_examples=8, deadline=None)
+@given(tables())
+def test_frequent_itemsets_are_those_of_brute_force(given_table):
+    records, trees, k = given_table
+    found = itemsets(records, trees, k, "frequent")
+    assert found == by_brute_force(records, trees, k, "frequent")
+
+
+@settings(max_examples=8, deadline=None)
+@given(tables(), st.data())
+def test_itemsets_within_levels_are_those_of_brute_force(given_table, data):
+    records, trees, k = given_table
+    low = [data.draw(st.integers(0, len(rows[0]) - 1)) for rows in trees]
+    high = [
+        data.draw(st.integers(own, len(rows[0]) - 1)) for own, rows in zip(low, trees, strict=True)
+    ]
+    kind = data.draw(st.sampled_from(KINDS))
+    found = itemsets(records, trees, k, kind, (low, high))
+    assert found == by_brute_force(records, trees, k, kind, (low, high))
+
+
+def shuffled_table(seed, attributes=5, records=150):
+    """Many records with few values, and random unbalanced trees of up to nine leaves."""
+    chance = random.Random(seed)
+    trees = []
+    for _ in range(attributes):
+        paths = [[f"v{leaf}"] for leaf in range(chance.randint(2, 9))]
+        for level in range(chance.randint(0, 2)):
+            labels, above = {}, 0
+            for path in paths:
+                above += chance.random() < 0.5
+                labels.setdefault(path[-1], f"{level}:{above}")
+            held = Counter(labels.values())
+            for path in paths:
+                label = labels[path[-1]]
+                path.append(path[-1] if held[label] == 1 else label)
+        trees.append([(*path, "*") for path in paths])
+    weights = [[chance.random() ** 3 for _ in rows] for rows in trees]
+    values = [
+        chance.choices([row[0] for row in rows], own, k=records)
+        for rows, own in zip(trees, weights, strict=True)
+    ]
+    return list(zip(*values, strict=True)), trees
+
+
+def by_miner(records, trees, k):
+    """Closed itemsets of transactions that hold all nodes above their values but the roots."""
+    nodes = [[n for n in nodes_of(rows) if len(n) < len(rows)] for rows in trees]
+    items = [
+        [(place, node) for place, own in enumerate(nodes) for node in own if record[place] in node]
+        for record in records
+    ]
+    everything = {item for held in items for item in held}
+    names = {item: number for number, item in enumerate(sorted(everything, key=repr))}
+    transactions = [[names[item] for item in held] for held in items]
+    rows = fim.fpgrowth(transactions, target="c", supp=-k, zmin=1, report="a")
+    return {frozenset(own): n for own, n in rows if n < len(records)}, names
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 20))
+def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
+    records, trees = shuffled_table(seed)
+    expected, names = by_miner(records, trees, k)
+    found = {}
+    for nodes, support in itemsets(records, trees, k).items():
+        held = frozenset(number for (place, node), number in names.items() if nodes[place] <= node)
+        found[held] = support
+    # The miner leaves out the itemset that all records have.
+    assert {held: n for held, n in found.items() if n < len(records)} == expected
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups(k):
+    chance = random.Random(k)
+    width = 45  # codes and itemsets take two words
+    records = [tuple(chance.choice("abc") for _ in range(width)) for _ in range(6)]
+    trees = [[(value, "*") for value in "abc"]] * width
+    root, expected = frozenset("abc"), {}
+    for size in range(k, len(records) + 1):
+        for group in combinations(records, size):
+            values = [set(own) for own in zip(*group, strict=True)]
+            closure = tuple(frozenset(v) if len(v) == 1 else root for v in values)
+            held = [r for r in records if all(v in n for v, n in zip(r, closure, strict=True))]
+            expected[closure] = len(held)
+    assert itemsets(records, trees, k) == expected
+
+
+def test_itemsets_of_an_unbalanced_hierarchy_have_each_node_once():
+    records = [(value, "f") for value in "abcdd"]
+    found = itemsets(records, [BRANCHY, FLAT], 2)
+    assert found == {
+        (frozenset("bc"), frozenset("f")): 2,
+        (frozenset("abc"), frozenset("f")): 3,
+        (frozenset("d"), frozenset("f")): 2,
+        (frozenset("abcd"), frozenset("f")): 5,
+    }
+
+
+def test_values_below_k_records_are_told_apart_by_no_itemset():
+    records = [("a", "f"), ("b", "f"), ("c", "m"), ("d", "m")]
+    assert itemsets(records, [BRANCHY, FLAT], 2) == by_brute_force(records, [BRANCHY, FLAT], 2)
+
+
+def test_null_is_a_value_of_its_own():
+    records = [(None, "f"), (None, "f"), ("a", "f"), ("b", "m")]
+    found = itemsets(records, [[*BRANCHY, (None, None, None, "*")], FLAT], 2)
+    assert found[frozenset([None]), frozenset("f")] == 2
+
+
+def test_there_is_no_itemset_of_more_records_than_the_table_has():
+    assert itemsets([("a", "f")] * 3, [BRANCHY, FLAT], 4) == {}
+
+
+def test_equal_records_are_one_itemset_of_their_number():
+    assert itemsets([("b", "f")] * 3, [BRANCHY, FLAT], 3) == {(frozenset("b"), frozenset("f")): 3}
+
+
+def arrays(records, trees, threads):
+    """The arrays as fetched."""
+    names = [f"a{number}" for number in range(len(trees))]
+    policy = Policy(dict(zip(names, map(Hierarchy.from_rows, trees), strict=True)))
+    with table(records, names) as connection:
+        connection.execute(f"SET threads = {threads}")
+        engine = DuckDB(connection)
+        subject = bind(engine, engine.resolve("records"), policy)
+        encoded = encode_subject(engine, subject, policy)
+        wanted = Wanted(3, "closed", subject.low, subject.high)
+        return mined(engine, encoded, subject.trees, wanted).fetch(engine)
+
+
+def test_itemsets_come_in_the_order_of_their_nodes_whatever_the_threads_and_rows():
+    records, trees = shuffled_table(7)
+    one, two = arrays(records, trees, 1), arrays(records[::-1], trees, 2)
+    rows = list(zip(*(column.tolist() for column in one.nodes), strict=True))
+    assert rows == sorted(rows)
+    assert rows == list(zip(*(column.tolist() for column in two.nodes), strict=True))
+    assert one.supports.tolist() == two.supports.tolist()
+    assert {column.dtype for column in one.nodes} == {np.dtype("int8")}
+
+
+def test_nothing_but_the_itemsets_is_left_behind():
+    records, trees = shuffled_table(3)
+    names = [f"a{number}" for number in range(len(trees))]
+    policy = Policy(dict(zip(names, map(Hierarchy.from_rows, trees), strict=True)))
+    with table(records, names) as connection:
+        engine = DuckDB(connection)
+        subject = bind(engine, engine.resolve("records"), policy)
+        encoded = encode_subject(engine, subject, policy)
+        before = set(connection.execute("SELECT table_name FROM duckdb_tables()").fetchall())
+        wanted = Wanted(2, "closed", subject.low, subject.high)
+        made = mined(engine, encoded, subject.trees, wanted)
+        after = set(connection.execute("SELECT table_name FROM duckdb_tables()").fetchall())
+    assert after - before == {(made.table.name,)}
+
+
+def test_progress_tells_every_attribute():
+    lines = []
+    records, trees = shuffled_table(5, attributes=3)
+    policy = Policy({f"a{n}": Hierarchy.from_rows(rows) for n, rows in enumerate(trees)})
+    with table(records, list(policy.attributes)) as connection:
+        engine = DuckDB(connection)
+        subject = bind(engine, engine.resolve("records"), policy)
+        encoded = encode_subject(engine, subject, policy)
+        wanted = Wanted(1, "closed", subject.low, subject.high, lines.append)
+        mined(engine, encoded, subject.trees, wanted)
+    assert [line.split(",")[0] for line in lines] == [
+        f"mining attribute {n} of 3" for n in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize(("k", "kind"), [(0, "closed"), (2, "maximal")])
+def test_an_unknown_kind_or_no_k_is_refused(k, kind):
+    with pytest.raises(PolicyError):
+        Wanted(k, kind, [0], [1])
