@@ -69,13 +69,13 @@ def compacted(
     itemset_words, code_words = sizes
     names = {attribute: f"value_{attribute}" for attribute in masks}
     keys = [
-        (label(w), added([column(label(w), name) for name in names.values()]))
+        (label(w), bigint(added([column(label(w), name) for name in names.values()])))
         for label in (every, some)
         for w in range(code_words)
     ]
     query = exp.Select(
         expressions=[
-            *(alias(number(0), itemset(w)) for w in range(itemset_words)),
+            *(alias(bigint(number(0)), itemset(w)) for w in range(itemset_words)),
             *(alias(key, label) for label, key in keys),
             alias(total(column(SIZE, "source")), SIZE),
         ]
@@ -103,8 +103,8 @@ def whole(members: exp.Table, k: int, sizes: tuple[int, int]) -> exp.Select:
     itemset_words, code_words = sizes
     query = exp.Select(
         expressions=[
-            *(alias(number(0), itemset(w)) for w in range(itemset_words)),
-            *(alias(number(0), split(w)) for w in range(code_words)),
+            *(alias(bigint(number(0)), itemset(w)) for w in range(itemset_words)),
+            *(alias(bigint(number(0)), split(w)) for w in range(code_words)),
             *shared(code_words),
             alias(total(column(SIZE, "member")), SUPPORT),
         ]
