@@ -141,6 +141,8 @@ class PolicyMaker:
             role: [name for text in texts for name in split_columns(text, columns)]
             for role, texts in zip(_ROLES, options, strict=True)
         }
+        for role, names in given.items():
+            _refuse_repeated(_ROLES[role], names)
         named = {name for names in given.values() for name in names}
         roles: Document = {}
         for role, names in given.items():
@@ -152,6 +154,13 @@ class PolicyMaker:
             elif isinstance(old, Mapping):
                 roles[role] = {name: entry for name, entry in old.items() if name not in named}
         return roles
+
+
+def _refuse_repeated(flag: str, names: Sequence[str]) -> None:
+    """Refuses a column that an option names twice: another one was probably meant."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise PolicyError(f"{flag} names {', '.join(map(repr, twice))} twice; name each once")
 
 
 def _tell_set_aside(role: str, names: Sequence[str]) -> None:
@@ -276,7 +285,7 @@ def split_columns(text: str, columns: Columns) -> list[str]:
                 names.append(name)
                 start = end
                 break
-    return list(dict.fromkeys(names))
+    return names
 
 
 def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from sqlanon.query.labels import level_labels
 from sqlanon.query.sensitive import Needed, Relation
 from sqlanon.query.suppression import Attribute
 from sqlanon.tree import Tree
+from sqlanon.wording import counted
 
 Model = LDiversity | TCloseness
 BY_ORDER = ("ordered", "scaled", "scaled-literal")
@@ -210,12 +211,15 @@ def _refuse_unfit(engine: Engine, table: exp.Table, name: str, order: exp.Subque
     what, faults = f"order or hierarchy of sensitive column {name!r}", []
     missing, records = engine.rows(encode.uncovered(table, name, order.this))[0]
     if missing:
-        faults.append(f"{what} misses {missing} values that {records} records hold; add them")
+        faults.append(
+            f"{what} misses {counted(missing, 'value')} that {counted(records, 'record')} "
+            f"{'holds' if records == 1 else 'hold'}; add what is missing"
+        )
     repeated = engine.rows(encode.repeated_values(order.this))[0][0]
     if repeated:
         faults.append(
-            f"{what} has {repeated} values in several spellings that are one value of the "
-            "column's type; keep one each"
+            f"{what} has {counted(repeated, 'value')} in several spellings that are one value "
+            "of the column's type; keep one each"
         )
     if faults:
         raise HierarchyError(faults)

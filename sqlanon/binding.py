@@ -13,6 +13,7 @@ from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy, QuasiIdentifier
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels
+from sqlanon.wording import counted
 
 NESTED = ("LIST", "ARRAY", "STRUCT", "MAP", "UNION")
 NESTED_TYPES = {getattr(exp.DataType.Type, name) for name in NESTED}
@@ -119,7 +120,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     if records == 0:
         raise SourceError("the table is empty; there is nothing to anonymize")
     if policy.k > records:
-        raise PolicyError(f"k is {policy.k} but the table has only {records} records")
+        raise PolicyError(f"k is {policy.k} but the table has only {counted(records, 'record')}")
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )

@@ -24,6 +24,7 @@ from sqlanon.report import (
     SensitiveFigures,
 )
 from sqlanon.tabulation import class_statistics, tabulate
+from sqlanon.wording import counted
 
 __all__ = [
     "check_table",
@@ -94,7 +95,8 @@ class TableResults:
             if figures.homogeneous_records:
                 notes.append(
                     f"classes with no more than one value of {name!r} hold "
-                    f"{figures.homogeneous_records:,} records: who finds the class knows the value"
+                    f"{counted(figures.homogeneous_records, 'record')}: who finds the "
+                    "class knows the value"
                 )
             elif figures.t["equal"] >= SKEWED:
                 notes.append(

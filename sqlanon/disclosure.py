@@ -150,7 +150,8 @@ def _figures(found: Row, needed: Needed, values: int) -> SensitiveFigures:
             l: math.inf if found[worst.tailless(l)] else found[worst.ratio(l)]
             for l in needed.tails  # noqa: E741
         },
-        t={name: found[worst.furthest(name)] for name in needed.distances},
+        # No distance is below 0, KL by Gibbs' inequality: what is there is rounding of logarithms.
+        t={name: max(found[worst.furthest(name)], 0.0) for name in needed.distances},
         homogeneous_records=found[worst.HOMOGENEOUS],
     )
 

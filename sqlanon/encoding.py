@@ -17,6 +17,7 @@ from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.names import create_temporary
+from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     from sqlanon.details import Details, SensitiveCodes
@@ -145,8 +146,8 @@ def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
             repeated = engine.rows(encode.repeated_values(maps[name]))[0][0]
             if repeated:
                 faults.append(
-                    f"hierarchy of column {name!r} lists {repeated} values of the column's type "
-                    "more than once, in different spellings; keep one row of each"
+                    f"hierarchy of column {name!r} lists {counted(repeated, 'value')} of the "
+                    "column's type more than once, in different spellings; keep one row of each"
                 )
     if faults:
         raise HierarchyError(faults)
@@ -158,8 +159,9 @@ def _uncovered(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
         values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]
         if values:
             faults.append(
-                f"hierarchy of column {name!r} misses {values} values that {records} records "
-                "hold; add a row for each of them"
+                f"hierarchy of column {name!r} misses {counted(values, 'value')} that "
+                f"{counted(records, 'record')} {'holds' if records == 1 else 'hold'}; "
+                "add a row for each of them"
             )
     return faults or ["the number of records changed while the table was read; try again"]
 

@@ -21,6 +21,7 @@ from sqlanon.privacy import KAnonymity
 from sqlanon.published import read_published
 from sqlanon.release import Column, Release
 from sqlanon.report import SCHEMA_VERSION, ClassStatistics, figure, key, share
+from sqlanon.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class MeasureReport:
         lost = share(self.suppressed_records, self.records)
         lines = [
             f"{self.statistics.records:,} of {self.records:,} records published in "
-            f"{self.statistics.classes:,} classes, the smallest of {self.statistics.smallest:,}; "
+            f"{counted(self.statistics.classes, 'class', 'classes')}, "
+            f"the smallest of {self.statistics.smallest:,}; "
             f"{self.suppressed_records:,} suppressed ({lost})"
         ]
         width = max(map(len, self.loss), default=0)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import FORMS, Hierarchy
 from sqlanon.privacy import KAnonymity, LDiversity, Model, TCloseness, near, strictest
+from sqlanon.wording import counted
 
 Others = Literal["keep", "drop"]
 Nulls = Literal["value", "none"]
@@ -95,7 +96,7 @@ class Sensitive:
             if not (texts and self.order):
                 faults.append("order must be a list of values as texts, lowest first")
             elif again := len(self.order) - len(set(self.order)):
-                faults.append(f"order repeats {_counted(again, 'value', 'values')}; keep one each")
+                faults.append(f"order repeats {counted(again, 'value', 'values')}; keep one each")
         if self.nulls not in ("value", "none"):
             faults.append(f"nulls is {self.nulls!r}; it must be 'value' or 'none'")
         return faults
@@ -303,7 +304,7 @@ class Policy:
         unassigned = [column for column in columns if column not in named]
         if publish and unassigned and self.others is None:
             faults.append(
-                f"{_counted(len(unassigned), 'column has', 'columns have')} no role: "
+                f"{counted(len(unassigned), 'column has', 'columns have')} no role: "
                 f"{', '.join(map(repr, unassigned))}; publish with keep (--keep COLUMN), leave out "
                 "with drop (--drop COLUMN), or settle all at once with others (--others keep|drop)"
             )
@@ -528,10 +529,6 @@ def _all_of(value: object, kinds: Any) -> bool:
         and not isinstance(value, str | bytes)
         and all(isinstance(item, kinds) for item in value)
     )
-
-
-def _counted(count: int, one: str, more: str) -> str:
-    return f"{count} {one if count == 1 else more}"
 
 
 def _missing(column: str, columns: Sequence[str]) -> str:

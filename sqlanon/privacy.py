@@ -116,7 +116,9 @@ class LDiversity:
             if self.c is not None:
                 faults.append(f"c belongs to recursive l-diversity; leave it out of {self.kind}")
         elif self.c is None:
-            faults.append("recursive l-diversity needs c, such as c = 2 (on the command line c:l)")
+            faults.append(
+                "recursive l-diversity needs c, such as c = 2 (on the command line recursive:c:l)"
+            )
         elif not (_is_number(self.c) and self.c > 0):
             faults.append(f"c of recursive l-diversity is {self.c!r}; it must be a number above 0")
         return faults

@@ -18,6 +18,7 @@ from sqlanon.query.names import create_temporary, nested
 from sqlanon.reading import Label, Match, Nodes, read
 from sqlanon.release import Column, Place, Spread
 from sqlanon.report import ClassStatistics
+from sqlanon.wording import counted
 
 Origins = list[tuple[int, Place, float]]
 
@@ -347,9 +348,10 @@ def _unknown(engine: Engine, held: exp.Table, name: str, matches: Sequence[Match
     if labels == len(known):
         return []
     return [
-        f"column {name!r} of the released table has {labels - len(known)} labels, of "
-        f"{records - sum(known.values())} records, that its hierarchy does not know; add them to "
-        "the hierarchy, or name the label of suppressed values with --suppressed-label"
+        f"column {name!r} of the released table has "
+        f"{counted(labels - len(known), 'label')}, of "
+        f"{counted(records - sum(known.values()), 'record')}, that its hierarchy does not know; "
+        "add them to the hierarchy, or name the label of suppressed values with --suppressed-label"
     ]
 
 

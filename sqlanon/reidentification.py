@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.report import SCHEMA_VERSION, ClassStatistics
+from sqlanon.wording import counted
 
 LISTED = 10  # smallest sets that a page shows of a longer list
 SHOWN = 3  # sets that a page shows of each size
@@ -470,9 +471,10 @@ class RiskReport:
             figures["risk"],
             by_unit.at_risk(self.threshold),
         )
-        whose = "" if self.persons is None else f" of {by_unit.count:,} persons"
+        whose = "" if self.persons is None else f" of {counted(by_unit.count, 'person')}"
         lines = [
-            f"{by_unit.records:,} records{whose} in {figures['classes']:,} classes "
+            f"{counted(by_unit.records, 'record')}{whose} in "
+            f"{counted(figures['classes'], 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",

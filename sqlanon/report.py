@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sqlanon.wording import counted
+
 SCHEMA_VERSION = 1
 RISK_THRESHOLD = 0.2
 
@@ -156,6 +158,9 @@ class ModelResult:
         """For a reader: what the table has."""
         if math.isinf(self.value):
             return "classes of fewer values, which no c allows"
+        if self.model.startswith("recursive"):
+            ratio = figure(self.value)
+            return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"
         return f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)
 
 
@@ -201,7 +206,7 @@ class SensitiveFigures:
         )
         distances = ", ".join(f"{name} {figure(value)}" for name, value in self.t.items())
         return [
-            f"sensitive {column!r}: {self.values:,} values",
+            f"sensitive {column!r}: {counted(self.values, 'value')}",
             f"  l-diversity     distinct {self.distinct_l:,}, entropy {figure(self.entropy_l)}, "
             f"{ratios}",
             f"  t-closeness     {distances}",
@@ -260,7 +265,8 @@ class CheckReport:
         sizes, risk = figures["class_size"], figures["risk"]
         unit = "records" if self.entity is None else "persons"
         lines = [
-            f"{figures['records']:,} records in {figures['classes']:,} classes "
+            f"{counted(figures['records'], 'record')} in "
+            f"{counted(figures['classes'], 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             *_counted(self.entity),
             f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
@@ -424,8 +430,8 @@ class Report:
             f"{self.search.get('checked', 0):,} checked",
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
-            f"{self.statistics.classes:,} classes",
-            f"  {'suppressed':<16}{self.suppressed_records:,} records "
+            f"{counted(self.statistics.classes, 'class', 'classes')}",
+            f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
             f"({share(self.suppressed_records, self.records)})",
             *_counted(self.entity),
             f"  {'class size':<16}smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 STDLIB_ONLY = {
     "cautions", "errors", "policy", "privacy", "hierarchy", "rules", "tree", "codes", "loss",
-    "measures", "objective", "reading", "recoding", "release", "report",
+    "measures", "objective", "reading", "recoding", "release", "report", "wording",
 }  # fmt: skip
 HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer"}
 ALLOWED = {"search": {"numpy"}, "query": {"sqlglot"}, "engine": {"duckdb", "pyarrow", "sqlglot"}}

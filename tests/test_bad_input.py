@@ -328,7 +328,7 @@ def test_number_matches_any_spelling_of_its_leaf(connection, kind, texts):
 def test_leaf_that_only_rounds_to_a_value_does_not_match_it(connection, kind, value, leaf):
     make(connection, [f"CAST('{value}' AS {kind})"] * 3)
     policy = Policy({"x": Hierarchy.from_rows([(leaf, "*")])}, models=[KAnonymity(3)])
-    with pytest.raises(HierarchyError, match="'x' misses 1 values that 3 records hold"):
+    with pytest.raises(HierarchyError, match="'x' misses 1 value that 3 records hold"):
         sqlanon.anonymize(connection, "t", policy, into="out")
 
 
@@ -336,7 +336,7 @@ def test_leaf_that_only_rounds_to_a_value_does_not_match_it(connection, kind, va
 def test_leaves_that_are_one_value_are_an_error(connection, spellings):
     make(connection, ["1", "1", "2"])
     hierarchy = Hierarchy.from_rows([(text, "*") for text in (*spellings, "2")])
-    with pytest.raises(HierarchyError, match=r"'x' lists 1 values .* more than once"):
+    with pytest.raises(HierarchyError, match=r"'x' lists 1 value .* more than once"):
         sqlanon.anonymize(
             connection, "t", Policy({"x": hierarchy}, models=[KAnonymity(3)]), into="o"
         )

@@ -368,7 +368,7 @@ def test_unknown_labels_are_counted_and_not_named(connection, write):
     write("released", ["a", "b"], [("1", "secret"), ("1", "hidden"), ("other", "x")])
     with pytest.raises(SourceError) as error:
         loss(connection, Policy(["a", "b"]))
-    assert "column 'a' of the released table has 1 labels, of 1 records" in str(error.value)
+    assert "column 'a' of the released table has 1 label, of 1 record" in str(error.value)
     assert "column 'b' of the released table has 2 labels, of 2 records" in str(error.value)
     assert not {"secret", "hidden", "other"} & set(str(error.value).replace(",", "").split())
 
@@ -376,7 +376,7 @@ def test_unknown_labels_are_counted_and_not_named(connection, write):
 def test_null_for_a_suppressed_value_is_unknown_where_the_original_holds_none(connection, write):
     write("original", ["a"], [("1",), ("2",)])
     write("released", ["a"], [("1",), (None,)])
-    with pytest.raises(SourceError, match="1 labels, of 1 records"):
+    with pytest.raises(SourceError, match="1 label, of 1 record"):
         loss(connection, Policy(["a"]))
 
 
@@ -545,7 +545,7 @@ def test_an_unknown_measure_is_refused_with_those_that_are_known(connection, wri
 def test_a_hierarchy_that_misses_values_of_the_original_is_refused(connection, write):
     write("original", ["a"], [("1",), ("2",)])
     policy = Policy({"a": Hierarchy.from_rows([("1", "*")])})
-    with pytest.raises(HierarchyError, match="misses 1 values"):
+    with pytest.raises(HierarchyError, match="misses 1 value "):
         sqlanon.measure(connection, "original", "original", policy)
 
 

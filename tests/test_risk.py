@@ -96,7 +96,7 @@ def test_risk_is_text_for_a_reader(connection):
 
 def test_report_has_one_kind_of_line_for_one_record(connection):
     report = risk(connection, [("30", "f")])
-    assert "1 records in 1 classes" in report.to_text()
+    assert "1 record in 1 class" in report.to_text()
     assert report.to_dict()["risk"]["prosecutor_max"] == 1.0
 
 

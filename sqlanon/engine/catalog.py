@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Row
 from sqlanon.errors import MissingTableError, SourceError
+from sqlanon.wording import counted
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 _DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
@@ -120,7 +121,8 @@ class Catalog:
         near_names = get_close_matches(wanted, sorted(set(folded.values())), _NEAR, 0.5)
         near = [shown for wish in near_names for shown in names if folded[shown] == wish][:_NEAR]
         hint = f"; near it: {', '.join(repr(name) for name in near)}" if near else ""
-        return MissingTableError(f"there is no table {text!r} among {len(names)} tables{hint}")
+        among = f" among {counted(len(names), 'table')}" if names else ": the database holds none"
+        return MissingTableError(f"there is no table {text!r}{among}{hint}")
 
     def display(self, entry: Entry) -> str:
         """The shortest name under which `find` finds the entry."""

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Row, render
 from sqlanon.engine.catalog import Catalog, is_frame, qualified, read_catalog, variable
-from sqlanon.engine.faults import attempt, doing, fault
+from sqlanon.engine.faults import attempt, called, doing, fault
 from sqlanon.engine.interrupts import interruptible
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 
@@ -106,7 +106,7 @@ class DuckDB:
         lengths = {len(values) for values in columns.values()}
         if len(lengths) != 1 or columns.keys() != types.keys():
             raise EngineError(
-                f"cannot load {table.name!r}: {len(columns)} columns of {len(lengths)} lengths "
+                f"cannot load {called(table)}: {len(columns)} columns of {len(lengths)} lengths "
                 f"for {len(types)} types"
             )
         kinds = {name: type_of(types[name]) for name in columns}
@@ -133,7 +133,7 @@ class DuckDB:
         text = render(probe, self.dialect)
         description = self.attempt(
             lambda: self._execute(text).description,
-            lambda error: fault(error, f"read the columns of {table.name!r}"),
+            lambda error: fault(error, f"read the columns of {called(table)}"),
         )
         return {name: str(kind) for name, kind, *_ in description or ()}
 

@@ -76,12 +76,17 @@ def doing(statement: exp.Expr) -> str:
     verb = _VERBS.get(type(statement))
     target = statement.find(exp.Table) if verb else None
     if verb and target is not None:
-        return f"{verb} {target.name!r}"
+        return f"{verb} {called(target)}"
     if isinstance(statement, exp.Attach):
         return "open the database"
     if isinstance(statement, exp.Query):
         return "run a query"
     return "run a statement"
+
+
+def called(table: exp.Table) -> str:
+    """A table's name for a message; those that sqlanon makes for itself have none."""
+    return "a working table" if table.name.startswith("_sqlanon_") else repr(table.name)
 
 
 def fault(error: Exception, action: str) -> SqlanonError:

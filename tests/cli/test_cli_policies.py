@@ -38,13 +38,24 @@ def made(file=None, columns=COLUMNS, publishing=None, **options):
         ("a,b", ["a", "b", "a,b"], ["a,b"]),
         ("age,zip, home,sex", ["age", "zip, home", "sex"], ["age", "zip, home", "sex"]),
         (" age", [" age", "age"], [" age"]),
-        ("age,age", ["age"], ["age"]),
+        ("age,age", ["age"], ["age", "age"]),
         ("age,nothing", ["age"], ["age", "nothing"]),
         ("", ["age"], [""]),
     ],
 )
 def test_a_comma_parts_columns_where_none_has_that_very_name(text, columns, names):
     assert split_columns(text, columns) == names
+
+
+@pytest.mark.parametrize("given", [["age,age"], ["age", "age"], ["age, zip", "age"]])
+@pytest.mark.parametrize(
+    ("option", "flag"),
+    [("qi", "--qi"), ("sensitive", "--sensitive"), ("identifier", "--identifier")],
+)
+def test_a_column_that_an_option_names_twice_is_an_error(option, flag, given):
+    maker = PolicyMaker({}, PolicyOptions(**{option: given}), PublishingOptions())
+    with pytest.raises(PolicyError, match=f"^{flag} names 'age' twice; name each once$"):
+        maker(["age", "zip"])
 
 
 def test_options_alone_make_a_policy():
