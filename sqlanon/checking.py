@@ -27,6 +27,7 @@ from sqlanon.tabulation import class_statistics, tabulate
 from sqlanon.wording import counted
 
 __all__ = [
+    "as_published",
     "check_table",
     "class_statistics",
     "demanded_results",
@@ -52,7 +53,7 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
     """
     started = time.monotonic()
     with engine.transaction():
-        policy, notes = _as_published(policy, list(engine.columns(table)))
+        policy, notes = as_published(policy, list(engine.columns(table)))
         found = table_results(engine, table, policy)
         notes += [*policy_notes(policy), *found.notes()]
         notes += _identifying(engine, table, policy, found.statistics)
@@ -188,7 +189,7 @@ def model_results(policy: Policy, statistics: ClassStatistics) -> tuple[ModelRes
     )
 
 
-def _as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[str]]:
+def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[str]]:
     """The policy for a table as it stands, which may have been published under it, and a note.
 
     What is not published is not there any more when the published table is checked.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlanon.hierarchy import Tree
 from sqlanon.recoding import Node
@@ -31,6 +32,23 @@ class Field:
         return ((1 << self.width) - 1) << self.offset
 
 
+def packed(counts: Sequence[int]) -> list[Field]:
+    """Bit fields for the numbers of so many values each, first-fit into few words.
+
+    A field of no width stands for one value.
+    """
+    used = [0]
+    fields = []
+    for count in counts:
+        width = max(count - 1, 0).bit_length()
+        place = next((i for i, bits in enumerate(used) if bits + width <= WORD_BITS), len(used))
+        if place == len(used):
+            used.append(0)
+        fields.append(Field(place, used[place], width))
+        used[place] += width
+    return fields
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Which bits of which word hold which level of which column.
@@ -46,20 +64,11 @@ class Layout:
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> Layout:
         """Packs the fields first-fit in the order of columns, coarse levels first."""
-        used = [0]
-        columns: list[tuple[Field, ...]] = []
-        for tree in trees:
-            fields: list[Field] = []
-            for level in reversed(range(tree.height)):
-                width = (tree.fan_out(level) - 1).bit_length()
-                word = next((i for i, bits in enumerate(used) if bits + width <= WORD_BITS), None)
-                if word is None:
-                    word = len(used)
-                    used.append(0)
-                fields.append(Field(word, used[word], width))
-                used[word] += width
-            columns.append(tuple(reversed(fields)))
-        return cls(tuple(columns), len(used))
+        levels = [(tree, level) for tree in trees for level in reversed(range(tree.height))]
+        fields = packed([tree.fan_out(level) for tree, level in levels])
+        taken = iter(fields)
+        columns = [tuple(islice(taken, tree.height))[::-1] for tree in trees]
+        return cls(tuple(columns), 1 + max((field.word for field in fields), default=0))
 
     def column_masks(self, column: int, level: int) -> tuple[int, ...]:
         """Per word the bits that tell the nodes of a column's level apart."""

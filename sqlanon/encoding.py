@@ -17,6 +17,7 @@ from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.names import create_temporary
+from sqlanon.release import node_counts
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -178,14 +179,6 @@ def _leaf_counts(
     for number, *code, records in engine.rows(encode.marginals(table, masks)):
         counts[number][leaves[number][tuple(code)]] = records
     return tuple(map(tuple, counts))
-
-
-def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
-    """Records under each node of a level, from the records of each leaf."""
-    result = [0] * (tree.nodes[level][-1] + 1)
-    for node, count in zip(tree.nodes[level], counts, strict=True):
-        result[node] += count
-    return result
 
 
 def _entropy(tree: Tree, level: int, counts: Sequence[int]) -> float:

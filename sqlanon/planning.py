@@ -14,7 +14,7 @@ from sqlanon.binding import Subject, bind, enumerated
 from sqlanon.cautions import keeping_notes
 from sqlanon.checking import demanded_results, model_results, policy_notes
 from sqlanon.counting import Counter
-from sqlanon.encoding import Encoded, encode_subject, node_counts
+from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.expected import Chosen, NodeClasses, node_classes
@@ -32,6 +32,7 @@ from sqlanon.pricing import Pricing
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Node
+from sqlanon.release import node_counts
 from sqlanon.report import ClassStatistics, Report, key
 from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice, Outcome, best_node
 from sqlanon.search.knowledge import Check

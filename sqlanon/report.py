@@ -74,14 +74,6 @@ class ClassStatistics:
                 return size
         return 0
 
-    def below(self, size: int) -> int:
-        """Records in classes smaller than a size."""
-        return sum(s * count for s, count in self.histogram.items() if s < size)
-
-    def at_least(self, size: int) -> ClassStatistics:
-        """The classes of at least a size alone."""
-        return ClassStatistics({s: count for s, count in self.histogram.items() if s >= size})
-
     def to_dict(self, threshold: float = RISK_THRESHOLD) -> dict[str, Any]:
         """Sizes and re-identification risks, by the keys of `check --json`.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.binding import column_types, refuse_unsuited
-from sqlanon.checking import _as_published as as_published
+from sqlanon.checking import as_published
 from sqlanon.engine.base import Engine
 from sqlanon.engine.duckdb import DuckDB, drop
 from sqlanon.engine.source import is_database, read_file

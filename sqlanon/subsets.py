@@ -23,7 +23,7 @@ from operator import and_, or_
 
 from sqlglot import exp
 
-from sqlanon.codes import WORD_BITS, Field
+from sqlanon.codes import WORD_BITS, Field, packed
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.query import encode, frequency, risk
@@ -101,7 +101,7 @@ def code_table(engine: Engine, table: exp.Table, names: Sequence[str], entity: s
     columns = [*names, *([] if entity is None else [entity])]
     held = {name: _numbered(engine, table, name) for name in columns}
     values = tuple(held[name].distinct for name in names)
-    fields = _pack(values)
+    fields = tuple(packed(values))
     words = 1 + max(place.word for place in fields)
     places = [*fields, *([] if entity is None else [Field(words, 0, WORD_BITS)])]
     width = 1 + max(place.word for place in places)
@@ -459,20 +459,3 @@ class _Summary:
         lost = self._unique(coded.whole) - without
         name, values = coded.names[number], coded.values[number]
         return ColumnFigures(name, values, self._unique(own), lost, coded.total)
-
-
-def _pack(values: Sequence[int]) -> tuple[Field, ...]:
-    """Bit fields that hold the numbers of so many values each, in as few words as first-fit finds.
-
-    A field of no width stands for a column of one value.
-    """
-    used = [0]
-    fields = []
-    for count in values:
-        width = max(count - 1, 0).bit_length()
-        place = next((i for i, bits in enumerate(used) if bits + width <= WORD_BITS), len(used))
-        if place == len(used):
-            used.append(0)
-        fields.append(Field(place, used[place], width))
-        used[place] += width
-    return tuple(fields)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.codes import WORD_BITS, Field
+from sqlanon.codes import packed
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.query import classes, encode, risk
@@ -64,20 +64,6 @@ def code_columns(engine: Engine, table: exp.Table, names: Sequence[str]) -> Codi
         for (name, values), field in zip(held.items(), fields, strict=True)
     }
     return Coding(maps, frozenset(nullable), words)
-
-
-def packed(counts: Sequence[int]) -> list[Field]:
-    """Bit fields for the numbers of so many values each, first-fit into few words."""
-    used = [0]
-    fields = []
-    for count in counts:
-        width = max(count - 1, 0).bit_length()
-        place = next((i for i, bits in enumerate(used) if bits + width <= WORD_BITS), len(used))
-        if place == len(used):
-            used.append(0)
-        fields.append(Field(place, used[place], width))
-        used[place] += width
-    return fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from models_oracle import figures_of, grouped
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive, TCloseness, tabulation
+from sqlanon import (
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    Sensitive,
+    TCloseness,
+    codes,
+    tabulation,
+)
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 
 DATABASE = duckdb.connect()
@@ -384,7 +393,7 @@ def test_many_records_are_counted_by_codes_and_by_columns_alike(monkeypatch):
 
 
 def test_more_columns_than_one_word_holds_are_packed_into_several(monkeypatch):
-    monkeypatch.setattr(tabulation, "WORD_BITS", 3)
+    monkeypatch.setattr(codes, "WORD_BITS", 3)
     monkeypatch.setattr(tabulation, "MANY", 0)
     monkeypatch.setattr(tabulation, "SINGLES", 0.0)
     names = [f"q{number}" for number in range(5)]

@@ -47,8 +47,11 @@ def test_smallest_and_largest_class(sizes):
 @given(sizes, st.integers(1, 31))
 def test_a_size_splits_the_records(sizes, size):
     found = statistics_of(sizes)
-    assert found.below(size) == sum(s for s in sizes if s < size)
-    assert found.at_least(size) == statistics_of([s for s in sizes if s >= size])
+    smaller, others = [[s for s in sizes if (s < size) is is_less] for is_less in (True, False)]
+    assert found.to_dict(threshold=1 / size)["risk"]["records_at_risk"] == sum(smaller)
+    assert found.records - sum(smaller) == statistics_of(others).records
+    large = {s: count for s, count in found.histogram.items() if s >= size}
+    assert large == statistics_of(others).histogram
 
 
 def test_risk_of_a_record_is_one_over_its_class_size():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.query import sensitive
+from sqlanon.query.arithmetic import wide
 from sqlanon.query.encode import SIZE, word
 from sqlanon.query.frequency import CLASS_SIZE, NUMBER, REQUIRED, class_rows
 from sqlanon.query.names import (
@@ -28,6 +29,7 @@ from sqlanon.query.names import (
 from sqlanon.query.violations import value_of
 
 KEPT = -1  # what is required of a class that violates nothing
+WIDE = 1 << 26  # records; products of counts of more, summed over values, may leave a BIGINT
 
 
 def held(attribute: int, rank: int) -> str:
@@ -210,6 +212,9 @@ def _figures(distribution: Distribution, asked: set[str], place: int) -> list[tu
     """The figures of a class that a condition asks for, by their names."""
     counts = [column(held(distribution.attribute, r)) for r in range(len(distribution.counts))]
     n = column(_n(distribution.attribute))
+    factors: tuple[list[exp.Expr], exp.Expr] = list(counts), n
+    if sum(distribution.counts) >= WIDE:
+        factors = [wide(count.copy()) for count in counts], wide(n.copy())
     makers = {
         sensitive.COUNTED: lambda: n,
         sensitive.DISTINCT_VALUES: lambda: added(
@@ -217,12 +222,12 @@ def _figures(distribution: Distribution, asked: set[str], place: int) -> list[tu
         ),
         sensitive.LARGEST: lambda: _largest(counts),
         sensitive.ENTROPY: lambda: _entropy(counts, n),
-        sensitive.EXCEEDING: lambda: _exceeding(distribution, counts, n),
-        sensitive.FAVOURED: lambda: _favoured(distribution, counts, n),
+        sensitive.EXCEEDING: lambda: _exceeding(distribution, *factors),
+        sensitive.FAVOURED: lambda: _favoured(distribution, *factors),
         sensitive.tail(1): lambda: n,
         sensitive.tail(2): lambda: n - _largest(counts),
     } | {
-        sensitive.distance(name): lambda make=make: make(distribution, counts, n)
+        sensitive.distance(name): lambda make=make: make(distribution, *factors)
         for name, make in _DISTANCES.items()
     }
     return [
