@@ -8,6 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.batch import Batch, FrequencySet
 from sqlanon.encoding import Encoded
@@ -30,6 +31,7 @@ WORTHWHILE = 20_000  # rows; a smaller set is scanned faster than a coarser one 
 MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
 OFTEN = 2_000  # rows; a larger set is rolled up to a node that is looked at several times
 QUERY = 100_000  # rows that are scanned in the time that a query is planned
+LARGE = 200_000  # rows; the nodes of a larger set are counted one by one
 PRICED = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
 TYPICAL = 8  # size of a class that is not small, in multiples of k
 WRITING = 3  # how many rows are scanned in the time that one is written
@@ -111,7 +113,7 @@ class Counter:
 
     def _split(self, source: FrequencySet, nodes: Sequence[Node]) -> list[Batch]:
         """Nodes in batches that the memory holds: a query groups the set once for each node."""
-        size = max(1, MOST // max(source.rows, 1))
+        size = 1 if source.rows > LARGE else max(1, MOST // max(source.rows, 1))
         return [
             Batch(source, nodes[start : start + size], self.encoded.layout)
             for start in range(0, len(nodes), size)
@@ -122,7 +124,7 @@ class Counter:
         return self._batches([node])[0]
 
     def _counts(self, batch: Batch) -> dict[Node, ClassCounts]:
-        rows = self._query(batch.source)(batch.parameters)
+        rows = self._rows(batch)
         if batch.source.prices is None:
             found = {
                 number: ClassCounts(classes, small, records, *(squares or (0, 0)))
@@ -147,17 +149,24 @@ class Counter:
         gained = zip(batch.nodes, self.gains.count(batch), strict=True)
         return {node: replace(counts[node], gains=gains) for node, gains in gained}
 
-    def _query(self, source: FrequencySet) -> Callable[[Sequence[object]], Rows]:
-        """The query that counts nodes from a set, written once for each set."""
+    def _rows(self, batch: Batch) -> Rows:
+        """The counts of nodes, from a query that is written once for each set that is not large."""
+        source, parameters = batch.source, batch.parameters
+        if source.rows > LARGE:
+            query = self._query(source, batch.masks[0])
+            return self.engine.rows(query, () if source.prices is None else parameters)
         if source.table.name not in self._prepared:
-            words = self.encoded.layout.words
-            query = (
-                frequency.class_counts(source.table, words, self.k, squares=self.squares)
-                if source.prices is None
-                else frequency.small_costs(source.table, words, self.k, source.prices)
+            self._prepared[source.table.name] = self.engine.prepare(self._query(source))
+        return self._prepared[source.table.name](parameters)
+
+    def _query(self, source: FrequencySet, masks: Sequence[int] | None = None) -> exp.Select:
+        """The query that counts nodes from a set, or the one node of the masks."""
+        words = self.encoded.layout.words
+        if source.prices is None:
+            return frequency.class_counts(
+                source.table, words, self.k, squares=self.squares, masks=masks
             )
-            self._prepared[source.table.name] = self.engine.prepare(query)
-        return self._prepared[source.table.name]
+        return frequency.small_costs(source.table, words, self.k, source.prices, masks)
 
     def settle(self, check: Check) -> Check:
         """The check of a node that was within the allowance, with what it suppresses in the end."""

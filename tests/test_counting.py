@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlanon import codes, counting
 from sqlanon.binding import bind
 from sqlanon.codes import WORD_BITS
-from sqlanon.counting import PRICED, Counter
+from sqlanon.counting import LARGE, PRICED, Counter
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb import DuckDB
 from sqlanon.hierarchy import Hierarchy
@@ -165,9 +165,18 @@ def rolling_up_always():
 
 
 @settings(max_examples=40, deadline=None)
-@given(cases(), st.sampled_from([3, 5, WORD_BITS]), st.sampled_from([0, PRICED]))
-def test_counts_equal_brute_force(case, bits, priced):
-    with closing(table_of(case)) as connection, patch.object(counting, "PRICED", priced):
+@given(
+    cases(),
+    st.sampled_from([3, 5, WORD_BITS]),
+    st.sampled_from([0, PRICED]),
+    st.sampled_from([0, LARGE]),
+)
+def test_counts_equal_brute_force(case, bits, priced, large):
+    with (
+        closing(table_of(case)) as connection,
+        patch.object(counting, "PRICED", priced),
+        patch.object(counting, "LARGE", large),
+    ):
         counter = counter_of(connection, case, bits)
         nodes = nodes_of(case)
         found = [figures(check) for check in counter.ask(nodes)]

@@ -110,31 +110,43 @@ def class_rows(
     sums: Mapping[str, str],
     *,
     carried: Sequence[str] = (),
+    masks: Masks | None = None,
 ) -> exp.Select:
     """The classes of the nodes: NUMBER of the node, what is carried, and sums.
+
+    A large set is better counted for one node at a time, by its masks: from literals the database
+    foresees how far the keys of its groups range, and a word without bits is no key.
 
     Args:
         source: The frequency set to count from.
         words: Number of words of the code.
         sums: Per name of a sum the column that is added up.
         carried: Words of the code, or ROW for any row of the class.
+        masks: The bits of one node, numbered 0, instead of the nodes of the query.
     """
-    keys = [_node_word(w) for w in range(words)]
-    figures: list[exp.Expr] = [column(NUMBER, NODES)]
+    keys = [_node_word(w) if masks is None else _bits(w, masks[w]) for w in range(words)]
+    number = column(NUMBER, NODES) if masks is None else exp.Literal.number(0)
+    figures: list[exp.Expr] = [number if masks is None else alias(number, NUMBER)]
     for name in carried:
         if name == ROW:
             figures.append(alias(exp.Min(this=column(ROW, "source")), ROW))
         else:
             figures.append(alias(keys[carried.index(name)].copy(), name))
     figures += [alias(exp.Sum(this=column(of, "source")), name) for name, of in sums.items()]
-    return (
-        exp.Select(
-            expressions=figures,
-            group=exp.Group(expressions=[column(NUMBER, NODES), *keys]),
-        )
-        .from_(named(source, "source"), copy=False)
-        .join(table(NODES), join_type="cross", copy=False)
-    )
+    query = exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
+    if masks is None:
+        query.join(table(NODES), join_type="cross", copy=False)
+        keys.insert(0, column(NUMBER, NODES))
+    else:
+        # A number in GROUP BY would be the place of a column.
+        told = [key for key in keys if not isinstance(key, exp.Literal)]
+        keys = told or [masked(word(0), 0, "source")]
+    query.set("group", exp.Group(expressions=keys))
+    return query
+
+
+def _bits(number: int, bits: int) -> exp.Expr:
+    return masked(word(number), bits, "source") if bits else exp.Literal.number(0)
 
 
 def _node_word(number: int) -> exp.Expr:
@@ -143,7 +155,9 @@ def _node_word(number: int) -> exp.Expr:
     )
 
 
-def class_counts(source: exp.Table, words: int, k: int, *, squares: bool = False) -> exp.Select:
+def class_counts(
+    source: exp.Table, words: int, k: int, *, squares: bool = False, masks: Masks | None = None
+) -> exp.Select:
     """Counts of the classes of the nodes, one row per node in any order.
 
     Each row holds the node's NUMBER, its classes, those smaller than k, the records in them, and,
@@ -154,6 +168,7 @@ def class_counts(source: exp.Table, words: int, k: int, *, squares: bool = False
         words: Number of words of the code.
         k: Smallest class size allowed [records].
         squares: Whether squared sizes are needed.
+        masks: As for `class_rows`; then the query has no parameters.
     """
     figures: list[exp.Expr] = [
         column(NUMBER),
@@ -163,14 +178,18 @@ def class_counts(source: exp.Table, words: int, k: int, *, squares: bool = False
     ]
     if squares:
         figures += [total(_square()), total(when(_is_small(k), _square()))]
-    classes = class_rows(source, words, {CLASS_SIZE: SIZE})
+    classes = class_rows(source, words, {CLASS_SIZE: SIZE}, masks=masks)
     query = exp.Select(expressions=figures, group=exp.Group(expressions=[column(NUMBER)]))
-    return with_nodes(query.from_(nested(classes, "classes"), copy=False), words)
+    query.from_(nested(classes, "classes"), copy=False)
+    return with_nodes(query, words) if masks is None else query
 
 
-def small_classes(source: exp.Table, words: int, k: int, prices: Prices) -> exp.Select:
+def small_classes(
+    source: exp.Table, words: int, k: int, prices: Prices, masks: Masks | None = None
+) -> exp.Select:
     """The classes of the nodes that are smaller than k, with what tells their costs."""
-    classes = class_rows(source, words, {CLASS_SIZE: SIZE}, carried=cost_keys(words, prices))
+    keys = cost_keys(words, prices)
+    classes = class_rows(source, words, {CLASS_SIZE: SIZE}, carried=keys, masks=masks)
     few = exp.LT(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
     return classes.having(few, copy=False)
 
@@ -182,9 +201,11 @@ def cost_keys(words: int, prices: Prices | None) -> list[str]:
     return [ROW] if prices.held is not None else [word(w) for w in range(words)]
 
 
-def small_costs(source: exp.Table, words: int, k: int, prices: Prices) -> exp.Select:
+def small_costs(
+    source: exp.Table, words: int, k: int, prices: Prices, masks: Masks | None = None
+) -> exp.Select:
     """What the small classes of the nodes add up to: rows as of `added_up`."""
-    query = added_up(small_classes(source, words, k, prices), words, prices, required=False)
+    query = added_up(small_classes(source, words, k, prices, masks), words, prices, required=False)
     return with_nodes(query, words, prices)
 
 

@@ -78,6 +78,22 @@ SNAPSHOTS = [
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
+        "class_counts of one node",
+        frequency.class_counts(CODES, 2, 2, masks=[4, 0]),
+        """
+        SELECT "number", CAST(COUNT(*) AS BIGINT),
+            CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
+            CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
+        FROM (
+            SELECT 0 AS "number", SUM("source"."size") AS "class_size"
+            FROM "codes" AS "source"
+            GROUP BY "source"."word_0" & 4
+        ) AS "classes"
+        GROUP BY "number"
+        """,
+        [(0, 2, 0, 0)],
+    ),
+    Snapshot(
         "class_counts with squares",
         frequency.class_counts(CODES, 2, 4, squares=True),
         """
