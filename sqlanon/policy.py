@@ -3,111 +3,48 @@
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.hierarchy import FORMS, Hierarchy
-from sqlanon.privacy import KAnonymity, LDiversity, Model, TCloseness, near, strictest
+from sqlanon.documents import (
+    COLUMN_KEYS,
+    SENSITIVE_KEYS,
+    blaming,
+    entries,
+    model_forms,
+    models_of,
+    read_document,
+    read_quasi_identifier,
+    read_sensitive,
+    refuse_unknown,
+    sensitive_form,
+    texts,
+)
+from sqlanon.errors import PolicyError
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.privacy import KAnonymity, Model, near, strictest
+from sqlanon.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import counted
 
+__all__ = [
+    "COLUMN_KEYS",
+    "SENSITIVE_KEYS",
+    "SETTINGS",
+    "Demand",
+    "Nulls",
+    "Others",
+    "Policy",
+    "QuasiIdentifier",
+    "Sensitive",
+    "blaming",
+    "read_document",
+]
+
 Others = Literal["keep", "drop"]
-Nulls = Literal["value", "none"]
-COLUMN_KEYS = ("weight", "level", "min_level", "max_level")
-SENSITIVE_KEYS = ("l", "t", "order", "nulls")
 SETTINGS = ("method", "loss")
-
-
-@dataclass(frozen=True, slots=True)
-class QuasiIdentifier:
-    """A column that others may know a person by, and how it may be generalized.
-
-    Args:
-        hierarchy: The tree over its values.
-        weight: How much its cells count in losses that add up over cells; above 0.
-        min_level: Lowest level that may be published; 0 is the original value.
-        max_level: Highest level that may be published; None for the top.
-
-    Raises:
-        PolicyError: A weight or a level out of range.
-    """
-
-    hierarchy: Hierarchy
-    weight: float = 1.0
-    min_level: int = 0
-    max_level: int | None = None
-
-    def __post_init__(self) -> None:
-        number = isinstance(self.weight, int | float) and not isinstance(self.weight, bool)
-        if not (number and 0 < self.weight < math.inf):
-            raise PolicyError(f"weight {self.weight!r} is not a number above 0")
-        for bound in (self.min_level, 0 if self.max_level is None else self.max_level):
-            if isinstance(bound, bool) or not isinstance(bound, int) or bound < 0:
-                raise PolicyError(f"level {bound!r} is not a whole number of at least 0")
-        if self.max_level is not None and self.max_level < self.min_level:
-            raise PolicyError(f"min_level {self.min_level} is above max_level {self.max_level}")
-
-
-@dataclass(frozen=True, slots=True)
-class Sensitive:
-    """A column whose link to a person must stay unknown, and how its values are told apart.
-
-    Args:
-        models: Its own l-diversity and t-closeness; they replace the policy's of the same family.
-        hierarchy: The tree over its values, for the hierarchical distance; the order of its
-            leaves is that of the ordered one.
-        order: The values as texts, lowest first, for the ordered distance; None stands for NULL,
-            which comes last where it is not listed.
-        nulls: `value` takes NULL for a value like any other; `none` leaves records with NULL out
-            of the column's distribution, not out of the size of their class.
-
-    Raises:
-        PolicyError: An argument of another kind, or an order that names a value twice.
-    """
-
-    models: Sequence[LDiversity | TCloseness] = ()
-    hierarchy: Hierarchy | None = None
-    order: Sequence[str | None] | None = None
-    nulls: Nulls = "value"
-
-    def __post_init__(self) -> None:
-        faults = self._faults()
-        if faults:
-            raise PolicyError("; ".join(faults))
-        object.__setattr__(self, "models", strictest(self.models))
-        object.__setattr__(self, "order", None if self.order is None else tuple(self.order))
-
-    def _faults(self) -> list[str]:
-        faults = []
-        if not _all_of(self.models, LDiversity | TCloseness):
-            faults.append(
-                "models of a sensitive column must be a list of l-diversity and t-closeness, "
-                "such as [LDiversity(3)]"
-            )
-        if not isinstance(self.hierarchy, Hierarchy | None):
-            faults.append("hierarchy of a sensitive column must be a Hierarchy")
-        if self.order is not None:
-            texts = isinstance(self.order, Sequence) and _all_of(self.order, str | None)
-            if not (texts and self.order):
-                faults.append("order must be a list of values as texts, lowest first")
-            elif again := len(self.order) - len(set(self.order)):
-                faults.append(f"order repeats {counted(again, 'value', 'values')}; keep one each")
-        if self.nulls not in ("value", "none"):
-            faults.append(f"nulls is {self.nulls!r}; it must be 'value' or 'none'")
-        return faults
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What is asked of one sensitive column."""
-
-    column: str
-    model: LDiversity | TCloseness
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +158,7 @@ class Policy:
         """Arguments of another kind than they must be; nothing else can be said of them."""
         faults = []
         for role, columns in _given_roles(self).items():
-            if not _all_of(columns, str):
+            if not all_of(columns, str):
                 faults.append(f"{role} must be a list of column names")
         for role, given, kinds, names in (
             ("quasi-identifiers", self.quasi_identifiers, _QUASI, "Hierarchy or QuasiIdentifier"),
@@ -231,7 +168,7 @@ class Policy:
                 wrong = [name for name, value in given.items() if not isinstance(value, kinds)]
                 if wrong:
                     faults.append(f"{role} without a {names}: {', '.join(map(repr, wrong))}")
-        if not _all_of(self.models, Model):
+        if not all_of(self.models, Model):
             faults.append("models must be a list of privacy models, such as [KAnonymity(5)]")
         if not isinstance(self.entity, str | None):
             faults.append("entity must be the name of a column")
@@ -328,7 +265,7 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """The policy as `policy.toml` would write it; `from_dict` reads it back."""
         result: dict[str, Any] = {
-            **_model_forms(self.models),
+            **model_forms(self.models),
             "suppression_limit": self.suppression_limit,
             "suppressed": self.suppressed,
             "suppressed_label": self.suppressed_label,
@@ -337,7 +274,7 @@ class Policy:
             "drop": list(self.drop),
             "quasi_identifiers": {},
             "sensitive": {
-                column: _sensitive_form(attribute)
+                column: sensitive_form(attribute)
                 for column, attribute in self.sensitive_attributes.items()
             },
         }
@@ -366,18 +303,20 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        _refuse_unknown(document, ["k", "l", "t", *own, *SETTINGS], "the policy")
+        refuse_unknown(document, ["k", "l", "t", *own, *SETTINGS], "the policy")
         options = {key: document[key] for key in own if key in document}
         for key in ("identifiers", "keep", "drop"):
-            options[key] = tuple(_texts(options.get(key, ()), key))
-        quasi = _entries(options.pop("quasi_identifiers", {}), "quasi_identifiers")
-        sensitive = _entries(options.pop("sensitive", {}), "sensitive")
+            options[key] = tuple(texts(options.get(key, ()), key))
+        quasi = entries(options.pop("quasi_identifiers", {}), "quasi_identifiers")
+        sensitive = entries(options.pop("sensitive", {}), "sensitive")
         return cls(
             quasi_identifiers={
-                name: _attribute(name, entry, folder) for name, entry in quasi.items()
+                name: read_quasi_identifier(name, entry, folder) for name, entry in quasi.items()
             },
-            sensitive={name: _sensitive(name, entry, folder) for name, entry in sensitive.items()},
-            models=_models(document),
+            sensitive={
+                name: read_sensitive(name, entry, folder) for name, entry in sensitive.items()
+            },
+            models=models_of(document),
             **options,
         )
 
@@ -389,164 +328,16 @@ class Policy:
             return cls.from_dict(document, Path(path).parent)
 
 
-@contextmanager
-def blaming(culprit: str) -> Iterator[None]:
-    """Puts what is at fault before the message of an error."""
-    try:
-        yield
-    except HierarchyError as error:
-        raise HierarchyError([f"{culprit}: {fault}" for fault in error.faults]) from None
-    except (PolicyError, SourceError) as error:
-        raise type(error)(f"{culprit}: {error}") from None
-
-
 def _given_roles(policy: Policy) -> dict[str, Any]:
     """What was given as the columns of each role, by the argument's name."""
     names = ("quasi_identifiers", "sensitive", "identifiers", "keep", "drop")
     return {name: getattr(policy, name) for name in names}
 
 
-def read_document(path: str | Path) -> dict[str, Any]:
-    """The keys of a policy file.
-
-    Raises:
-        PolicyError: The file is missing or no TOML.
-    """
-    try:
-        return tomllib.loads(Path(path).read_text("utf-8-sig"))
-    except OSError as error:
-        raise PolicyError(f"policy file {str(path)!r}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError(f"policy file {str(path)!r} is no valid TOML: {error}") from None
-
-
 _QUASI = (Hierarchy, QuasiIdentifier)
-_HIERARCHY_KEYS = sorted({*FORMS, *(key for keys in FORMS.values() for key in keys)})
-
-
-def _attribute(name: str, entry: object, folder: Path | None) -> QuasiIdentifier:
-    if not isinstance(entry, Mapping):
-        raise PolicyError(f"quasi-identifier {name!r} must be a table such as {{ prefix = [3] }}")
-    where = f"quasi-identifier {name!r}"
-    _refuse_unknown(entry, [*COLUMN_KEYS, *_HIERARCHY_KEYS], where)
-    bounds = {key: entry[key] for key in COLUMN_KEYS if key in entry}
-    rule = {key: value for key, value in entry.items() if key not in COLUMN_KEYS}
-    if "level" in bounds:
-        level = bounds.pop("level")
-        if bounds.keys() & {"min_level", "max_level"}:
-            raise PolicyError(f"{where} has level beside min_level or max_level")
-        bounds |= {"min_level": level, "max_level": level}
-    with blaming(where):
-        return QuasiIdentifier(Hierarchy.from_dict(rule, folder=folder), **bounds)
-
-
-def _sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
-    if not isinstance(entry, Mapping):
-        raise PolicyError(f"sensitive column {name!r} must be a table such as {{ l = 3 }}")
-    where = f"sensitive column {name!r}"
-    _refuse_unknown(entry, [*SENSITIVE_KEYS, *_HIERARCHY_KEYS], where)
-    rule = {key: value for key, value in entry.items() if key not in SENSITIVE_KEYS}
-    with blaming(where):
-        return Sensitive(
-            models=_models({key: entry[key] for key in ("l", "t") if key in entry}),
-            hierarchy=Hierarchy.from_dict(rule, folder=folder) if rule else None,
-            order=entry.get("order"),
-            nulls=entry.get("nulls", "value"),
-        )
-
-
-def _sensitive_form(attribute: Sensitive) -> dict[str, Any]:
-    """A sensitive column as `policy.toml` would write it."""
-    return {
-        **_model_forms(attribute.models),
-        **({} if attribute.hierarchy is None else attribute.hierarchy.to_dict()),
-        **({} if attribute.order is None else {"order": list(attribute.order)}),
-        **({} if attribute.nulls == "value" else {"nulls": attribute.nulls}),
-    }
-
-
-_BUILDERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "l": (LDiversity, ("kind", "c")),
-    "t": (TCloseness, ("distance",)),
-}
-
-
-def _models(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The models of `k`, `l` and `t`: each a figure, a table of its own keys, or a list of them."""
-    k = document.get("k")
-    models: list[Model] = [] if k is None else [KAnonymity(k)]
-    for family, (build, keys) in _BUILDERS.items():
-        forms = document.get(family, [])
-        for form in forms if isinstance(forms, list | tuple) else [forms]:
-            entry = form if isinstance(form, Mapping) else {"value": form}
-            _refuse_unknown(entry, ["value", *keys], family)
-            if "value" not in entry:
-                raise PolicyError(f"{family} has no value, such as {family} = {{ value = 1 }}")
-            models.append(
-                build(entry["value"], **{key: entry[key] for key in entry if key in keys})
-            )
-    return tuple(models)
-
-
-def _model_forms(models: Iterable[Model]) -> dict[str, Any]:
-    """The keys `k`, `l` and `t` that `_models` reads."""
-    forms: dict[str, Any] = {}
-    for model in models:
-        if isinstance(model, KAnonymity):
-            forms["k"] = model.k
-        elif isinstance(model, LDiversity):
-            c = {} if model.c is None else {"c": model.c}
-            forms.setdefault("l", []).append({"value": model.l, "kind": model.kind, **c})
-        else:
-            forms.setdefault("t", []).append({"value": model.t, "distance": model.distance})
-    return {
-        key: form[0] if isinstance(form, list) and len(form) == 1 else form
-        for key, form in forms.items()
-    }
-
-
-def _entries(given: object, key: str) -> dict[str, Any]:
-    """What is said of each column of a role: of a list of names, nothing."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    names = _texts(given, key)
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise PolicyError(f"{key} names {', '.join(map(repr, twice))} twice; name each once")
-    return {name: {} for name in names}
-
-
-def _texts(value: Any, key: str) -> list[str]:
-    if not _all_of(value, str):
-        raise PolicyError(f"{key} must be a list of column names")
-    return list(value)
-
-
-def _all_of(value: object, kinds: Any) -> bool:
-    """Whether it is a collection, no text, of these kinds alone."""
-    return (
-        isinstance(value, Collection)
-        and not isinstance(value, str | bytes)
-        and all(isinstance(item, kinds) for item in value)
-    )
 
 
 def _missing(column: str, columns: Sequence[str]) -> str:
     meant = near(column, columns)
     hint = "" if meant is None else f"; did you mean {meant!r}?"
     return f"the table has no column {column!r}{hint}"
-
-
-def _refuse_unknown(entry: object, known: Sequence[str], where: str) -> None:
-    if not isinstance(entry, Mapping):
-        raise PolicyError(f"{where} must be a table of keys")
-    unknown = sorted(str(key) for key in entry if key not in known)
-    if unknown:
-        meant = {key: near(key, known) for key in unknown}
-        named = ", ".join(
-            f"{key} (did you mean {other}?)" if other else key for key, other in meant.items()
-        )
-        raise PolicyError(
-            f"unknown {'key' if len(unknown) == 1 else 'keys'} in {where}: {named}; "
-            f"known are {', '.join(known)}"
-        )

@@ -10,8 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 STDLIB_ONLY = {
-    "cautions", "errors", "policy", "privacy", "hierarchy", "rules", "tree", "codes", "loss",
-    "measures", "objective", "reading", "recoding", "release", "report", "wording",
+    "cautions", "codes", "documents", "errors", "hierarchy", "loss", "measures", "objective",
+    "policy", "privacy", "reading", "recoding", "reidentification", "release", "report", "results",
+    "roles", "rules", "separation", "tree", "wording",
 }  # fmt: skip
 HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer"}
 ALLOWED = {"search": {"numpy"}, "query": {"sqlglot"}, "engine": {"duckdb", "pyarrow", "sqlglot"}}

@@ -1,0 +1,181 @@
+"""Documents: policies as `policy.toml` writes them, read and written."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.hierarchy import FORMS, Hierarchy
+from sqlanon.privacy import KAnonymity, LDiversity, Model, TCloseness, near
+from sqlanon.roles import QuasiIdentifier, Sensitive, all_of
+
+COLUMN_KEYS = ("weight", "level", "min_level", "max_level")
+SENSITIVE_KEYS = ("l", "t", "order", "nulls")
+
+
+@contextmanager
+def blaming(culprit: str) -> Iterator[None]:
+    """Puts what is at fault before the message of an error."""
+    try:
+        yield
+    except HierarchyError as error:
+        raise HierarchyError([f"{culprit}: {fault}" for fault in error.faults]) from None
+    except (PolicyError, SourceError) as error:
+        raise type(error)(f"{culprit}: {error}") from None
+
+
+def read_document(path: str | Path) -> dict[str, Any]:
+    """The keys of a policy file.
+
+    Raises:
+        PolicyError: The file is missing or no TOML.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text("utf-8-sig"))
+    except OSError as error:
+        raise PolicyError(f"policy file {str(path)!r}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError(f"policy file {str(path)!r} is no valid TOML: {error}") from None
+
+
+_HIERARCHY_KEYS = sorted({*FORMS, *(key for keys in FORMS.values() for key in keys)})
+
+
+def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> QuasiIdentifier:
+    """What a document says of a quasi-identifier.
+
+    Args:
+        name: The column.
+        entry: Its keys.
+        folder: Where relative paths of hierarchy files start.
+
+    Raises:
+        PolicyError: Unknown keys, or a value of the wrong kind.
+        HierarchyError: A hierarchy that cannot be read.
+        SourceError: A hierarchy file that cannot be read.
+    """
+    if not isinstance(entry, Mapping):
+        raise PolicyError(f"quasi-identifier {name!r} must be a table such as {{ prefix = [3] }}")
+    where = f"quasi-identifier {name!r}"
+    refuse_unknown(entry, [*COLUMN_KEYS, *_HIERARCHY_KEYS], where)
+    bounds = {key: entry[key] for key in COLUMN_KEYS if key in entry}
+    rule = {key: value for key, value in entry.items() if key not in COLUMN_KEYS}
+    if "level" in bounds:
+        level = bounds.pop("level")
+        if bounds.keys() & {"min_level", "max_level"}:
+            raise PolicyError(f"{where} has level beside min_level or max_level")
+        bounds |= {"min_level": level, "max_level": level}
+    with blaming(where):
+        return QuasiIdentifier(Hierarchy.from_dict(rule, folder=folder), **bounds)
+
+
+def read_sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
+    """What a document says of a sensitive column; as `read_quasi_identifier`."""
+    if not isinstance(entry, Mapping):
+        raise PolicyError(f"sensitive column {name!r} must be a table such as {{ l = 3 }}")
+    where = f"sensitive column {name!r}"
+    refuse_unknown(entry, [*SENSITIVE_KEYS, *_HIERARCHY_KEYS], where)
+    rule = {key: value for key, value in entry.items() if key not in SENSITIVE_KEYS}
+    with blaming(where):
+        return Sensitive(
+            models=models_of({key: entry[key] for key in ("l", "t") if key in entry}),
+            hierarchy=Hierarchy.from_dict(rule, folder=folder) if rule else None,
+            order=entry.get("order"),
+            nulls=entry.get("nulls", "value"),
+        )
+
+
+def sensitive_form(attribute: Sensitive) -> dict[str, Any]:
+    """A sensitive column as `policy.toml` would write it."""
+    return {
+        **model_forms(attribute.models),
+        **({} if attribute.hierarchy is None else attribute.hierarchy.to_dict()),
+        **({} if attribute.order is None else {"order": list(attribute.order)}),
+        **({} if attribute.nulls == "value" else {"nulls": attribute.nulls}),
+    }
+
+
+_BUILDERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "l": (LDiversity, ("kind", "c")),
+    "t": (TCloseness, ("distance",)),
+}
+
+
+def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The models of `k`, `l` and `t`: each a figure, a table of its own keys, or a list of them."""
+    k = document.get("k")
+    models: list[Model] = [] if k is None else [KAnonymity(k)]
+    for family, (build, keys) in _BUILDERS.items():
+        forms = document.get(family, [])
+        for form in forms if isinstance(forms, list | tuple) else [forms]:
+            entry = form if isinstance(form, Mapping) else {"value": form}
+            refuse_unknown(entry, ["value", *keys], family)
+            if "value" not in entry:
+                raise PolicyError(f"{family} has no value, such as {family} = {{ value = 1 }}")
+            models.append(
+                build(entry["value"], **{key: entry[key] for key in entry if key in keys})
+            )
+    return tuple(models)
+
+
+def model_forms(models: Iterable[Model]) -> dict[str, Any]:
+    """The keys `k`, `l` and `t` that `models_of` reads."""
+    forms: dict[str, Any] = {}
+    for model in models:
+        if isinstance(model, KAnonymity):
+            forms["k"] = model.k
+        elif isinstance(model, LDiversity):
+            c = {} if model.c is None else {"c": model.c}
+            forms.setdefault("l", []).append({"value": model.l, "kind": model.kind, **c})
+        else:
+            forms.setdefault("t", []).append({"value": model.t, "distance": model.distance})
+    return {
+        key: form[0] if isinstance(form, list) and len(form) == 1 else form
+        for key, form in forms.items()
+    }
+
+
+def entries(given: object, key: str) -> dict[str, Any]:
+    """What is said of each column of a role: of a list of names, nothing."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    names = texts(given, key)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise PolicyError(f"{key} names {', '.join(map(repr, twice))} twice; name each once")
+    return {name: {} for name in names}
+
+
+def texts(value: Any, key: str) -> list[str]:
+    """The column names that a key lists.
+
+    Raises:
+        PolicyError: It lists something else.
+    """
+    if not all_of(value, str):
+        raise PolicyError(f"{key} must be a list of column names")
+    return list(value)
+
+
+def refuse_unknown(entry: object, known: Sequence[str], where: str) -> None:
+    """Refuses keys that nobody knows.
+
+    Raises:
+        PolicyError: There are some, all at once, with what was probably meant.
+    """
+    if not isinstance(entry, Mapping):
+        raise PolicyError(f"{where} must be a table of keys")
+    unknown = sorted(str(key) for key in entry if key not in known)
+    if unknown:
+        meant = {key: near(key, known) for key in unknown}
+        named = ", ".join(
+            f"{key} (did you mean {other}?)" if other else key for key, other in meant.items()
+        )
+        raise PolicyError(
+            f"unknown {'key' if len(unknown) == 1 else 'keys'} in {where}: {named}; "
+            f"known are {', '.join(known)}"
+        )

@@ -1,0 +1,111 @@
+"""Roles: what a policy says of a single quasi-identifier or sensitive column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlanon.errors import PolicyError
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.privacy import LDiversity, TCloseness, strictest
+from sqlanon.wording import counted
+
+Nulls = Literal["value", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuasiIdentifier:
+    """A column that others may know a person by, and how it may be generalized.
+
+    Args:
+        hierarchy: The tree over its values.
+        weight: How much its cells count in losses that add up over cells; above 0.
+        min_level: Lowest level that may be published; 0 is the original value.
+        max_level: Highest level that may be published; None for the top.
+
+    Raises:
+        PolicyError: A weight or a level out of range.
+    """
+
+    hierarchy: Hierarchy
+    weight: float = 1.0
+    min_level: int = 0
+    max_level: int | None = None
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.weight, int | float) and not isinstance(self.weight, bool)
+        if not (number and 0 < self.weight < math.inf):
+            raise PolicyError(f"weight {self.weight!r} is not a number above 0")
+        for bound in (self.min_level, 0 if self.max_level is None else self.max_level):
+            if isinstance(bound, bool) or not isinstance(bound, int) or bound < 0:
+                raise PolicyError(f"level {bound!r} is not a whole number of at least 0")
+        if self.max_level is not None and self.max_level < self.min_level:
+            raise PolicyError(f"min_level {self.min_level} is above max_level {self.max_level}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitive:
+    """A column whose link to a person must stay unknown, and how its values are told apart.
+
+    Args:
+        models: Its own l-diversity and t-closeness; they replace the policy's of the same family.
+        hierarchy: The tree over its values, for the hierarchical distance; the order of its
+            leaves is that of the ordered one.
+        order: The values as texts, lowest first, for the ordered distance; None stands for NULL,
+            which comes last where it is not listed.
+        nulls: `value` takes NULL for a value like any other; `none` leaves records with NULL out
+            of the column's distribution, not out of the size of their class.
+
+    Raises:
+        PolicyError: An argument of another kind, or an order that names a value twice.
+    """
+
+    models: Sequence[LDiversity | TCloseness] = ()
+    hierarchy: Hierarchy | None = None
+    order: Sequence[str | None] | None = None
+    nulls: Nulls = "value"
+
+    def __post_init__(self) -> None:
+        faults = self._faults()
+        if faults:
+            raise PolicyError("; ".join(faults))
+        object.__setattr__(self, "models", strictest(self.models))
+        object.__setattr__(self, "order", None if self.order is None else tuple(self.order))
+
+    def _faults(self) -> list[str]:
+        faults = []
+        if not all_of(self.models, LDiversity | TCloseness):
+            faults.append(
+                "models of a sensitive column must be a list of l-diversity and t-closeness, "
+                "such as [LDiversity(3)]"
+            )
+        if not isinstance(self.hierarchy, Hierarchy | None):
+            faults.append("hierarchy of a sensitive column must be a Hierarchy")
+        if self.order is not None:
+            texts = isinstance(self.order, Sequence) and all_of(self.order, str | None)
+            if not (texts and self.order):
+                faults.append("order must be a list of values as texts, lowest first")
+            elif again := len(self.order) - len(set(self.order)):
+                faults.append(f"order repeats {counted(again, 'value', 'values')}; keep one each")
+        if self.nulls not in ("value", "none"):
+            faults.append(f"nulls is {self.nulls!r}; it must be 'value' or 'none'")
+        return faults
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What is asked of one sensitive column."""
+
+    column: str
+    model: LDiversity | TCloseness
+
+
+def all_of(value: object, kinds: Any) -> bool:
+    """Whether it is a collection, no text, of these kinds alone."""
+    return (
+        isinstance(value, Collection)
+        and not isinstance(value, str | bytes)
+        and all(isinstance(item, kinds) for item in value)
+    )
