@@ -12,11 +12,10 @@ the nodes' numbers goes to the database, and nothing comes back until it is fetc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.encoding import Encoded
@@ -24,11 +23,11 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Tree
 from sqlanon.itemcodes import Forest, ItemCodes, Words
+from sqlanon.mined import Itemsets, Members, loaded, taxonomy_of
 from sqlanon.query import extension, itemsets
 from sqlanon.query.encode import ATTRIBUTE, word
 from sqlanon.query.extension import Step
 from sqlanon.query.names import create_temporary, drop_table
-from sqlanon.search.taxonomy import Taxonomy
 
 KINDS = ("closed", "frequent")
 
@@ -43,6 +42,7 @@ class Wanted:
         low: Per attribute the lowest level of its nodes.
         high: Per attribute the highest level of its nodes.
         progress: Called with a line that says how far the mining is.
+        keeps_members: Whether it is kept which records hold which itemsets.
 
     Raises:
         PolicyError: An unknown kind, or no k.
@@ -53,80 +53,13 @@ class Wanted:
     low: Sequence[int]
     high: Sequence[int]
     progress: Callable[[str], None] | None = None
+    keeps_members: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise PolicyError(f"unknown kind {self.kind!r}; choose from {', '.join(KINDS)}")
         if self.k < 1:
             raise PolicyError(f"k is {self.k}; an itemset has at least 1 record")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Itemsets in the order of their nodes, as arrays of one length.
-
-    Args:
-        nodes: Per attribute the number of the itemset's node in the attribute's taxonomy, in the
-            smallest signed type that holds them all.
-        supports: Records of each itemset.
-    """
-
-    nodes: tuple[NDArray[np.signedinteger], ...]
-    supports: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Itemsets:
-    """Itemsets that were found, in the database.
-
-    Args:
-        table: Their codes and supports, temporary, in any order.
-        count: Number of itemsets.
-        memberships: Number of pairs of an itemset and a record of its support.
-        codes: What the codes mean.
-    """
-
-    table: exp.Table
-    count: int
-    memberships: int
-    codes: ItemCodes
-
-    def fetch(self, engine: Engine) -> Found:
-        """All of them, out of the database.
-
-        Args:
-            engine: The one that found them.
-        """
-        rows = engine.fetch(itemsets.ordered(self.table, self.codes.itemset_words))
-        words = [column.to_numpy() for column in rows.columns[:-1]]
-        nodes = []
-        for field, forest in zip(self.codes.nodes, self.codes.forests, strict=True):
-            own = (words[field.word] >> field.offset) & ((1 << field.width) - 1)
-            nodes.append(_small(forest.numbers)[own])
-        return Found(tuple(nodes), rows.columns[-1].to_numpy())
-
-    def labelled(self, engine: Engine, trees: Sequence[Tree]) -> exp.Select:
-        """A query of the itemsets as generalized values and SUPPORT.
-
-        Args:
-            engine: The one that found them; it gets a temporary table of labels.
-            trees: The hierarchies, in the order of the attributes.
-        """
-        columns: dict[str, list[object]] = {ATTRIBUTE: [], itemsets.NODE: [], itemsets.LABEL: []}
-        for attribute, tree in enumerate(trees):
-            field = self.codes.nodes[attribute]
-            numbers = self.codes.forests[attribute].numbers
-            columns[ATTRIBUTE] += [attribute] * len(numbers)
-            columns[itemsets.NODE] += [index << field.offset for index in range(len(numbers))]
-            columns[itemsets.LABEL] += _labels(tree, numbers)
-        types = {**dict.fromkeys(columns, "BIGINT"), itemsets.LABEL: "VARCHAR"}
-        labels = engine.temporary("labels")
-        engine.load(labels, columns, types)
-        fields = {
-            tree.column: (field.word, field.mask)
-            for tree, field in zip(trees, self.codes.nodes, strict=True)
-        }
-        return itemsets.labelled(self.table, labels, fields, self.codes.itemset_words)
 
 
 def mined(engine: Engine, encoded: Encoded, trees: Sequence[Tree], wanted: Wanted) -> Itemsets:
@@ -143,16 +76,10 @@ def mined(engine: Engine, encoded: Encoded, trees: Sequence[Tree], wanted: Wante
     """
     levels = zip(wanted.low, wanted.high, strict=True)
     forests = [
-        Forest.of(_taxonomy(tree), counts, wanted.k, bounds)
+        Forest.of(taxonomy_of(tree), counts, wanted.k, bounds)
         for tree, counts, bounds in zip(trees, encoded.counts, levels, strict=True)
     ]
-    codes = ItemCodes.of(forests)
-    table = engine.temporary("itemsets")
-    with engine.workspace():
-        last = _Mining(engine, codes, wanted).run(encoded, trees)
-        engine.run(create_temporary(table, itemsets.finished(last, codes.itemset_words)))
-    count, memberships = engine.rows(itemsets.totals(table))[0]
-    return Itemsets(table, count, memberships, codes)
+    return _Mining(engine, ItemCodes.of(forests), wanted).run(encoded, trees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,27 +90,38 @@ class _Mining:
     codes: ItemCodes
     wanted: Wanted
 
-    def run(self, encoded: Encoded, trees: Sequence[Tree]) -> exp.Query:
-        """Gives the itemset without nodes a node of one attribute after the other.
-
-        Returns:
-            A query of the itemsets that have all their nodes, not run yet.
-        """
-        members, nodes = self._compacted(encoded, trees), self._nodes()
+    def run(self, encoded: Encoded, trees: Sequence[Tree]) -> Itemsets:
+        """Gives the itemset without nodes a node of one attribute after the other."""
+        values, nodes = self._values(encoded, trees), self._nodes()
+        members = self._compacted(encoded, values)
         sizes = self.codes.itemset_words, self.codes.words
         query: exp.Query = itemsets.whole(members, self.wanted.k, sizes)
-        prefixes, before = None, None
+        prefixes: exp.Table | None = None
+        levels: list[tuple[Step, exp.Table]] = []
         for step in self._steps():
-            extended = self._made("prefixes", query)
-            if prefixes is not None and before is not None:
-                wider = extension.extended_members(extended, members, nodes, before)
-                old, members = members, self._made("members", wider)
-                self.engine.run(drop_table(old))
-                self.engine.run(drop_table(prefixes))
-            prefixes, before = extended, step
+            shorter, prefixes = prefixes, self._made("prefixes", query)
             self._tell(step, prefixes)
+            if shorter is not None:
+                self.engine.run(drop_table(shorter))
+                wider = extension.extended_members(prefixes, members, nodes, levels[-1][0])
+                longer = self._made("members", wider)
+                if not self.wanted.keeps_members:
+                    self.engine.run(drop_table(members))
+                members = longer
+            levels.append((step, members))
             query = extension.extended(prefixes, members, nodes, step)
-        return query
+        table = self._made("itemsets", itemsets.finished(query, self.codes.itemset_words))
+        if prefixes is not None:
+            self.engine.run(drop_table(prefixes))
+        return self._result(table, Members(encoded, values, nodes, tuple(levels)), members)
+
+    def _result(self, table: exp.Table, kept: Members, last: exp.Table) -> Itemsets:
+        count, memberships = self.engine.rows(itemsets.totals(table))[0]
+        if self.wanted.keeps_members:
+            return Itemsets(table, count, memberships, self.codes, kept)
+        kept.drop(self.engine)
+        self.engine.run(drop_table(last, exists=True))
+        return Itemsets(table, count, memberships, self.codes)
 
     def _made(self, prefix: str, query: exp.Query) -> exp.Table:
         table = self.engine.temporary(prefix)
@@ -245,10 +183,10 @@ class _Mining:
                     rows.append((attribute, *code, node << offset, *bits[node], *flagged))
         names = [ATTRIBUTE, *every, itemsets.NODE, *splits, *flags]
         types = {**dict.fromkeys(names, "BIGINT"), **dict.fromkeys(flags, "BOOLEAN")}
-        return self._loaded("nodes", rows, types)
+        return loaded(self.engine, "nodes", rows, types)
 
-    def _compacted(self, encoded: Encoded, trees: Sequence[Tree]) -> exp.Table:
-        """The encoded table in the codes for mining: values alike there are one from now on."""
+    def _values(self, encoded: Encoded, trees: Sequence[Tree]) -> exp.Table:
+        """Every leaf that records hold, in packed codes and in codes for mining."""
         codes, layout = self.codes, encoded.layout
         rows: list[tuple[object, ...]] = []
         for attribute in codes.order:
@@ -259,32 +197,11 @@ class _Mining:
                 rows.append((attribute, *packed[leaf], *every, *some))
         names = [ATTRIBUTE, *(word(w) for w in range(layout.words))]
         names += [name(w) for name in (itemsets.every, itemsets.some) for w in range(codes.words)]
-        values = self._loaded("values", rows, dict.fromkeys(names, "BIGINT"))
+        return loaded(self.engine, "values", rows, dict.fromkeys(names, "BIGINT"))
+
+    def _compacted(self, encoded: Encoded, values: exp.Table) -> exp.Table:
+        """The encoded table in the codes for mining: values alike there are one from now on."""
+        codes, layout = self.codes, encoded.layout
         masks = {attribute: layout.column_masks(attribute, 0) for attribute in codes.order}
         sizes = codes.itemset_words, codes.words
         return self._made("members", itemsets.compacted(encoded.table, values, masks, sizes))
-
-    def _loaded(
-        self, prefix: str, rows: Sequence[tuple[object, ...]], types: Mapping[str, str]
-    ) -> exp.Table:
-        table = self.engine.temporary(prefix)
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
-        self.engine.load(table, dict(zip(types, columns, strict=True)), types)
-        return table
-
-
-def _taxonomy(tree: Tree) -> Taxonomy:
-    costs = [[0] * len(tree.sizes(level)) for level in range(tree.height + 1)]
-    return Taxonomy.of(tree, costs)
-
-
-def _labels(tree: Tree, numbers: NDArray[np.int64]) -> list[str | None]:
-    taxonomy = _taxonomy(tree)
-    pairs = zip(taxonomy.level[numbers].tolist(), taxonomy.low[numbers].tolist(), strict=True)
-    return [tree.labels[level][leaf] for level, leaf in pairs]
-
-
-def _small(numbers: NDArray[np.int64]) -> NDArray[np.signedinteger]:
-    largest = int(numbers.max(initial=0))
-    kind = next(kind for kind in (np.int8, np.int16, np.int32) if largest <= np.iinfo(kind).max)
-    return numbers.astype(kind)

@@ -2,6 +2,8 @@
 
 import random
 from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import combinations, product
 
 import duckdb
@@ -12,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Hierarchy, Policy
-from sqlanon.binding import bind
-from sqlanon.encoding import encode_subject
+from sqlanon.binding import Subject, bind
+from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.duckdb import DuckDB
 from sqlanon.errors import PolicyError
+from sqlanon.mined import lower_bound
 from sqlanon.mining import KINDS, Wanted, mined
 from sqlanon.search.taxonomy import Taxonomy
 
@@ -23,31 +26,44 @@ BRANCHY = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), (
 FLAT = [("f", "*"), ("m", "*")]
 
 
-def table(records, names):
-    """A connection with the table `records` of these values."""
-    connection = duckdb.connect(config={"threads": 2})
-    connection.execute(f"CREATE TABLE records ({', '.join(f'{n} VARCHAR' for n in names)})")
-    marks = ", ".join("?" for _ in names)
-    connection.executemany(f"INSERT INTO records VALUES ({marks})", records)
-    return connection
+@dataclass
+class Case:
+    """A table, encoded, and where it is."""
+
+    engine: DuckDB
+    subject: Subject
+    encoded: Encoded
+
+    def mined(self, k, kind="closed", levels=None, **more):
+        low, high = levels or (self.subject.low, self.subject.high)
+        wanted = Wanted(k, kind, low, high, **more)
+        return mined(self.engine, self.encoded, self.subject.trees, wanted)
+
+
+@contextmanager
+def case(records, hierarchies, threads=2):
+    """Records as a table in the database; hierarchies as rows."""
+    names = [f"a{number}" for number in range(len(hierarchies))]
+    policy = Policy(dict(zip(names, map(Hierarchy.from_rows, hierarchies), strict=True)))
+    with duckdb.connect(config={"threads": threads}) as connection:
+        connection.execute(f"CREATE TABLE records ({', '.join(f'{n} VARCHAR' for n in names)})")
+        marks = ", ".join("?" for _ in names)
+        connection.executemany(f"INSERT INTO records VALUES ({marks})", records)
+        engine = DuckDB(connection)
+        subject = bind(engine, engine.resolve("records"), policy)
+        yield Case(engine, subject, encode_subject(engine, subject, policy))
 
 
 def itemsets(records, hierarchies, k, kind="closed", levels=None):
     """What is mined: supports by itemset, an itemset a tuple of sets of values."""
-    names = [f"a{number}" for number in range(len(hierarchies))]
-    policy = Policy(dict(zip(names, map(Hierarchy.from_rows, hierarchies), strict=True)))
-    with table(records, names) as connection:
-        engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("records"), policy)
-        encoded = encode_subject(engine, subject, policy)
-        low, high = (subject.low, subject.high) if levels is None else levels
-        made = mined(engine, encoded, subject.trees, Wanted(k, kind, low, high))
-        found = made.fetch(engine)
+    with case(records, hierarchies) as opened:
+        made = opened.mined(k, kind, levels)
+        found = made.fetch(opened.engine)
     assert made.count == len(found.supports)
     assert made.memberships == found.supports.sum()
     columns = [
         list(map(values_below(tree).__getitem__, numbers.tolist()))
-        for tree, numbers in zip(subject.trees, found.nodes, strict=True)
+        for tree, numbers in zip(opened.subject.trees, found.nodes, strict=True)
     ]
     rows = list(zip(*columns, strict=True))
     assert len(set(rows)) == len(rows)
@@ -179,6 +195,26 @@ def by_miner(records, trees, k):
     return {frozenset(own): n for own, n in rows if n < len(records)}, names
 
 
+@settings(max_examples=8, deadline=None)
+@given(tables())
+def test_the_cheapest_itemset_of_each_record_is_that_of_brute_force(given_table):
+    records, trees, k = given_table
+    expected = Counter()
+    found = by_brute_force(records, trees, k)
+    for record, size in Counter(records).items():
+        holding = [n for n in found if all(v in own for v, own in zip(record, n, strict=True))]
+        if holding:
+            expected[size, min(sum(len(own) ** 2 for own in n) for n in holding)] += 1
+    with case(records, trees) as opened:
+        made = opened.mined(k, keeps_members=True)
+        costs = [[len(node) ** 2 for node in values_below(t)] for t in opened.subject.trees]
+        best = made.cheapest(opened.engine, costs)
+        rows = opened.engine.connection.execute(f"SELECT size, cost FROM temp.{best.name}")
+        assert Counter(rows.fetchall()) == expected
+        total = sum(size * cost * n for (size, cost), n in expected.items())
+        assert lower_bound(opened.engine, best) == total
+
+
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 20))
 def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
@@ -192,11 +228,10 @@ def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
     assert {held: n for held, n in found.items() if n < len(records)} == expected
 
 
-@pytest.mark.parametrize("k", [1, 3])
-def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups(k):
-    chance = random.Random(k)
-    width = 45  # codes and itemsets take two words
-    records = [tuple(chance.choice("abc") for _ in range(width)) for _ in range(6)]
+def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups():
+    chance, k = random.Random(3), 2
+    width = 35  # codes and itemsets take two words
+    records = [tuple(chance.choice("abc") for _ in range(width)) for _ in range(7)]
     trees = [[(value, "*") for value in "abc"]] * width
     root, expected = frozenset("abc"), {}
     for size in range(k, len(records) + 1):
@@ -240,15 +275,8 @@ def test_equal_records_are_one_itemset_of_their_number():
 
 def arrays(records, trees, threads):
     """The arrays as fetched."""
-    names = [f"a{number}" for number in range(len(trees))]
-    policy = Policy(dict(zip(names, map(Hierarchy.from_rows, trees), strict=True)))
-    with table(records, names) as connection:
-        connection.execute(f"SET threads = {threads}")
-        engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("records"), policy)
-        encoded = encode_subject(engine, subject, policy)
-        wanted = Wanted(3, "closed", subject.low, subject.high)
-        return mined(engine, encoded, subject.trees, wanted).fetch(engine)
+    with case(records, trees, threads) as opened:
+        return opened.mined(3).fetch(opened.engine)
 
 
 def test_itemsets_come_in_the_order_of_their_nodes_whatever_the_threads_and_rows():
@@ -261,34 +289,40 @@ def test_itemsets_come_in_the_order_of_their_nodes_whatever_the_threads_and_rows
     assert {column.dtype for column in one.nodes} == {np.dtype("int8")}
 
 
-def test_nothing_but_the_itemsets_is_left_behind():
-    records, trees = shuffled_table(3)
-    names = [f"a{number}" for number in range(len(trees))]
-    policy = Policy(dict(zip(names, map(Hierarchy.from_rows, trees), strict=True)))
-    with table(records, names) as connection:
-        engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("records"), policy)
-        encoded = encode_subject(engine, subject, policy)
-        before = set(connection.execute("SELECT table_name FROM duckdb_tables()").fetchall())
-        wanted = Wanted(2, "closed", subject.low, subject.high)
-        made = mined(engine, encoded, subject.trees, wanted)
-        after = set(connection.execute("SELECT table_name FROM duckdb_tables()").fetchall())
-    assert after - before == {(made.table.name,)}
+def tables_of(opened):
+    """The names of all tables of a case."""
+    return set(
+        opened.engine.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    )
+
+
+@pytest.mark.parametrize("records", [1, 100])
+def test_nothing_but_the_itemsets_is_left_behind(records):
+    _, trees = shuffled_table(3)
+    rows = shuffled_table(3, records=100)[0][:records]
+    with case(rows, trees) as opened:
+        before = tables_of(opened)
+        made = opened.mined(1)
+        assert tables_of(opened) - before == {(made.table.name,)}
+
+
+def test_nothing_but_the_costs_is_added_by_the_cheapest_itemsets():
+    with case(*shuffled_table(3, attributes=2)) as opened:
+        made = opened.mined(2, keeps_members=True)
+        before = tables_of(opened)
+        costs = [[0] * len(values_below(tree)) for tree in opened.subject.trees]
+        best = made.cheapest(opened.engine, costs)
+        assert tables_of(opened) - before == {(best.name,)}
+        made.members.drop(opened.engine)
+        assert len(tables_of(opened)) < len(before)
 
 
 def test_progress_tells_every_attribute():
     lines = []
-    records, trees = shuffled_table(5, attributes=3)
-    policy = Policy({f"a{n}": Hierarchy.from_rows(rows) for n, rows in enumerate(trees)})
-    with table(records, list(policy.attributes)) as connection:
-        engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("records"), policy)
-        encoded = encode_subject(engine, subject, policy)
-        wanted = Wanted(1, "closed", subject.low, subject.high, lines.append)
-        mined(engine, encoded, subject.trees, wanted)
-    assert [line.split(",")[0] for line in lines] == [
-        f"mining attribute {n} of 3" for n in (1, 2, 3)
-    ]
+    with case(*shuffled_table(5, attributes=3)) as opened:
+        opened.mined(1, progress=lines.append)
+    told = [line.split(",")[0] for line in lines]
+    assert told == [f"mining attribute {number} of 3" for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(("k", "kind"), [(0, "closed"), (2, "maximal")])

@@ -67,19 +67,40 @@ def compacted(
         sizes: Number of words of an itemset and of a code for mining.
     """
     itemset_words, code_words = sizes
-    names = {attribute: f"value_{attribute}" for attribute in masks}
-    keys = [
-        (label(w), bigint(added([column(label(w), name) for name in names.values()])))
-        for label in (every, some)
-        for w in range(code_words)
-    ]
-    query = exp.Select(
-        expressions=[
+    query, keys = with_values(encoded, values, masks, code_words)
+    names = [name(w) for name in (every, some) for w in range(code_words)]
+    query.set(
+        "expressions",
+        [
             *(alias(bigint(number(0)), itemset(w)) for w in range(itemset_words)),
-            *(alias(key, label) for label, key in keys),
+            *(alias(key, name) for name, key in zip(names, keys, strict=True)),
             alias(total(column(SIZE, "source")), SIZE),
-        ]
-    ).from_(named(encoded, "source"), copy=False)
+        ],
+    )
+    return query.group_by(*(key.copy() for key in keys), copy=False) if masks else query
+
+
+def with_values(
+    encoded: exp.Table, values: exp.Table, masks: Mapping[int, Words], words: int
+) -> tuple[exp.Select, list[exp.Expr]]:
+    """The encoded table, as `source`, beside the codes of its values.
+
+    Args:
+        encoded: As for `compacted`.
+        values: As for `compacted`.
+        masks: As for `compacted`.
+        words: Number of words of a code for mining.
+
+    Returns:
+        A query that selects nothing yet, and what adds up to each word of `every`, then of `some`.
+    """
+    names = {attribute: f"value_{attribute}" for attribute in masks}
+    keys: list[exp.Expr] = [
+        bigint(added([column(label(w), name) for name in names.values()]))
+        for label in (every, some)
+        for w in range(words)
+    ]
+    query = exp.Select().from_(named(encoded, "source"), copy=False)
     for attribute, name in names.items():
         same = [is_number(ATTRIBUTE, name, attribute)]
         for w, mask in enumerate(masks[attribute]):
@@ -87,9 +108,7 @@ def compacted(
                 own = exp.Paren(this=masked(word(w), mask, "source"))
                 same.append(exp.EQ(this=own, expression=column(word(w), name)))
         query.join(named(values, name), on=exp.and_(*same, copy=False), copy=False)
-    if names:
-        query.group_by(*(key.copy() for _, key in keys), copy=False)
-    return query
+    return query, keys
 
 
 def whole(members: exp.Table, k: int, sizes: tuple[int, int]) -> exp.Select:

@@ -12,7 +12,7 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query import extension, itemsets
+from sqlanon.query import cheapest, extension, itemsets
 from sqlanon.query.extension import Step
 from sqlanon.query.names import table
 
@@ -52,6 +52,18 @@ INSERT INTO labels VALUES (0, 0, 'a'), (0, 1, NULL), (0, 2, '*'), (1, 0, 'any');
 
 CREATE TABLE wide (itemset_0 BIGINT, itemset_1 BIGINT, support BIGINT);
 INSERT INTO wide VALUES (1, 2, 5), (2, 1, 7), (3, 1, 6);
+
+CREATE TABLE prices_of_nodes (attribute BIGINT, node BIGINT, cost BIGINT);
+INSERT INTO prices_of_nodes VALUES (0, 0, 0), (0, 1, 10), (0, 2, 100), (1, 4, 7);
+
+CREATE TABLE following (itemset_0 BIGINT, every_0 BIGINT, cost BIGINT);
+INSERT INTO following VALUES (0, 4, 9), (2, 4, 5), (2, 0, 6), (1, 4, 3);
+
+CREATE TABLE priced_combinations (word_0 BIGINT, size BIGINT, cost BIGINT);
+INSERT INTO priced_combinations VALUES (0, 2, 10), (1, 3, 1);
+
+CREATE TABLE best (itemset_0 BIGINT, every_0 BIGINT, cost BIGINT);
+INSERT INTO best VALUES (0, 1, 30), (0, 5, 20), (0, 6, 10);
 """
 CODES, VALUES, NODES = table("codes"), table("item_values"), table("nodes")
 PREFIXES, MEMBERS = table("prefixes"), table("members")
@@ -506,5 +518,84 @@ SNAPSHOTS = [
         """,
         [("a", "any", 3), (None, "any", 3), ("*", "any", 6)],
         ordered=True,
+    ),
+    Snapshot(
+        "cheapest finished",
+        cheapest.finished(table("itemsets"), (1, 1), 11),
+        """
+        SELECT
+          "itemset_0",
+          CAST(0 AS BIGINT) AS "every_0",
+          CAST(11 AS BIGINT) AS "cost"
+        FROM "itemsets"
+        """,
+        [(2, 0, 11), (0, 0, 11), (1, 0, 11)],
+    ),
+    Snapshot(
+        "cheapest",
+        cheapest.cheapest(MEMBERS, table("following"), NODES, table("prices_of_nodes"), FIRST),
+        """
+        SELECT
+          "member"."itemset_0",
+          "member"."every_0" & 7 AS "every_0",
+          MIN("own"."cost" + "following"."cost") AS "cost"
+        FROM "members" AS "member"
+        JOIN "nodes" AS "above"
+          ON "above"."attribute" = 0 AND "above"."every_0" = (
+            "member"."every_0" & 3
+          )
+        JOIN "prices_of_nodes" AS "own"
+          ON "own"."attribute" = "above"."attribute" AND "own"."node" = "above"."node"
+        JOIN "following" AS "following"
+          ON "following"."itemset_0" = (
+            "member"."itemset_0" + "above"."node"
+          )
+          AND "following"."every_0" = (
+            "member"."every_0" & 4
+          )
+        GROUP BY
+          "member"."itemset_0",
+          "member"."every_0" & 7
+        """,
+        [(0, 5, 9), (0, 1, 106), (0, 6, 13)],
+    ),
+    Snapshot(
+        "cheapest by_combination",
+        cheapest.by_combination(CODES, VALUES, table("best"), {0: (3, 0), 1: (4, 1)}, (2, 1)),
+        """
+        SELECT
+          "source"."word_0",
+          "source"."word_1",
+          "source"."size",
+          "best"."cost"
+        FROM "codes" AS "source"
+        JOIN "item_values" AS "value_0"
+          ON "value_0"."attribute" = 0 AND (
+            "source"."word_0" & 3
+          ) = "value_0"."word_0"
+        JOIN "item_values" AS "value_1"
+          ON "value_1"."attribute" = 1
+          AND (
+            "source"."word_0" & 4
+          ) = "value_1"."word_0"
+          AND (
+            "source"."word_1" & 1
+          ) = "value_1"."word_1"
+        JOIN "best" AS "best"
+          ON "best"."every_0" = (
+            CAST("value_0"."every_0" + "value_1"."every_0" AS BIGINT)
+          )
+        """,
+        [(1, 0, 1, 30), (5, 1, 2, 20), (6, 1, 1, 10)],
+    ),
+    Snapshot(
+        "cheapest lower_bound",
+        cheapest.lower_bound(table("priced_combinations")),
+        """
+        SELECT
+          CAST(COALESCE(SUM("size" * "cost"), 0) AS BIGINT)
+        FROM "priced_combinations"
+        """,
+        [(23,)],
     ),
 ]
