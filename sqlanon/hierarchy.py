@@ -119,16 +119,26 @@ class Hierarchy:
                 first = re.sub(r'"[^"]*("|$)', "", stream.readline())
                 stream.seek(0)
                 separator = delimiter or (";" if ";" in first else ",")
-                rows = [row for row in csv.reader(stream, delimiter=separator) if row]
+                reader = csv.reader(stream, delimiter=separator)
+                numbered = [(reader.line_num, row) for row in reader if row]
         except OSError as error:
             raise SourceError(f"hierarchy file '{path}': {error.strerror}") from None
         except UnicodeDecodeError:
             raise HierarchyError([f"hierarchy '{name}' is not a UTF-8 file"]) from None
         except csv.Error:
-            raise HierarchyError([f"hierarchy '{name}' is not a CSV file"]) from None
-        if rows and rows[0] == ["leaf", *(f"level{level}" for level in range(1, len(rows[0])))]:
-            del rows[0]
-        return cls.from_rows((_nullable(row) for row in rows), name=name)
+            where = f" from line {reader.line_num} on"
+            raise HierarchyError([f"hierarchy '{name}' is not a CSV file{where}"]) from None
+        if numbered and _is_header(numbered[0][1]):
+            del numbered[0]
+        try:
+            return cls.from_rows((_nullable(row) for _, row in numbered), name=name)
+        except HierarchyError as error:
+            faults = [*error.faults]
+        width = len(numbered[0][1]) if numbered else 0
+        ragged = [line for line, row in numbered if len(row) != width]
+        if ragged:
+            faults[0] += f"; see {_lines(ragged)}"
+        raise HierarchyError(faults)
 
     @classmethod
     def intervals(
@@ -294,6 +304,17 @@ def _builders(
         "dates": lambda units, _: Hierarchy.dates(*map(_text, _list(units))),
         "expressions": lambda texts, _: Hierarchy.expressions(*map(_text, _list(texts))),
     }
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return list(row) == ["leaf", *(f"level{level}" for level in range(1, len(row)))]
+
+
+def _lines(numbers: Sequence[int], most: int = 5) -> str:
+    """Lines of a file by their numbers, the first ones of many."""
+    shown = ", ".join(map(str, numbers[:most]))
+    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
+    return f"line {shown}" if len(numbers) == 1 else f"lines {shown}{more}"
 
 
 def _suppress(wanted: object, _: dict[str, Any]) -> Hierarchy:

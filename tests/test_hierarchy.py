@@ -80,6 +80,19 @@ def test_file_that_is_no_table_is_refused_without_its_values(written, content, e
     assert "secret" not in fault
 
 
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        ("a;x;*\nb;*\n", "see line 2"),
+        ('leaf;level1\n"a\n1";x\n\nb;x;*\nc\n', "see lines 5, 6"),
+        ("a;*\n" + "b\n" * 9, "see lines 2, 3, 4, 5, 6 and 4 more"),
+        ("a;*\n" + "b" * 200_000 + ";*\n", "not a CSV file from line 2 on"),
+    ],
+)
+def test_file_with_a_fault_names_its_lines(written, content, lines):
+    assert faults(Hierarchy.from_file, written(content))[0].endswith(lines)
+
+
 def test_file_that_is_missing_or_a_folder_is_a_source_error(tmp_path):
     for path in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(SourceError, match="hierarchy file"):
