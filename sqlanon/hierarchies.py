@@ -321,6 +321,7 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
                 csv.writer(stream, delimiter=";", lineterminator="\n").writerows([header, *paths])
             Path(draft).replace(file)
         except BaseException:
+            # Whatever stopped it, Ctrl-C included: no draft stays beside the file.
             Path(draft).unlink(missing_ok=True)
             raise
     except OSError as error:

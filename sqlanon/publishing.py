@@ -297,10 +297,9 @@ def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None
     try:
         with open_exported(exported, **target.limits) as (reader, written):
             _verified(reader, plan, written)
-    except BaseException:
+        exported.publish()
+    finally:
         exported.discard()
-        raise
-    exported.publish()
 
 
 def _where(source: exp.Table, target: Target) -> str:

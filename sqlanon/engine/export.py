@@ -109,6 +109,7 @@ def export(
             engine.run(_copy(_cast(table, types), exported))
         _on_disk(lambda: exported.written.chmod(0o600), target)
     except BaseException:
+        # Whatever stopped it, Ctrl-C included: half a file of records must not stay.
         exported.discard()
         raise
     return exported

@@ -40,6 +40,7 @@ class _Worker:
             try:
                 answer.put((action(), None))
             except BaseException as error:
+                # It is raised again by whoever waits for the answer, and would else be lost.
                 answer.put((None, error))
             del action, answer
 

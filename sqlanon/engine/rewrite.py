@@ -270,6 +270,7 @@ def _attached(engine: Engine, path: Path, name: str, **options: exp.Expr) -> Ite
     try:
         yield
     except BaseException:
+        # What stopped the work counts; that the file is still in use then would only hide it.
         with suppress(SqlanonError):
             engine.run(detach)
         raise

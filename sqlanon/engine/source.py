@@ -200,12 +200,12 @@ def open_source(
     if not isinstance(source, str | Path):
         raise SourceError(f"a {type(source).__name__} is no source; give a connection or a path")
     path = _existing(Path(source))
-    stack = ExitStack()
-    try:
+    with ExitStack() as stack:
         if is_database(path):
             engine = stack.enter_context(resources.connect(path, read_only=read_only))
             stack.callback(engine.release)
-            return OpenedSource(engine, _choose(engine, table), True, path, "duckdb", stack)
+            found = _choose(engine, table)
+            return OpenedSource(engine, found, True, path, "duckdb", stack.pop_all())
         engine = stack.enter_context(resources.connect())
         stack.callback(engine.release)
         engine.keep_file(path)
@@ -214,10 +214,7 @@ def open_source(
             raise SourceError(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
-        return OpenedSource(engine, found, True, path, "file", stack)
-    except BaseException:
-        stack.close()
-        raise
+        return OpenedSource(engine, found, True, path, "file", stack.pop_all())
 
 
 def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp.Table:
@@ -247,13 +244,10 @@ def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp
 
 
 def _open_connection(engine: DuckDB, table: object) -> OpenedSource:
-    stack = ExitStack()
-    stack.callback(engine.release)
-    try:
-        return OpenedSource(engine, _choose(engine, table), False, None, "connection", stack)
-    except BaseException:
-        stack.close()
-        raise
+    with ExitStack() as stack:
+        stack.callback(engine.release)
+        found = _choose(engine, table)
+        return OpenedSource(engine, found, False, None, "connection", stack.pop_all())
 
 
 def _choose(engine: DuckDB, table: object) -> exp.Table:
