@@ -435,6 +435,33 @@ def test_failure_writes_nothing_and_drops_its_temporaries(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("expression", ["CAST(value AS INTEGER)", "no_such_function(value)"])
+def test_an_expression_that_fails_says_what_became_of_the_callers_transaction(
+    connection, expression
+):
+    connection.execute(LONELY)
+    policy = Policy(
+        {"x": Hierarchy.expressions(expression)}, drop=["range"], models=[KAnonymity(3)]
+    )
+    with pytest.raises(SqlanonError) as alone:
+        sqlanon.plan(connection, "lonely", policy)
+    connection.execute("BEGIN")
+    with pytest.raises(type(alone.value)) as joined:
+        sqlanon.plan(connection, "lonely", policy)
+    told = "; your open transaction has failed with it; end it with ROLLBACK"
+    assert str(joined.value) == str(alone.value) + told
+    connection.execute("ROLLBACK")
+    assert connection.execute("SELECT count(*) FROM lonely").fetchall() == [(10,)]
+
+
+def test_an_error_that_leaves_the_callers_transaction_open_says_nothing_of_it(connection):
+    connection.execute(LONELY + "; BEGIN")
+    with pytest.raises(PolicyError) as caught:
+        sqlanon.plan(connection, "lonely", Policy(["x"], models=[KAnonymity(11)]))
+    assert "transaction" not in str(caught.value)
+    connection.execute("COMMIT")
+
+
 def broken_plan(connection):
     """A plan that promises what its levels do not keep, as an edited plan file may."""
     plan = sqlanon.plan(connection, "lonely", LETTERS)

@@ -15,7 +15,7 @@ from sqlanon.engine.base import Row, render
 from sqlanon.engine.catalog import Catalog, is_frame, qualified, read_catalog, variable
 from sqlanon.engine.faults import attempt, called, doing, fault
 from sqlanon.engine.interrupts import interruptible
-from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -210,11 +210,23 @@ class DuckDB:
     def transaction(self) -> Iterator[None]:
         """All statements inside take effect together, or none does.
 
-        Joins a transaction that is open already, and then leaves its end to whoever began it.
+        Joins a transaction that is open already, and then leaves its end to whoever began it. A
+        statement that fails in it, and be it an expression of the user's that does not fit one
+        value, makes DuckDB refuse all that follows: the error then says so.
         """
-        if self._transaction_is_open():
+        if self._in_own_transaction:
             yield
             return
+        if self._transaction_is_open():
+            try:
+                yield
+            except SqlanonError as error:
+                if not self._is_aborted():
+                    raise
+                told = _with_rollback(error)
+            else:
+                return
+            raise told
         self.run(exp.Transaction())
         self._in_own_transaction = True
         try:
@@ -307,6 +319,14 @@ class DuckDB:
         ask = self.prepare(_CURRENT_TRANSACTION)
         return ask([]) == ask([])
 
+    def _is_aborted(self) -> bool:
+        """Whether a statement of the open transaction has failed, after which none can run."""
+        try:
+            self.connection.execute(render(_CURRENT_TRANSACTION, self.dialect))
+        except duckdb.TransactionException:
+            return True
+        return False
+
     def _scans_variables(self) -> bool:
         name = exp.Literal.string("python_enable_replacements")
         setting = exp.select(exp.Anonymous(this="current_setting", expressions=[name]))
@@ -326,6 +346,14 @@ class DuckDB:
             table = qualified("temp", "main", name)
             self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
         del self._temporaries[mark:]
+
+
+def _with_rollback(error: SqlanonError) -> SqlanonError:
+    """The same error, which says besides what became of the caller's transaction."""
+    told = "your open transaction has failed with it; end it with ROLLBACK"
+    if isinstance(error, HierarchyError):
+        return HierarchyError([*error.faults, told])
+    return type(error)(f"{error}; {told}")
 
 
 def type_of(text: str) -> exp.DataType:
