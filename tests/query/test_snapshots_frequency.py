@@ -17,6 +17,32 @@ from sqlanon.query.names import table
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
 HELD = Prices({0: [1], 1: [2]}, held=table("priced"))
 
+# What is asked of small classes, and the classes of fewer than four records of two words.
+SELECT_SMALL = """
+    SELECT
+        "small"."number",
+        CAST(COUNT(*) AS BIGINT),
+        CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
+        CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+"""
+SMALL_CODES = """
+    FROM (
+        SELECT
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0" AS "word_0",
+            "source"."word_1" & "nodes"."mask_1" AS "word_1",
+            SUM("source"."size") AS "class_size"
+        FROM "codes" AS "source"
+        CROSS JOIN "nodes"
+        GROUP BY
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0",
+            "source"."word_1" & "nodes"."mask_1"
+        HAVING
+            SUM("source"."size") < 4
+    ) AS "small"
+"""
+
 SNAPSHOTS = [
     Snapshot(
         "roll_up",
@@ -193,29 +219,15 @@ SNAPSHOTS = [
                 UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
                 UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
         )
-        SELECT
-            "small"."number",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+        """
+        + SELECT_SMALL
+        + """
             CAST(COALESCE(SUM("small"."class_size" * (
                 0
             )), 0) AS BIGINT)
-        FROM (
-            SELECT
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0" AS "word_0",
-                "source"."word_1" & "nodes"."mask_1" AS "word_1",
-                SUM("source"."size") AS "class_size"
-            FROM "codes" AS "source"
-            CROSS JOIN "nodes"
-            GROUP BY
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0",
-                "source"."word_1" & "nodes"."mask_1"
-            HAVING
-                SUM("source"."size") < 4
-        ) AS "small"
+        """
+        + SMALL_CODES
+        + """
         GROUP BY
             "small"."number"
         """,
@@ -235,29 +247,15 @@ SNAPSHOTS = [
                 UNNEST(CAST(? AS BIGINT[])) AS "mask_0_0",
                 UNNEST(CAST(? AS BIGINT[])) AS "mask_0_1"
         )
-        SELECT
-            "small"."number",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+        """
+        + SELECT_SMALL
+        + """
             CAST(COALESCE(SUM("small"."class_size" * (
                 COALESCE("price_0"."cost", 0)
             )), 0) AS BIGINT)
-        FROM (
-            SELECT
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0" AS "word_0",
-                "source"."word_1" & "nodes"."mask_1" AS "word_1",
-                SUM("source"."size") AS "class_size"
-            FROM "codes" AS "source"
-            CROSS JOIN "nodes"
-            GROUP BY
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0",
-                "source"."word_1" & "nodes"."mask_1"
-            HAVING
-                SUM("source"."size") < 4
-        ) AS "small"
+        """
+        + SMALL_CODES
+        + """
         JOIN "nodes"
             ON "nodes"."number" = "small"."number"
         LEFT JOIN "prices" AS "price_0"
@@ -285,11 +283,9 @@ SNAPSHOTS = [
                 UNNEST(CAST(? AS BIGINT[])) AS "level_0",
                 UNNEST(CAST(? AS BIGINT[])) AS "level_1"
         )
-        SELECT
-            "small"."number",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+        """
+        + SELECT_SMALL
+        + """
             CAST(COALESCE(
                 SUM(
                     "small"."class_size" * (
@@ -332,11 +328,9 @@ SNAPSHOTS = [
             None,
         ),
         """
-        SELECT
-            "small"."number",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+        """
+        + SELECT_SMALL
+        + """
             CAST(COALESCE(SUM("small"."class_size" * (
                 0
             )), 0) AS BIGINT),

@@ -29,6 +29,34 @@ ZIP = recode.recode(PEOPLE, "zip", Hierarchy.prefix(2), 1, TEXT)
 ZIP_TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
 PAIRS = Suppressed(Suppression(2))
 
+# The classes of fewer than two records by sex, before what is selected of the others.
+SMALL_PAIRS = """
+    WITH "sqlanon_details" AS (
+        SELECT
+            "record"."sex" AS "key_0",
+            CAST(COUNT(*) AS BIGINT) AS "size"
+        FROM "people" AS "record"
+        GROUP BY
+            "record"."sex"
+    ), "sqlanon_suppressed_1" AS (
+        SELECT
+            "key_0",
+            MAX("required") AS "required"
+        FROM (
+            SELECT
+                "key_0",
+                CAST(0 AS BIGINT) AS "required"
+            FROM "sqlanon_details"
+            GROUP BY
+                "key_0"
+            HAVING
+                SUM("size") < 2
+        ) AS "parts"
+        GROUP BY
+            "key_0"
+    )
+"""
+
 SNAPSHOTS = [
     Snapshot(
         "recode of a rule",
@@ -102,31 +130,8 @@ SNAPSHOTS = [
             {"sex": SEX, "zip": ZIP_TOP},
             suppressed=PAIRS,
         ),
-        """
-        WITH "sqlanon_details" AS (
-            SELECT
-                "record"."sex" AS "key_0",
-                CAST(COUNT(*) AS BIGINT) AS "size"
-            FROM "people" AS "record"
-            GROUP BY
-                "record"."sex"
-        ), "sqlanon_suppressed_1" AS (
-            SELECT
-                "key_0",
-                MAX("required") AS "required"
-            FROM (
-                SELECT
-                    "key_0",
-                    CAST(0 AS BIGINT) AS "required"
-                FROM "sqlanon_details"
-                GROUP BY
-                    "key_0"
-                HAVING
-                    SUM("size") < 2
-            ) AS "parts"
-            GROUP BY
-                "key_0"
-        )
+        SMALL_PAIRS
+        + """
         SELECT
             "record"."sex" AS "sex",
             CAST('*' AS TEXT) AS "zip",
@@ -149,31 +154,8 @@ SNAPSHOTS = [
         recode.published(
             PEOPLE, {"sex": None, "job": None}, {"sex": SEX}, suppressed=PAIRS, kept_label="?"
         ),
-        """
-        WITH "sqlanon_details" AS (
-            SELECT
-                "record"."sex" AS "key_0",
-                CAST(COUNT(*) AS BIGINT) AS "size"
-            FROM "people" AS "record"
-            GROUP BY
-                "record"."sex"
-        ), "sqlanon_suppressed_1" AS (
-            SELECT
-                "key_0",
-                MAX("required") AS "required"
-            FROM (
-                SELECT
-                    "key_0",
-                    CAST(0 AS BIGINT) AS "required"
-                FROM "sqlanon_details"
-                GROUP BY
-                    "key_0"
-                HAVING
-                    SUM("size") < 2
-            ) AS "parts"
-            GROUP BY
-                "key_0"
-        )
+        SMALL_PAIRS
+        + """
         SELECT
             CASE WHEN NOT "small"."required" IS NULL THEN '?' ELSE CAST("record"."sex" AS TEXT) END
                 AS "sex",
