@@ -1,0 +1,42 @@
+"""Demands: clusters judged by their counts of values, against ten lines of Python."""
+
+from __future__ import annotations
+
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lattice_oracle import JOB_PATHS, ORDERS, closenesses, diversities, fails
+
+from sqlanon.privacy import LDiversity
+from sqlanon.search.demands import Demand
+
+clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
+
+
+def demand_of(model, whole):
+    """The demand by the distribution of all values, and what their numbers are."""
+    present = [value for value in ORDERS[0] if value in whole]
+    counts = np.array([whole.count(value) for value in present])
+    inner = list(zip(*(JOB_PATHS[value][:-1] for value in present), strict=True))
+    nodes = tuple(np.unique(level, return_inverse=True)[1] for level in inner)
+    return Demand(0, model, counts, nodes), present
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(diversities, closenesses), st.lists(clusters, min_size=1, max_size=4))
+def test_demands_are_what_brute_force_says(model, groups):
+    whole = [value for group in groups for value in group]
+    if not whole:
+        return
+    demand, present = demand_of(model, whole)
+    counts = np.array([[group.count(value) for value in present] for group in groups])
+    held = demand.holds(counts).tolist()
+    assert held == [not fails(model, group, whole) for group in groups]
+
+
+@pytest.mark.parametrize("number", range(2, 51))
+def test_a_uniform_cluster_of_exactly_l_values_passes_entropy_l(number):
+    demand = Demand(0, LDiversity(number, "entropy"), np.ones(number, np.int64))
+    assert demand.holds(np.full((1, number), 3)).tolist() == [True]
