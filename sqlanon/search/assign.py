@@ -1,0 +1,86 @@
+"""Records that no cluster has yet: each goes where it costs least.
+
+Clusters that may not stand alone, being too small or failing the demand, are merged likewise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.search.clusters import Clusters, Problem, closures, members, renumbered
+from sqlanon.search.taxonomy import Numbers
+
+
+def assign_rest(problem: Problem, label: Numbers) -> Clusters:
+    """Puts every record without a cluster into one, and mends what then fails the demand.
+
+    Args:
+        problem: The table.
+        label: Per record its cluster, or `NOWHERE`.
+
+    Raises:
+        UnsatisfiableError: All records together do not satisfy the demand.
+    """
+    label = renumbered(label)
+    if label.max(initial=-1) < 0:
+        return mend(problem, Clusters.of(problem, np.zeros(problem.records, np.int64)))
+    nodes, sizes = closures(problem, label), np.bincount(label[label >= 0])
+    costs = problem.cost(nodes)
+    for record in np.flatnonzero(label < 0):
+        joined = join(problem, nodes, problem.leaves[record])
+        dearer = problem.cost(joined)
+        cluster = int((dearer * (sizes + 1) - costs * sizes).argmin())
+        label[record] = cluster
+        sizes[cluster] += 1
+        nodes[cluster], costs[cluster] = joined[cluster], dearer[cluster]
+    return mend(problem, Clusters.of(problem, label))
+
+
+def join(problem: Problem, nodes: Numbers, other: Numbers) -> Numbers:
+    """The closure of each node tuple with another one, shape `(tuples, columns)`."""
+    columns = enumerate(problem.taxonomies)
+    return np.stack(
+        [t.join(nodes[:, j], np.broadcast_to(other[j], len(nodes))) for j, t in columns], axis=1
+    )
+
+
+def mend(problem: Problem, clusters: Clusters) -> Clusters:
+    """Merges each cluster that is too small or fails the demand with the one it costs least with.
+
+    Raises:
+        UnsatisfiableError: All records together do not satisfy the demand.
+    """
+    held = members(clusters)
+    nodes = clusters.nodes.copy()
+    alive = np.ones(len(held), np.bool_)
+    waiting = [c for c, records in enumerate(held) if not problem.satisfies(records)]
+    while waiting:
+        cluster = waiting.pop()
+        if not alive[cluster] or problem.satisfies(held[cluster]):
+            continue
+        others = np.flatnonzero(alive & (np.arange(len(held)) != cluster))
+        if not len(others):
+            raise UnsatisfiableError(
+                "all records in one cluster do not satisfy the models of the sensitive "
+                "attributes; weaken them"
+            )
+        partner = _nearest(problem, held, nodes, cluster, others)
+        held[partner] = np.concatenate([held[partner], held[cluster]])
+        nodes[partner] = join(problem, nodes[[partner]], nodes[cluster])[0]
+        alive[cluster] = False
+        waiting.append(partner)
+    label = clusters.label.copy()
+    for survivor in np.flatnonzero(alive):
+        label[held[survivor]] = survivor
+    return Clusters.of(problem, label)
+
+
+def _nearest(
+    problem: Problem, held: list[Numbers], nodes: Numbers, cluster: int, others: Numbers
+) -> int:
+    """The cluster whose union with another one adds least to the loss."""
+    sizes = np.array([len(held[other]) for other in others])
+    joined = problem.cost(join(problem, nodes[others], nodes[cluster]))
+    added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[others]) * sizes
+    return int(others[added.argmin()])

@@ -1,0 +1,34 @@
+"""A lower bound on the loss of any k-anonymous clustering.
+
+Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.search.clusters import Candidates, Problem
+from sqlanon.search.direct import sweep
+from sqlanon.search.taxonomy import Numbers
+
+
+def record_bounds(problem: Problem, candidates: Candidates) -> Numbers:
+    """Per record the cost of the cheapest closed frequent itemset that holds it [units].
+
+    A cluster's closure is a closed itemset with at least k records, so no record costs less. That
+    needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed frequent
+    itemsets as candidates. A record that no candidate holds counts as nothing.
+    """
+    bounds = np.zeros(problem.records, np.int64)
+
+    def take(candidate: int, records: Numbers) -> bool:
+        bounds[records] = candidates.cost[candidate]
+        return True
+
+    sweep(problem, candidates, 1, take)
+    return bounds
+
+
+def lower_bound(problem: Problem, candidates: Candidates) -> int:
+    """The least that any clustering into clusters of at least k records can lose [units]."""
+    return int(record_bounds(problem, candidates).sum())

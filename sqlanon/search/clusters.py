@@ -1,0 +1,252 @@
+"""Local recoding as numbers: records, candidate itemsets, and clusters with their closures.
+
+A record is a row of leaf numbers, one for each quasi-identifier. A cluster is a set of at least k
+records, published as its closure: per column the lowest node that holds all of them. What a search
+minimizes is the sum over clusters of size times the closure's cost.
+
+Source: Kenig 2009, sections 4.1 and 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.search.taxonomy import Numbers, Taxonomy
+
+Mask = NDArray[np.bool_]
+NOWHERE = -1
+"""The cluster of a record that is suppressed."""
+
+
+class Demand(Protocol):
+    """What every cluster must satisfy beside its size, such as l-diversity and t-closeness."""
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying clusters without common records satisfies it."""
+
+    def holds(self, records: Numbers) -> bool:
+        """Whether a cluster of these records, given by their numbers, satisfies it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A table to cut into clusters.
+
+    Args:
+        taxonomies: Per column its nodes and what a cell at each costs [units].
+        leaves: Leaf numbers, shape `(records, columns)`. Their order decides ties, so a caller who
+            wants the same result for any order of rows sorts them.
+        k: Smallest cluster allowed [records].
+        demand: What else a cluster must satisfy.
+
+    Raises:
+        UnsatisfiableError: There are fewer than k records.
+    """
+
+    taxonomies: tuple[Taxonomy, ...]
+    leaves: Numbers
+    k: int
+    demand: Demand | None = None
+
+    def __post_init__(self) -> None:
+        if self.records < self.k:
+            raise UnsatisfiableError(
+                f"k is {self.k}, but there are {self.records} records; lower k"
+            )
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        return len(self.leaves)
+
+    @property
+    def root(self) -> Numbers:
+        """The node tuple that holds everything."""
+        return np.array([taxonomy.root for taxonomy in self.taxonomies], np.int64)
+
+    def cost(self, nodes: Numbers) -> Numbers:
+        """What a record generalized to a node tuple costs [units].
+
+        Args:
+            nodes: Node numbers, shape `(..., columns)`.
+        """
+        total = np.zeros(nodes.shape[:-1], np.int64)
+        for column, taxonomy in enumerate(self.taxonomies):
+            total += taxonomy.cost[nodes[..., column]]
+        return total
+
+    def satisfies(self, records: Numbers) -> bool:
+        """Whether these records may be a cluster."""
+        return len(records) >= self.k and (self.demand is None or self.demand.holds(records))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Itemsets that a cover may use, in the order in which ties are broken.
+
+    The order is by cost, then the smaller support, then the node numbers. Among equal costs the
+    rare itemsets go first, because the frequent ones have other records left.
+
+    Args:
+        nodes: Node tuples, shape `(candidates, columns)`.
+        support: Records that each holds.
+        cost: What a record generalized to it costs [units].
+        rank: Place of each in the lexicographic order of the node numbers.
+    """
+
+    nodes: Numbers
+    support: Numbers
+    cost: Numbers
+    rank: Numbers
+
+    @classmethod
+    def of(cls, problem: Problem, nodes: Numbers, support: Numbers) -> Candidates:
+        """Sorts mined itemsets; those with fewer than k records are left out.
+
+        Args:
+            problem: The table that they were mined from.
+            nodes: Node tuples, shape `(candidates, columns)`, each once.
+            support: Records that each holds.
+        """
+        kept = np.flatnonzero(support >= problem.k)
+        nodes, support = np.asarray(nodes)[kept], np.asarray(support, np.int64)[kept]
+        cost = problem.cost(nodes)
+        keys = _packed(nodes, problem.taxonomies)
+        rank = np.empty(len(nodes), np.int64)
+        rank[np.lexsort(keys[::-1])] = np.arange(len(nodes))
+        order = np.lexsort((rank, support, cost))
+        return cls(nodes[order], support[order], cost[order], rank[order])
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def cheaper_than(self, limit: float) -> Candidates:
+        """Those that cost less than a limit [units]."""
+        end = int(np.searchsorted(self.cost, limit, side="left"))
+        return Candidates(self.nodes[:end], self.support[:end], self.cost[:end], self.rank[:end])
+
+
+def _packed(nodes: Numbers, taxonomies: Sequence[Taxonomy]) -> list[Numbers]:
+    """As few numbers for each node tuple as keep their order by the narrowest columns first."""
+    keys, room = [np.zeros(len(nodes), np.int64)], 1
+    for column in narrow_first(taxonomies):
+        width = len(taxonomies[column].cost)
+        if room * width >= 2**62:
+            keys.append(np.zeros(len(nodes), np.int64))
+            room = 1
+        keys[-1] = keys[-1] * width + nodes[:, column]
+        room *= width
+    return keys
+
+
+def narrow_first(taxonomies: Sequence[Taxonomy]) -> list[int]:
+    """The columns by number of nodes."""
+    return sorted(range(len(taxonomies)), key=lambda column: len(taxonomies[column].cost))
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """A partition of the records.
+
+    Args:
+        label: Per record the number of its cluster, or `NOWHERE`.
+        nodes: Per cluster its node tuple, shape `(clusters, columns)`.
+    """
+
+    label: Numbers
+    nodes: Numbers
+
+    @classmethod
+    def of(cls, problem: Problem, label: Numbers) -> Clusters:
+        """Clusters by any numbers, renumbered by their first record and closed.
+
+        Clusters with one closure are one class of the published table. They become one cluster,
+        unless the demand may fail for their union.
+        """
+        label = renumbered(label)
+        nodes = closures(problem, label)
+        if problem.demand is None or problem.demand.union_closed:
+            _, same = np.unique(nodes, axis=0, return_inverse=True)
+            within = label >= 0
+            label = label.copy()
+            label[within] = same.ravel()[label[within]]
+            label = renumbered(label)
+            nodes = closures(problem, label)
+        return cls(label, nodes)
+
+    @property
+    def sizes(self) -> Numbers:
+        """Records of each cluster."""
+        return np.bincount(self.label[self.label >= 0], minlength=len(self.nodes))
+
+    def loss(self, problem: Problem) -> int:
+        """Cost of all records, suppressed ones at the root [units]."""
+        suppressed = int((self.label == NOWHERE).sum()) * int(problem.cost(problem.root))
+        return int((self.sizes * problem.cost(self.nodes)).sum()) + suppressed
+
+
+def renumbered(label: Numbers) -> Numbers:
+    """The same clusters, numbered in the order of their first records."""
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    held = label[first] >= 0
+    number = np.full(len(first), NOWHERE, np.int64)
+    number[np.flatnonzero(held)[np.argsort(first[held])]] = np.arange(int(held.sum()))
+    found: Numbers = number[inverse.ravel()]
+    return found
+
+
+def runs(label: Numbers) -> tuple[Numbers, Numbers]:
+    """Records in the order of their clusters, and where each cluster 0, 1, … starts.
+
+    Every cluster up to the last has a record.
+    """
+    order = np.argsort(label, kind="stable")
+    order = order[np.searchsorted(label[order], 0) :]
+    starts = np.searchsorted(label[order], np.arange(int(label.max(initial=NOWHERE)) + 1))
+    return order, starts
+
+
+def closures(problem: Problem, label: Numbers) -> Numbers:
+    """Per cluster 0, 1, … its closure, shape `(clusters, columns)`."""
+    order, starts = runs(label)
+    return closed(problem, problem.leaves[order], starts)
+
+
+def closed(problem: Problem, leaves: Numbers, starts: Numbers) -> Numbers:
+    """The closure of each run of records.
+
+    Args:
+        problem: The table.
+        leaves: Leaf numbers, shape `(records, columns)`.
+        starts: Where each run starts.
+    """
+    if not len(starts):
+        return np.zeros((0, leaves.shape[1]), np.int64)
+    low = np.minimum.reduceat(leaves, starts, axis=0)
+    high = np.maximum.reduceat(leaves, starts, axis=0)
+    columns = enumerate(problem.taxonomies)
+    return np.stack([t.closure(low[:, j], high[:, j]) for j, t in columns], axis=1)
+
+
+def members(clusters: Clusters) -> list[Numbers]:
+    """The records of each cluster."""
+    order, starts = runs(clusters.label)
+    return np.split(order, starts[1:]) if len(starts) else []
+
+
+def check(problem: Problem, clusters: Clusters) -> None:
+    """Refuses clusters that may not be published.
+
+    Raises:
+        PolicyError: A cluster is smaller than k or fails the demand, which is a bug of the search.
+    """
+    bad = sum(not problem.satisfies(records) for records in members(clusters))
+    if bad:
+        raise PolicyError(f"{bad} clusters do not satisfy the models")

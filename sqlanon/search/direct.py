@@ -1,0 +1,86 @@
+"""Direct cover: candidates in the order of their cost, each as a cluster of what it still covers.
+
+Source: Park and Shim 2007, section 4.5 (APPROX-DR); over generalizations, Kenig 2009, chapter 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sqlanon.search.assign import assign_rest
+from sqlanon.search.clusters import NOWHERE, Candidates, Clusters, Problem
+from sqlanon.search.memberships import BitMaps, Words, counted, flags
+from sqlanon.search.taxonomy import Numbers
+
+BATCH = 2048
+"""Candidates whose members are made at once."""
+SPARSE = 0.1
+"""Share of covered records beyond which the bit maps are made anew over the others alone."""
+
+
+def direct_cover(problem: Problem, candidates: Candidates) -> Clusters:
+    """Clusters in the order of cost; what remains goes where it costs least.
+
+    Raises:
+        UnsatisfiableError: Nothing covers any record, and all records together do not satisfy the
+            demand.
+    """
+    return assign_rest(problem, _greedy(problem, candidates))
+
+
+def published_direct_cover(problem: Problem, candidates: Candidates) -> Clusters:
+    """The same as it was published: what remains, fewer than k records or more, is suppressed."""
+    return Clusters.of(problem, _greedy(problem, candidates))
+
+
+def _greedy(problem: Problem, candidates: Candidates) -> Numbers:
+    """Per record its cluster; a candidate is taken while it covers k records still uncovered."""
+    label = np.full(problem.records, NOWHERE, np.int64)
+    made = 0
+
+    def take(_: int, records: Numbers) -> bool:
+        nonlocal made
+        if not problem.satisfies(records):
+            return False
+        label[records] = made
+        made += 1
+        return True
+
+    sweep(problem, candidates, problem.k, take)
+    return label
+
+
+def sweep(
+    problem: Problem, candidates: Candidates, least: int, take: Callable[[int, Numbers], bool]
+) -> None:
+    """Offers each candidate, in order, the records that it holds and none before it has taken.
+
+    Args:
+        problem: The table.
+        candidates: In the order in which they are offered.
+        least: Records that an offer has at least.
+        take: Called with a candidate and the records; whether it takes them.
+    """
+    left = np.arange(problem.records)
+    gone = np.zeros(problem.records, np.bool_)
+    maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
+    for start in range(0, len(candidates), BATCH):
+        part = slice(start, start + BATCH)
+        bits = maps.members(candidates.nodes[part], candidates.rank[part])
+        taken = np.zeros(maps.words, np.uint64)
+        for place in np.flatnonzero(counted(bits) >= least):
+            fresh: Words = bits[place] & ~taken
+            if counted(fresh) < least:
+                continue
+            if take(start + int(place), left[flags(fresh, len(left))]):
+                taken |= fresh
+        gone |= flags(taken, len(left))
+        if gone.mean() > SPARSE:
+            left, gone = left[~gone], np.zeros(int((~gone).sum()), np.bool_)
+            maps = maps.of_records(problem.leaves[left])
+        elif taken.any():
+            maps.clear(taken)
+        if not len(left):
+            return
