@@ -1,13 +1,15 @@
-"""Codes for mining: the frequent nodes of every hierarchy, numbered and packed into bit fields.
+"""Codes for mining: the frequent nodes of every hierarchy, packed into bit fields.
 
 Nodes below k records are left out first: no frequent itemset holds one (Kenig 2009, algorithm 16,
 steps 2-4). What remains of a hierarchy is a laminar forest, and values that no frequent node tells
 apart are one value from then on.
 
-A value's code holds, per node above it, its place among the frequent children of that node, from
-1. A value below none of these children has no bit set in `every` and all of them set in `some`, so
-that it agrees with nothing, not even with its like: a group of k records needs two of that kind,
-which differ below the node, since one alone has less than k records.
+The code of a value is its path from the top: per depth a field with the place of its node among the
+children of the node above, from 1; fields below its deepest node are 0. So the code of a node above
+it is the same without the fields further down. With that goes what records agree on: `every` is the
+code, and `some` too, but for the field below the deepest node, which has all bits set there. Values
+of the same deepest node thus agree on nothing below it. They need not: if all records of an itemset
+had one lower node in common, it would be frequent.
 """
 
 from __future__ import annotations
@@ -96,14 +98,15 @@ class Forest:
 
     @property
     def score(self) -> float:
-        """How much the attribute tells records apart [bits]: entropy and log2 of its values.
+        """How much the attribute tells records apart: entropy times log2 of its values [bits^2].
 
         Attributes are mined in descending order of it. Those with few values come last: then the
         members of an itemset differ little in what is still to come, and members alike are one row.
+        Near-constant ones come after those of as many values: they hardly make an itemset smaller.
         """
         held = np.bincount(self.deepest + 1, weights=self.records)
         shares = held[held > 0] / held.sum()
-        return float(np.log2(len(shares)) - (shares * np.log2(shares)).sum())
+        return float(np.log2(len(shares)) * -(shares * np.log2(shares)).sum())
 
     def ancestors(self, node: int) -> list[int]:
         """A node and those above it, upwards; none for -1."""
@@ -120,32 +123,31 @@ class ItemCodes:
 
     Args:
         forests: Per attribute its frequent nodes.
-        places: `places[attribute][depth]` tells the children of a node of that depth apart.
-        words: Number of words of a record's code.
-        nodes: Per attribute the field of an itemset that holds its node's index in the forest.
-        itemset_words: Number of words of an itemset.
+        fields: `fields[attribute][depth]` tells the children of a node of that depth apart.
+        words: Number of words.
     """
 
     forests: tuple[Forest, ...]
-    places: tuple[tuple[Field, ...], ...]
+    fields: tuple[tuple[Field, ...], ...]
     words: int
-    nodes: tuple[Field, ...]
-    itemset_words: int
 
     @classmethod
     def of(cls, forests: Sequence[Forest]) -> ItemCodes:
-        """Packs the fields.
+        """Packs the fields, the first attribute's coarsest one into the highest bits.
 
-        The first attribute's node has the highest bits of the last word, so that itemsets in the
-        order of their words, the last one first, are in the order of their nodes.
+        So itemsets in the order of their words, the last one first, have their nodes in the order
+        of the trees, each before those below it.
         """
-        widths = [_widths(forest) for forest in forests]
-        fields, words = _packed([width for own in widths for width in own])
-        rest = iter(fields)
-        places = tuple(tuple(next(rest) for _ in own) for own in widths)
-        indices = [max(len(forest.numbers) - 1, 0).bit_length() for forest in forests]
-        nodes, itemset_words = _packed(indices[::-1])
-        return cls(tuple(forests), places, words, tuple(nodes[::-1]), itemset_words)
+        widths = [_widths(forest)[::-1] for forest in reversed(forests)]
+        packed, words = _packed([width for own in widths for width in own])
+        rest = iter(packed)
+        fields = [tuple(next(rest) for _ in own)[::-1] for own in widths]
+        return cls(tuple(forests), tuple(reversed(fields)), words)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether an attribute has no frequent node, so that there is no itemset."""
+        return any(not len(forest.numbers) for forest in self.forests)
 
     @property
     def order(self) -> list[int]:
@@ -153,42 +155,55 @@ class ItemCodes:
         varying = [n for n, forest in enumerate(self.forests) if not forest.is_constant]
         return sorted(varying, key=lambda n: (-self.forests[n].score, n))
 
-    def bits(self, attribute: int) -> Words:
-        """Per word the bits of an attribute."""
+    def bits(self, attribute: int, low: int = 0, high: int | None = None) -> Words:
+        """Per word the bits of an attribute's fields of depths from `low` to below `high`."""
         masks = [0] * self.words
-        for field in self.places[attribute]:
+        for field in self.fields[attribute][low:high]:
             masks[field.word] |= field.mask
         return tuple(masks)
 
-    def splits(self, attribute: int) -> list[Words]:
-        """Per node the bits in which its records must differ, unless a lower node holds them all.
-
-        Source: Kenig 2009, definition 7.4.1.
-        """
-        forest, fields = self.forests[attribute], self.places[attribute]
-        pairs = zip(forest.depths.tolist(), forest.children[:-1].tolist(), strict=True)
-        return [_bits(fields[depth] if below else None, self.words) for depth, below in pairs]
-
-    def codes(self, attribute: int) -> dict[int, tuple[Words, Words]]:
-        """By the deepest node of a value, `every` and `some` of its code; -1 for no node."""
-        forest, fields = self.forests[attribute], self.places[attribute]
-        places, children = forest.places, forest.children
-        found = {}
-        for node in np.unique(forest.deepest).tolist():
-            every = [0] * self.words
+    def codes(self, attribute: int) -> list[Words]:
+        """Per node its code."""
+        forest, fields = self.forests[attribute], self.fields[attribute]
+        places, found = forest.places, []
+        for node in range(len(forest.numbers)):
+            code = [0] * self.words
             for held in forest.ancestors(node):
                 if held != forest.top:
                     field = fields[int(forest.depths[held]) - 1]
-                    every[field.word] |= places[held] << field.offset
-            depth = int(forest.depths[node]) if node >= 0 else 0
-            open_bits = _bits(fields[depth] if children[node] else None, self.words)
-            some = tuple(a | b for a, b in zip(every, open_bits, strict=True))
-            found[node] = (tuple(every), some)
+                    code[field.word] |= places[held] << field.offset
+            found.append(tuple(code))
         return found
 
+    def some(self, attribute: int, node: int, code: Words) -> Words:
+        """What any of the values of a deepest node may have set.
 
-def _bits(field: Field | None, words: int) -> Words:
-    return tuple(field.mask if field and field.word == w else 0 for w in range(words))
+        Args:
+            attribute: The attribute.
+            node: The node; -1 for none.
+            code: Its code.
+        """
+        depth = int(self.forests[attribute].depths[node]) if node >= 0 else 0
+        below = self.bits(attribute, depth, depth + 1)
+        return tuple(own | other for own, other in zip(code, below, strict=True))
+
+    def nodes(self, attribute: int, words: Sequence[Numbers]) -> Numbers:
+        """The nodes of itemsets, by their numbers in the taxonomy.
+
+        Args:
+            attribute: The attribute.
+            words: The words of their codes, one number per itemset.
+        """
+        forest = self.forests[attribute]
+        below = np.argsort(forest.parents, kind="stable")
+        first = np.concatenate(([0], np.cumsum(np.roll(forest.children, 1))[:-1]))
+        found = np.full(len(words[0]), -1 if forest.top is None else forest.top)
+        for field in self.fields[attribute]:
+            place = (words[field.word] >> field.offset) & (field.mask >> field.offset)
+            deeper = np.flatnonzero(place)
+            found[deeper] = below[first[found[deeper] + 1] + place[deeper] - 1]
+        numbers: Numbers = forest.numbers[found]
+        return numbers
 
 
 def _widths(forest: Forest) -> list[int]:
@@ -198,7 +213,7 @@ def _widths(forest: Forest) -> list[int]:
     np.maximum.at(most, forest.depths, children[:-1])
     if forest.top is None:
         most[0] = children[-1]
-    return [int(number).bit_length() for number in most]
+    return [int(number).bit_length() for number in most[:-1]]
 
 
 def _packed(widths: Sequence[int]) -> tuple[list[Field], int]:

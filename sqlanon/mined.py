@@ -22,7 +22,7 @@ from sqlanon.search.taxonomy import Taxonomy
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Itemsets in the order of their nodes, as arrays of one length.
+    """Itemsets as arrays of one length, in the order of the trees, the first attribute first.
 
     Args:
         nodes: Per attribute the number of the itemset's node in the attribute's taxonomy, in the
@@ -41,19 +41,17 @@ class Members:
     Args:
         encoded: The table that was mined.
         values: Per attribute and leaf its packed code and its code for mining.
-        nodes: Per attribute and value the nodes above it.
         levels: Per attribute in the order of mining what was known of it, and the members of the
             itemsets without it.
     """
 
     encoded: Encoded
     values: exp.Table
-    nodes: exp.Table
     levels: tuple[tuple[Step, exp.Table], ...]
 
     def drop(self, engine: Engine) -> None:
         """Drops their tables."""
-        for table in (self.values, self.nodes, *(members for _, members in self.levels)):
+        for table in (self.values, *(members for _, members in self.levels)):
             engine.run(drop_table(table, exists=True))
 
 
@@ -81,12 +79,9 @@ class Itemsets:
         Args:
             engine: The one that found them.
         """
-        rows = engine.fetch(itemsets.ordered(self.table, self.codes.itemset_words))
+        rows = engine.fetch(itemsets.ordered(self.table, self.codes.words))
         words = [column.to_numpy() for column in rows.columns[:-1]]
-        nodes = []
-        for field, forest in zip(self.codes.nodes, self.codes.forests, strict=True):
-            own = (words[field.word] >> field.offset) & ((1 << field.width) - 1)
-            nodes.append(_small(forest.numbers)[own])
+        nodes = [_small(self.codes.nodes(n, words)) for n in range(len(self.codes.forests))]
         return Found(tuple(nodes), rows.columns[-1].to_numpy())
 
     def labelled(self, engine: Engine, trees: Sequence[Tree]) -> exp.Select:
@@ -96,19 +91,25 @@ class Itemsets:
             engine: The one that found them; it gets a temporary table of labels.
             trees: The hierarchies, in the order of the attributes.
         """
-        rows = [
-            (attribute, node << self.codes.nodes[attribute].offset, label)
+        labels = {
+            attribute: _labels(tree, self.codes.forests[attribute].numbers)
             for attribute, tree in enumerate(trees)
-            for node, label in enumerate(_labels(tree, self.codes.forests[attribute].numbers))
-        ]
-        names = (ATTRIBUTE, itemsets.NODE, itemsets.LABEL)
-        types = {**dict.fromkeys(names, "BIGINT"), itemsets.LABEL: "VARCHAR"}
-        labels = loaded(engine, "labels", rows, types)
-        fields = {
-            tree.column: (field.word, field.mask)
-            for tree, field in zip(trees, self.codes.nodes, strict=True)
         }
-        return itemsets.labelled(self.table, labels, fields, self.codes.itemset_words)
+        table = self._of_nodes(engine, labels, itemsets.LABEL, "VARCHAR")
+        columns = {tree.column: self.codes.bits(n) for n, tree in enumerate(trees)}
+        return itemsets.labelled(self.table, table, columns)
+
+    def _of_nodes(
+        self, engine: Engine, given: Mapping[int, Sequence[object]], name: str, kind: str
+    ) -> exp.Table:
+        """A table of what belongs to each node, by the node's code."""
+        rows = [
+            (attribute, *code, value)
+            for attribute, values in given.items()
+            for code, value in zip(self.codes.codes(attribute), values, strict=True)
+        ]
+        names = [ATTRIBUTE, *(itemsets.code(w) for w in range(self.codes.words))]
+        return loaded(engine, name, rows, {**dict.fromkeys(names, "BIGINT"), name: kind})
 
     def cheapest(self, engine: Engine, costs: Sequence[Sequence[int]]) -> exp.Table:
         """What the cheapest itemset that holds it costs, per row of the encoded table.
@@ -131,7 +132,7 @@ class Itemsets:
         best = engine.temporary("best")
         engine.run(create_temporary(best, self._finished(costs)))
         for step, members in reversed(self.members.levels):
-            query = cheapest.cheapest(members, best, self.members.nodes, prices, step)
+            query = cheapest.cheapest(members, best, prices, step)
             longer, best = best, engine.temporary("best")
             engine.run(create_temporary(best, query))
             engine.run(drop_table(longer))
@@ -142,13 +143,9 @@ class Itemsets:
         return found
 
     def _prices(self, engine: Engine, costs: Sequence[Sequence[int]]) -> exp.Table:
-        rows = [
-            (attribute, node << self.codes.nodes[attribute].offset, int(costs[attribute][number]))
-            for attribute, forest in enumerate(self.codes.forests)
-            for node, number in enumerate(forest.numbers.tolist())
-        ]
-        names = (ATTRIBUTE, itemsets.NODE, cheapest.COST)
-        return loaded(engine, "prices", rows, dict.fromkeys(names, "BIGINT"))
+        forests = self.codes.forests
+        prices = {n: [int(costs[n][m]) for m in forests[n].numbers] for n in self.codes.order}
+        return self._of_nodes(engine, prices, cheapest.COST, "BIGINT")
 
     def _finished(self, costs: Sequence[Sequence[int]]) -> exp.Select:
         constant = sum(
@@ -156,8 +153,7 @@ class Itemsets:
             for own, forest in zip(costs, self.codes.forests, strict=True)
             if forest.is_constant
         )
-        sizes = self.codes.itemset_words, self.codes.words
-        return cheapest.finished(self.table, sizes, constant)
+        return cheapest.finished(self.table, self.codes.words, constant)
 
     def _by_combination(self, members: Members, best: exp.Table) -> exp.Select:
         layout = members.encoded.layout

@@ -26,7 +26,7 @@ from sqlanon.itemcodes import Forest, ItemCodes, Words
 from sqlanon.mined import Itemsets, Members, loaded, taxonomy_of
 from sqlanon.query import extension, itemsets
 from sqlanon.query.encode import ATTRIBUTE, word
-from sqlanon.query.extension import Step
+from sqlanon.query.extension import Depth, Step
 from sqlanon.query.names import create_temporary, drop_table
 
 KINDS = ("closed", "frequent")
@@ -92,10 +92,11 @@ class _Mining:
 
     def run(self, encoded: Encoded, trees: Sequence[Tree]) -> Itemsets:
         """Gives the itemset without nodes a node of one attribute after the other."""
-        values, nodes = self._values(encoded, trees), self._nodes()
+        values = self._values(encoded, trees)
         members = self._compacted(encoded, values)
-        sizes = self.codes.itemset_words, self.codes.words
-        query: exp.Query = itemsets.whole(members, self.wanted.k, sizes)
+        query: exp.Query = itemsets.whole(members, self.wanted.k, self.codes.words)
+        if self.codes.is_empty:
+            query = exp.select("*").from_(query.subquery("found")).where(exp.false())
         prefixes: exp.Table | None = None
         levels: list[tuple[Step, exp.Table]] = []
         for step in self._steps():
@@ -103,17 +104,17 @@ class _Mining:
             self._tell(step, prefixes)
             if shorter is not None:
                 self.engine.run(drop_table(shorter))
-                wider = extension.extended_members(prefixes, members, nodes, levels[-1][0])
+                wider = extension.extended_members(prefixes, members, levels[-1][0])
                 longer = self._made("members", wider)
                 if not self.wanted.keeps_members:
                     self.engine.run(drop_table(members))
                 members = longer
             levels.append((step, members))
-            query = extension.extended(prefixes, members, nodes, step)
-        table = self._made("itemsets", itemsets.finished(query, self.codes.itemset_words))
+            query = extension.extended(prefixes, members, step)
+        table = self._made("itemsets", itemsets.finished(query, self.codes.words))
         if prefixes is not None:
             self.engine.run(drop_table(prefixes))
-        return self._result(table, Members(encoded, values, nodes, tuple(levels)), members)
+        return self._result(table, Members(encoded, values, tuple(levels)), members)
 
     def _result(self, table: exp.Table, kept: Members, last: exp.Table) -> Itemsets:
         count, memberships = self.engine.rows(itemsets.totals(table))[0]
@@ -137,53 +138,42 @@ class _Mining:
     def _steps(self) -> list[Step]:
         """The attributes in the order of mining, with what their statements need to know."""
         codes, steps = self.codes, []
-        bits = {attribute: codes.bits(attribute) for attribute in codes.order}
-        before, closed = [0] * codes.itemset_words, []
+        if codes.is_empty:
+            return []
+        bits = [codes.bits(attribute) for attribute in codes.order]
         for place, attribute in enumerate(codes.order):
-            forest, field = codes.forests[attribute], codes.nodes[attribute]
-            if self.wanted.kind == "closed" and any(bits[attribute]):
-                closed.append(bits[attribute])
-            rest = [bits[later] for later in codes.order[place + 1 :]]
+            before, mined_bits = bits[:place], bits[: place + 1]
+            highest = [_highest(own) for own in mined_bits]
+            lower = [
+                tuple(a & ~b for a, b in zip(own, top, strict=True))
+                for own, top in zip(mined_bits, highest, strict=True)
+            ]
             step = Step(
                 attribute=attribute,
                 k=self.wanted.k,
-                word=field.word,
-                field=field.mask,
-                before=tuple(before),
-                bits=bits[attribute],
-                rest=tuple(sum(own) for own in zip(*rest, strict=True)) or (0,) * codes.words,
-                closed=tuple(closed),
-                top=None if forest.top is None else forest.top << field.offset,
-                top_split=self._splits(attribute)[-1] if forest.top is not None else (),
+                depths=self._depths(attribute),
+                bits=bits[place],
+                before=_together(before, codes.words),
+                rest=_together(bits[place + 1 :], codes.words),
+                closed=(_together(lower, codes.words), _together(highest, codes.words))
+                if self.wanted.kind == "closed"
+                else None,
             )
             steps.append(step)
-            before[field.word] |= field.mask
         return steps
 
-    def _splits(self, attribute: int) -> list[Words]:
-        """Per node the bits in which its records must differ; none where any itemset is wanted."""
-        splits = self.codes.splits(attribute)
-        if self.wanted.kind == "closed":
-            return splits
-        return [(0,) * self.codes.words for _ in splits]
-
-    def _nodes(self) -> exp.Table:
-        """The nodes above every value, of all attributes, in one table."""
-        codes = self.codes
-        every = [itemsets.every(w) for w in range(codes.words)]
-        splits = [itemsets.split(w) for w in range(codes.words)]
-        flags = [extension.IS_TOP, extension.IS_SINGLE]
-        rows: list[tuple[object, ...]] = []
-        for attribute in codes.order:
-            forest, offset = codes.forests[attribute], codes.nodes[attribute].offset
-            children, bits = forest.children.tolist(), self._splits(attribute)
-            for deepest, (code, _) in codes.codes(attribute).items():
-                for node in forest.ancestors(deepest):
-                    flagged = node == forest.top, not children[node]
-                    rows.append((attribute, *code, node << offset, *bits[node], *flagged))
-        names = [ATTRIBUTE, *every, itemsets.NODE, *splits, *flags]
-        types = {**dict.fromkeys(names, "BIGINT"), **dict.fromkeys(flags, "BOOLEAN")}
-        return loaded(self.engine, "nodes", rows, types)
+    def _depths(self, attribute: int) -> list[Depth]:
+        """The depths of an attribute's nodes, from the top, if there is one."""
+        count = len(self.codes.fields[attribute])
+        first = 0 if self.codes.forests[attribute].top is not None else 1
+        return [
+            Depth(
+                above=self.codes.bits(attribute, max(depth - 1, 0), depth),
+                path=self.codes.bits(attribute, 0, depth),
+                below=self.codes.bits(attribute, depth, depth + 1),
+            )
+            for depth in range(first, count + 1)
+        ]
 
     def _values(self, encoded: Encoded, trees: Sequence[Tree]) -> exp.Table:
         """Every leaf that records hold, in packed codes and in codes for mining."""
@@ -193,7 +183,9 @@ class _Mining:
             forest, own = codes.forests[attribute], codes.codes(attribute)
             packed = list(zip(*layout.leaf_codes(attribute, trees[attribute]), strict=True))
             for leaf in np.flatnonzero(forest.records).tolist():
-                every, some = own[int(forest.deepest[leaf])]
+                node = int(forest.deepest[leaf])
+                every = own[node] if node >= 0 else (0,) * codes.words
+                some = codes.some(attribute, node, every)
                 rows.append((attribute, *packed[leaf], *every, *some))
         names = [ATTRIBUTE, *(word(w) for w in range(layout.words))]
         names += [name(w) for name in (itemsets.every, itemsets.some) for w in range(codes.words)]
@@ -203,5 +195,15 @@ class _Mining:
         """The encoded table in the codes for mining: values alike there are one from now on."""
         codes, layout = self.codes, encoded.layout
         masks = {attribute: layout.column_masks(attribute, 0) for attribute in codes.order}
-        sizes = codes.itemset_words, codes.words
-        return self._made("members", itemsets.compacted(encoded.table, values, masks, sizes))
+        query = itemsets.compacted(encoded.table, values, masks, codes.words)
+        return self._made("members", query)
+
+
+def _highest(bits: Words) -> Words:
+    """Per word the highest bit that is set."""
+    return tuple(1 << own.bit_length() - 1 if own else 0 for own in bits)
+
+
+def _together(masks: Sequence[Words], words: int) -> Words:
+    """Per word the bits of masks that have none in common."""
+    return tuple(sum(own[w] for own in masks) for w in range(words))

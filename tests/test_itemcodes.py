@@ -46,44 +46,55 @@ def test_values_with_many_nodes_score_higher():
     assert forest([2, 2, 2, 2], 1).score > forest([4, 4], 1, (0, 1), flat).score
 
 
-def test_values_of_no_frequent_child_agree_with_nothing():
-    codes = ItemCodes.of([forest([3, 1, 1, 2], 2)])
-    found = codes.codes(0)
-    for node, (every, some) in found.items():
-        assert (every == some) == (node in (0, 1, 2))
-    children = [(0, 2), (1, 3)]
-    for first, second in children:  # siblings differ in the field right below their parent
-        parent = int(codes.forests[0].parents[first])
-        bits = codes.splits(0)[parent]
-        assert any(bits)
-        own = [forest_code(codes, node) for node in (first, second)]
-        assert own[0] & bits[0] != own[1] & bits[0]
-
-
-def forest_code(codes, node):
-    """The bits of a value anywhere below a node."""
-    below = [own for own in codes.codes(0) if node in codes.forests[0].ancestors(own)]
-    return codes.codes(0)[below[0]][0][0]
-
-
-def test_rare_siblings_leave_open_what_their_parent_is_split_by():
+def test_the_code_of_a_node_is_that_of_its_values_without_the_fields_below_it():
     codes = ItemCodes.of([forest([3, 3, 1, 2], 2)])
-    every, some = codes.codes(0)[3]  # bc, of the rare value c
-    assert every != some
-    assert (some[0] - every[0]) & codes.splits(0)[3][0] == codes.splits(0)[3][0]
+    made = codes.forests[0]
+    found = codes.codes(0)
+    assert len(set(found)) == len(found)
+    for node, code in enumerate(found):
+        for above in made.ancestors(node):
+            path = codes.bits(0, 0, int(made.depths[above]))
+            assert tuple(a & b for a, b in zip(code, path, strict=True)) == found[above]
+
+
+def test_values_agree_on_nothing_below_their_deepest_node():
+    codes = ItemCodes.of([forest([3, 3, 1, 2], 2)])
+    for node, code in enumerate(codes.codes(0)):
+        depth = int(codes.forests[0].depths[node])
+        differing = codes.some(0, node, code)[0] - code[0]
+        assert differing == codes.bits(0, depth, depth + 1)[0]
+
+
+def test_values_below_no_node_agree_on_nothing():
+    codes = ItemCodes.of([forest([3, 1, 1, 1], 2, (0, 1))])
+    assert codes.forests[0].deepest.tolist() == [0, 1, 1, -1]
+    assert codes.some(0, -1, (0,)) == codes.bits(0)
+
+
+def test_nodes_are_found_again_from_their_codes():
+    forests = [forest([3, 3, 1, 2], 2), forest([3, 3, 1, 2], 3), forest([1, 1, 1, 1], 1, (0, 2))]
+    codes = ItemCodes.of(forests)
+    for attribute, made in enumerate(forests):
+        words = [np.array(word) for word in zip(*codes.codes(attribute), strict=True)]
+        assert codes.nodes(attribute, words).tolist() == made.numbers.tolist()
 
 
 def test_fields_take_as_many_words_as_they_need():
     flat = [(str(value), "*") for value in range(3)]
-    forests = [forest([1, 1, 1], 1, (0, 1), flat) for _ in range(40)]
-    codes = ItemCodes.of(forests)
-    assert (codes.words, codes.itemset_words) == (2, 2)
-    for fields in ([own for places in codes.places for own in places], codes.nodes):
-        taken = [0] * 2
-        for field in fields:
-            assert not taken[field.word] & field.mask
-            assert field.offset + field.width <= WORD_BITS
-            taken[field.word] |= field.mask
+    codes = ItemCodes.of([forest([1, 1, 1], 1, (0, 1), flat) for _ in range(40)])
+    assert codes.words == 2
+    taken = [0, 0]
+    for (field,) in codes.fields:
+        assert not taken[field.word] & field.mask
+        assert field.offset + field.width <= WORD_BITS
+        taken[field.word] |= field.mask
+
+
+def test_codes_are_empty_where_an_attribute_has_no_frequent_node():
+    flat = [("f", "*"), ("m", "*")]
+    kept = forest([2, 2], 2, (0, 1), flat)
+    assert ItemCodes.of([kept, forest([1, 1, 1, 1], 2, (0, 0))]).is_empty
+    assert not ItemCodes.of([kept]).is_empty
 
 
 def test_attributes_that_tell_nothing_apart_are_not_mined():

@@ -1,37 +1,58 @@
 """Extension: itemsets that have nodes of some attributes get one of the next.
 
-A prefix itemset is closed when, for every attribute mined, its records differ in the field right
-below their node: there `every` and `some` disagree. What is not closed leads to no closed itemset
-(Kenig 2009, lemma 7.4.1), and every closed itemset is reached once, from its own prefixes. The
-relations are those of `query.itemsets`.
+The node above a value at a depth is a mask of its code, so that members are extended without a
+join, depth by depth. A prefix itemset is closed when, for every attribute mined, its records differ
+in the field right below their node: there `every` and `some` disagree. Of a mined attribute both
+keep only that field; an attribute with its deepest nodes disagrees on purpose. So a prefix is
+closed when every attribute disagrees somewhere. What is not closed leads to no closed itemset
+(Kenig 2009, lemma 7.4.1), and every closed itemset is reached once, from its own prefixes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.encode import ATTRIBUTE, SIZE
+from sqlanon.query.encode import SIZE
 from sqlanon.query.itemsets import (
-    NODE,
     SUPPORT,
     Words,
     at_least,
+    code,
     every,
-    is_number,
-    itemset,
     number,
-    relation,
+    same_code,
     shared,
     some,
-    split,
 )
 from sqlanon.query.names import alias, column, masked, named, nested, total
 
-IS_TOP = "is_top"
-IS_SINGLE = "is_single"
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """The nodes of an attribute at a depth of its hierarchy.
+
+    Args:
+        above: Per word the bits of the field that tells them from their siblings; all 0 at the top.
+        path: Per word the bits of that field and those above it.
+        below: Per word the bits of the field right below them; all 0 for the deepest nodes.
+    """
+
+    above: Words
+    path: Words
+    below: Words
+
+    @property
+    def is_top(self) -> bool:
+        """Whether they are one node, which holds all values."""
+        return not any(self.above)
+
+    @property
+    def is_deepest(self) -> bool:
+        """Whether no node below them is frequent, so that members keep their codes."""
+        return not any(self.below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,225 +62,175 @@ class Step:
     Args:
         attribute: Its number.
         k: Fewest records of an itemset.
-        word: Which word of an itemset takes its node.
-        field: The bits of that word for the node.
-        before: Per word of an itemset the bits of attributes mined before.
-        bits: Per word of a record's code the attribute's bits.
-        rest: Per word of a record's code the bits of attributes still to come.
-        closed: Per attribute mined so far, this one included, its bits; none where every frequent
-            itemset is wanted.
-        top: The node that holds all its values, in its place within the word; None where that is
-            none to use.
-        top_split: Per word the bits in which the records of the top node must differ.
+        depths: The depths of its nodes, from the top.
+        bits: Per word the attribute's bits.
+        before: Per word the bits of attributes mined before.
+        rest: Per word the bits of attributes still to come.
+        closed: Per word the bits of attributes mined so far, this one included, without the highest
+            of each attribute, and those highest bits; None where every frequent itemset is wanted.
     """
 
     attribute: int
     k: int
-    word: int
-    field: int
-    before: Words
+    depths: Sequence[Depth]
     bits: Words
+    before: Words
     rest: Words
-    closed: Sequence[Words]
-    top: int | None
-    top_split: Words
+    closed: tuple[Words, Words] | None
 
     @property
-    def is_last(self) -> bool:
-        """Whether no attribute is still to come."""
-        return not any(self.rest)
-
-    @property
-    def itemset(self) -> list[str]:
-        """The columns of an itemset's code."""
-        return [itemset(w) for w in range(len(self.before))]
+    def codes(self) -> list[str]:
+        """The columns of a code."""
+        return [code(w) for w in range(len(self.bits))]
 
     @property
     def shared(self) -> list[str]:
         """The columns of what all and what any of some records have set."""
-        return [*self.code(every), *self.code(some)]
+        return [name(w) for name in (every, some) for w in range(len(self.bits))]
 
-    def code(self, name: Callable[[int], str]) -> list[str]:
-        """The columns of that name, one for each word of a record's code."""
-        return [name(w) for w in range(len(self.bits))]
+    def prefix(self, depth: Depth) -> Words:
+        """Per word the bits of an itemset with a node of the depth."""
+        return [a | b for a, b in zip(self.before, depth.path, strict=True)]
+
+    def kept(self, depth: Depth) -> Words:
+        """Per word the bits of a member of such an itemset."""
+        return [a | b for a, b in zip(self.prefix(depth), self.rest, strict=True)]
 
 
-def extended(itemsets: exp.Table, members: exp.Table, nodes: exp.Table, step: Step) -> exp.Query:
+def extended(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
     """The itemsets with a node of one more attribute that are frequent and closed so far.
 
     Args:
         itemsets: The itemsets with nodes of the attributes before.
         members: Their members.
-        nodes: Per attribute and value, by its `every`: NODE in its place within the word, `split`,
-            IS_TOP, and IS_SINGLE where the node holds no other value.
         step: The attribute.
     """
-    below = _with_node_below(itemsets, members, nodes, step)
-    if step.top is None:
-        return below
-    return exp.Union(this=_with_top(itemsets, step, step.top), expression=below, distinct=False)
+    parts = []
+    for depth in step.depths:
+        if depth.is_top:
+            candidates = _with_top(itemsets, step)
+        elif depth.is_deepest and not any(step.rest):
+            candidates = _alone(members, step, depth)
+        else:
+            candidates = _counted(members, step, depth)
+        parts.append(_closed(_narrowed(candidates, step, depth, SUPPORT), step))
+    return all_of(parts)
 
 
-def _with_top(itemsets: exp.Table, step: Step, top: int) -> exp.Select:
-    """With the top node an itemset keeps its records, so that nothing is counted again."""
-    columns: list[exp.Expr] = []
-    for w, name in enumerate(step.itemset):
-        value: exp.Expr = column(name, "prefix")
-        if w == step.word:
-            value = exp.Add(this=value, expression=number(top))
-        columns.append(alias(value, name))
-    for w, name in enumerate(step.code(split)):
-        bits = exp.BitwiseOr(this=column(name, "prefix"), expression=number(step.top_split[w]))
-        columns.append(alias(bits, name))
-    columns += [column(name, "prefix") for name in (*step.shared, SUPPORT)]
-    query = exp.Select(expressions=columns).from_(named(itemsets, "prefix"), copy=False)
-    differ = [_differ(w, number(bits), "prefix") for w, bits in enumerate(step.top_split) if bits]
-    return query.where(exp.or_(*differ, copy=False), copy=False) if differ else query
+def _with_top(itemsets: exp.Table, step: Step) -> exp.Select:
+    """With the top an itemset keeps its records, so that nothing is counted again."""
+    names = [*step.codes, *step.shared, SUPPORT]
+    query = exp.Select(expressions=[column(name, "prefix") for name in names])
+    return query.from_(named(itemsets, "prefix"), copy=False)
 
 
-def _with_node_below(
-    itemsets: exp.Table, members: exp.Table, nodes: exp.Table, step: Step
-) -> exp.Select:
+def _counted(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
     """With a node below the top, counted from the members."""
-    splits = [
-        alias(exp.BitwiseOr(this=column(name, "prefix"), expression=column(name, "own")), name)
-        for name in step.code(split)
-    ]
-    query = exp.Select(
-        expressions=[
-            *(column(name, "found") for name in step.itemset),
-            *splits,
-            *(column(name, "found") for name in (*step.shared, SUPPORT)),
-        ]
-    ).from_(relation(_frequent(members, nodes, step), "found"), copy=False)
-    prefix = [
-        _equal(column(name, "prefix"), masked(name, bits, "found"))
-        for name, bits in zip(step.itemset, step.before, strict=True)
-    ]
-    query.join(named(itemsets, "prefix"), on=exp.and_(*prefix, copy=False), copy=False)
-    own = _equal(column(NODE, "own"), masked(itemset(step.word), step.field, "found"))
-    query.join(nested(_own_nodes(nodes, step), "own"), on=own, copy=False)
-    if not step.closed:
-        return query
-    candidates = exp.Select(expressions=[exp.Star()]).from_(nested(query, "candidate"), copy=False)
-    return candidates.where(*map(_is_closed, step.closed), copy=False)
-
-
-def _own_nodes(nodes: exp.Table, step: Step) -> exp.Select:
-    query = exp.Select(expressions=[column(name) for name in (NODE, *step.code(split))])
-    query.from_(named(nodes, "above"), copy=False).distinct(copy=False)
-    return query.where(is_number(ATTRIBUTE, "above", step.attribute), copy=False)
-
-
-def _frequent(members: exp.Table, nodes: exp.Table, step: Step) -> exp.Query:
-    """Itemsets with nodes below the top that k records hold, closed or not.
-
-    After the last attribute the members of a node with a single value are one row already.
-    """
-    below = exp.Not(this=column(IS_TOP, "above"))
-    if not step.is_last:
-        return _counted(members, nodes, step, [below])
-    single = column(IS_SINGLE, "above")
-    several = _counted(members, nodes, step, [below.copy(), exp.Not(this=single.copy())])
-    alone = _with_nodes(members, nodes, step, [below, single])
-    alone.set(
-        "expressions",
-        [
-            *_codes(step),
-            *(column(name, "member") for name in step.shared),
-            alias(column(SIZE, "member"), SUPPORT),
-        ],
-    )
-    enough = exp.GTE(this=column(SIZE, "member"), expression=number(step.k))
-    return exp.Union(this=alone.where(enough, copy=False), expression=several, distinct=False)
-
-
-def _counted(
-    members: exp.Table, nodes: exp.Table, step: Step, conditions: Sequence[exp.Expr]
-) -> exp.Select:
-    query = _with_nodes(members, nodes, step, conditions)
+    keys = _keys(step.prefix(depth))
+    codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
     support = alias(total(column(SIZE, "member")), SUPPORT)
-    query.set("expressions", [*_codes(step), *shared(len(step.bits)), support])
-    query.group_by(*(code.this.copy() for code in _codes(step)), copy=False)
+    query = with_node(members, depth)
+    query.set("expressions", [*codes, *shared(len(step.bits)), support])
+    query.group_by(*(key.copy() for key in keys), copy=False)
     return query.having(at_least(step.k), copy=False)
 
 
-def extended_members(
-    itemsets: exp.Table, members: exp.Table, nodes: exp.Table, step: Step
-) -> exp.Query:
+def _alone(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
+    """With one of the deepest nodes of the last attribute, whose members are one row already."""
+    query = with_node(members, depth)
+    names = [*step.codes, *step.shared]
+    support = alias(column(SIZE, "member"), SUPPORT)
+    query.set("expressions", [*(column(name, "member") for name in names), support])
+    enough = exp.GTE(this=column(SIZE, "member"), expression=number(step.k))
+    return query.where(enough, copy=False)
+
+
+def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
     """The members of the itemsets that have a node of one more attribute.
 
-    Members of a node with a single value stay different; of others, those alike in what is to come
-    become one.
+    Members of the deepest nodes stay different; of others, those that only differed in this
+    attribute become one.
 
     Args:
         itemsets: What `extended` found.
         members: The members of the itemsets before.
-        nodes: As for `extended`.
         step: The attribute.
     """
-    single = column(IS_SINGLE, "above")
-    codes = [column(name, "itemset") for name in step.itemset]
-    kept = _of_itemsets(itemsets, _with_nodes(members, nodes, step, [single]), step)
-    carried = [column(name, "member") for name in (*step.shared, SIZE)]
-    kept.set("expressions", [*(code.copy() for code in codes), *carried])
-    others = [exp.Not(this=single.copy())]
-    merged = _of_itemsets(itemsets, _with_nodes(members, nodes, step, others), step)
-    size = alias(total(column(SIZE, "member")), SIZE)
-    merged.set("expressions", [*(code.copy() for code in codes), *shared(len(step.bits)), size])
-    alike = [masked(every(w), bits, "member") for w, bits in enumerate(step.rest) if bits]
-    merged.group_by(*codes, *alike, copy=False)
-    return exp.Union(this=kept, expression=merged, distinct=False)
+    parts = []
+    for depth in step.depths:
+        query = with_node(members, depth)
+        own = exp.and_(*same_code("itemset", "member", step.prefix(depth)), copy=False)
+        query.join(named(itemsets, "itemset"), on=own, copy=False)
+        if depth.is_deepest:
+            names = [*step.codes, *step.shared, SIZE]
+            query.set("expressions", [column(name, "member") for name in names])
+        else:
+            keys = _keys(step.kept(depth))
+            codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
+            size = alias(total(column(SIZE, "member")), SIZE)
+            query.set("expressions", [*codes, *shared(len(step.bits)), size])
+            query.group_by(*(key.copy() for key in keys), copy=False)
+        parts.append(_narrowed(query, step, depth, SIZE))
+    return all_of(parts)
 
 
-def _of_itemsets(itemsets: exp.Table, query: exp.Select, step: Step) -> exp.Select:
-    same = [
-        _equal(column(name, "itemset"), code.this)
-        for name, code in zip(step.itemset, _codes(step), strict=True)
-    ]
-    return query.join(named(itemsets, "itemset"), on=exp.and_(*same, copy=False), copy=False)
-
-
-def _with_nodes(
-    members: exp.Table, nodes: exp.Table, step: Step, conditions: Sequence[exp.Expr]
-) -> exp.Select:
-    """Members beside those nodes above them that satisfy the conditions."""
-    own = is_number(ATTRIBUTE, "above", step.attribute)
-    same = [
-        _equal(column(every(w), "above"), masked(every(w), bits, "member"))
-        for w, bits in enumerate(step.bits)
+def with_node(members: exp.Table, depth: Depth) -> exp.Select:
+    """Members that have a node of the depth above them; the query selects nothing yet."""
+    query = exp.Select().from_(named(members, "member"), copy=False)
+    set_bits = [
+        exp.NEQ(this=exp.Paren(this=masked(code(w), bits, "member")), expression=number(0))
+        for w, bits in enumerate(depth.above)
         if bits
     ]
-    query = exp.Select().from_(named(members, "member"), copy=False)
-    on = exp.and_(own, *same, *conditions, copy=False)
-    return query.join(named(nodes, "above"), on=on, copy=False)
+    return query.where(*set_bits, copy=False) if set_bits else query
 
 
-def _codes(step: Step) -> list[exp.Expr]:
-    """The code of a member's itemset with the node above the member."""
-    codes = []
-    for w, name in enumerate(step.itemset):
-        value: exp.Expr = column(name, "member")
-        if w == step.word:
-            value = exp.Add(this=value, expression=column(NODE, "above"))
-        codes.append(alias(value, name))
-    return codes
+def _keys(bits: Words) -> list[exp.Expr]:
+    return [masked(code(w), own, "member") for w, own in enumerate(bits)]
 
 
-def _is_closed(attribute: Words) -> exp.Expr:
-    """Whether the records of a candidate differ right below their node of an attribute."""
-    words = [w for w, bits in enumerate(attribute) if bits]
-    lowest = [_equal(number(0), masked(split(w), attribute[w])) for w in words]
-    differ = [_differ(w, masked(split(w), attribute[w])) for w in words]
-    return exp.or_(exp.and_(*lowest, copy=False), *differ, copy=False)
+def _narrowed(query: exp.Select, step: Step, depth: Depth, count: str) -> exp.Select:
+    """Rows of which `every` and `some` keep only the field below their node of the attribute."""
+    shown: list[exp.Expr] = [column(name, "row") for name in step.codes]
+    for name in (every, some):
+        for w, below in enumerate(depth.below):
+            value: exp.Expr = column(name(w), "row")
+            if step.bits[w]:
+                bits = step.before[w] | step.rest[w] | below
+                value = exp.BitwiseAnd(this=value, expression=number(bits))
+                if name is some and not below:
+                    highest = number(1 << step.bits[w].bit_length() - 1)
+                    value = exp.BitwiseOr(this=exp.Paren(this=value), expression=highest)
+            shown.append(alias(value, name(w)))
+    outer = exp.Select(expressions=[*shown, column(count, "row")])
+    return outer.from_(nested(query, "row"), copy=False)
 
 
-def _differ(word: int, bits: exp.Expr, source: str | None = None) -> exp.Expr:
-    """Whether records differ in some bits of a word; what all of them have set, some have."""
-    differing = exp.Sub(this=column(some(word), source), expression=column(every(word), source))
-    own = exp.BitwiseAnd(this=exp.Paren(this=differing), expression=exp.Paren(this=bits))
-    return exp.NEQ(this=exp.Paren(this=own), expression=number(0))
+def _closed(query: exp.Select, step: Step) -> exp.Select:
+    """Those itemsets of which every attribute mined disagrees somewhere.
+
+    Adding all lower bits of an attribute carries into its highest where any of them is set.
+    """
+    if step.closed is None:
+        return query
+    conditions = []
+    for w, (lower, highest) in enumerate(zip(*step.closed, strict=True)):
+        # What all records have set, some have.
+        differing = exp.Sub(this=column(some(w), "row"), expression=column(every(w), "row"))
+        low = exp.BitwiseAnd(this=exp.Paren(this=differing), expression=number(lower))
+        carried = exp.Add(this=exp.Paren(this=low), expression=number(lower))
+        either = exp.BitwiseOr(
+            this=exp.Paren(this=carried), expression=exp.Paren(this=differing.copy())
+        )
+        found = exp.BitwiseAnd(this=exp.Paren(this=either), expression=number(highest))
+        conditions.append(exp.EQ(this=exp.Paren(this=found), expression=number(highest)))
+    rows = exp.Select(expressions=[exp.Star()]).from_(nested(query, "row"), copy=False)
+    return rows.where(*conditions, copy=False)
 
 
-def _equal(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.EQ(this=left, expression=exp.Paren(this=right))
+def all_of(queries: Sequence[exp.Select]) -> exp.Query:
+    """The rows of several queries."""
+    result: exp.Query = queries[0]
+    for query in queries[1:]:
+        result = exp.Union(this=result, expression=query, distinct=False)
+    return result

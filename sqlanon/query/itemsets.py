@@ -1,14 +1,13 @@
 """Itemsets: where the mining of generalized itemsets starts, and what it ends with.
 
-An itemset has one node per attribute; its code holds, per attribute, a field with the node's
-number. The statements, those of `query.extension` among them, work on three relations:
+The statements, those of `query.extension` among them, work on two relations:
 
-- *itemsets*: per prefix itemset, which has nodes of the attributes mined so far, its code, its
-  support, what all (`every`) and any (`some`) of its records have set in their codes, and the
-  bits in which they differ if it is closed (`split`).
+- *itemsets*: per prefix itemset, which has a node of every attribute mined so far, the code of
+  these nodes, its support, and what all (`every`) and any (`some`) of its records have set.
 - *members*: the records of every prefix itemset; those alike in all attributes still to come are
-  one row of their size. So in the end an itemset has few rows, however many records hold it.
-- *nodes*: per attribute and value of it, the nodes above the value.
+  one row of their size. Its code has the nodes of the itemset where attributes are mined and
+  the values of the records elsewhere. So in the end an itemset has few rows, however many records
+  hold it.
 """
 
 from __future__ import annotations
@@ -29,15 +28,14 @@ from sqlanon.query.names import (
     total,
 )
 
-NODE = "node"
 LABEL = "label"
 SUPPORT = "support"
 Words = Sequence[int]
 
 
-def itemset(number: int) -> str:
-    """The column that holds a word of an itemset's code."""
-    return f"itemset_{number}"
+def code(number: int) -> str:
+    """The column that holds a word of a code."""
+    return f"code_{number}"
 
 
 def every(number: int) -> str:
@@ -50,29 +48,23 @@ def some(number: int) -> str:
     return f"some_{number}"
 
 
-def split(number: int) -> str:
-    """The column of the bits of a word in which the records of a closed itemset differ."""
-    return f"split_{number}"
-
-
 def compacted(
-    encoded: exp.Table, values: exp.Table, masks: Mapping[int, Words], sizes: tuple[int, int]
+    encoded: exp.Table, values: exp.Table, masks: Mapping[int, Words], words: int
 ) -> exp.Select:
     """The members of the itemset that has no node yet.
 
     Args:
         encoded: Rows of packed codes and size.
-        values: Per attribute and leaf its packed code, `every` and `some`.
+        values: Per attribute and leaf its packed code, and its `every` and `some`.
         masks: Per attribute that tells itemsets apart, its bits of each word of the packed code.
-        sizes: Number of words of an itemset and of a code for mining.
+        words: Number of words of a code for mining.
     """
-    itemset_words, code_words = sizes
-    query, keys = with_values(encoded, values, masks, code_words)
-    names = [name(w) for name in (every, some) for w in range(code_words)]
+    query, keys = with_values(encoded, values, masks, words)
+    names = [name(w) for name in (every, some) for w in range(words)]
     query.set(
         "expressions",
         [
-            *(alias(bigint(number(0)), itemset(w)) for w in range(itemset_words)),
+            *(alias(key.copy(), code(w)) for w, key in enumerate(keys[:words])),
             *(alias(key, name) for name, key in zip(names, keys, strict=True)),
             alias(total(column(SIZE, "source")), SIZE),
         ],
@@ -111,20 +103,18 @@ def with_values(
     return query, keys
 
 
-def whole(members: exp.Table, k: int, sizes: tuple[int, int]) -> exp.Select:
+def whole(members: exp.Table, k: int, words: int) -> exp.Select:
     """The itemset that has no node yet; none where the table has less than k records.
 
     Args:
         members: Its members.
         k: Fewest records of an itemset.
-        sizes: Number of words of an itemset and of a code for mining.
+        words: Number of words of a code.
     """
-    itemset_words, code_words = sizes
     query = exp.Select(
         expressions=[
-            *(alias(bigint(number(0)), itemset(w)) for w in range(itemset_words)),
-            *(alias(bigint(number(0)), split(w)) for w in range(code_words)),
-            *shared(code_words),
+            *(alias(bigint(number(0)), code(w)) for w in range(words)),
+            *shared(words),
             alias(total(column(SIZE, "member")), SUPPORT),
         ]
     )
@@ -152,14 +142,14 @@ def finished(itemsets: exp.Query, words: int) -> exp.Select:
 
     Args:
         itemsets: Itemsets that have all their nodes.
-        words: Number of words of an itemset.
+        words: Number of words of a code.
     """
     query = exp.Select(expressions=_listed(words))
     return query.from_(relation(itemsets, "found"), copy=False)
 
 
 def ordered(itemsets: exp.Table, words: int) -> exp.Select:
-    """Codes and supports of finished itemsets, in the order of their nodes."""
+    """Codes and supports of finished itemsets, in the order of their codes."""
     query = exp.Select(expressions=_listed(words)).from_(named(itemsets, "found"), copy=False)
     return query.order_by(*_order(words), copy=False)
 
@@ -170,39 +160,45 @@ def totals(itemsets: exp.Table) -> exp.Select:
     return query.from_(itemsets.copy(), copy=False)
 
 
-def labelled(
-    itemsets: exp.Table, labels: exp.Table, fields: Mapping[str, tuple[int, int]], words: int
-) -> exp.Select:
-    """Finished itemsets as generalized values and support, in the order of their nodes.
+def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words]) -> exp.Select:
+    """Finished itemsets as generalized values and support, in the order of their codes.
 
     Args:
         itemsets: The itemsets.
-        labels: Rows of attribute number, NODE in its place within the word, and LABEL.
-        fields: Per attribute's column, in order, the word that holds its node and its bits there.
-        words: Number of words of an itemset.
+        labels: Rows of attribute number, the code of a node, and LABEL.
+        columns: Per attribute's column, in order, its bits of each word of a code.
     """
-    names = [f"label_{attribute}" for attribute in range(len(fields))]
+    names = [f"label_{attribute}" for attribute in range(len(columns))]
     query = exp.Select(
         expressions=[
-            *(alias(column(LABEL, own), name) for own, name in zip(names, fields, strict=True)),
+            *(alias(column(LABEL, own), name) for own, name in zip(names, columns, strict=True)),
             column(SUPPORT, "found"),
         ]
     ).from_(named(itemsets, "found"), copy=False)
-    for attribute, (place, bits) in enumerate(fields.values()):
-        name = names[attribute]
-        node = exp.Paren(this=masked(itemset(place), bits, "found"))
-        same = exp.EQ(this=column(NODE, name), expression=node)
-        on = exp.and_(is_number(ATTRIBUTE, name, attribute), same, copy=False)
-        query.join(named(labels, name), on=on, copy=False)
+    for attribute, (name, bits) in enumerate(zip(names, columns.values(), strict=True)):
+        same = [is_number(ATTRIBUTE, name, attribute), *same_code(name, "found", bits)]
+        query.join(named(labels, name), on=exp.and_(*same, copy=False), copy=False)
+    words = len(next(iter(columns.values())))
     return query.order_by(*_order(words), copy=False)
 
 
+def same_code(source: str, other: str, bits: Words) -> list[exp.Expr]:
+    """Whether the code of one row is the part of another's that the bits let through."""
+    return [
+        exp.EQ(
+            this=column(code(w), source),
+            expression=exp.Paren(this=masked(code(w), own, other)),
+        )
+        for w, own in enumerate(bits)
+    ]
+
+
 def _listed(words: int) -> list[exp.Expr]:
-    return [*(column(itemset(w), "found") for w in range(words)), column(SUPPORT, "found")]
+    return [*(column(code(w), "found") for w in range(words)), column(SUPPORT, "found")]
 
 
 def _order(words: int) -> list[exp.Expr]:
-    return [exp.Ordered(this=column(itemset(w), "found")) for w in reversed(range(words))]
+    return [exp.Ordered(this=column(code(w), "found")) for w in reversed(range(words))]
 
 
 def relation(query: exp.Query, name: str) -> exp.Subquery:

@@ -13,10 +13,11 @@ from snapshots import (  # noqa: F401
 from sqlglot import exp
 
 from sqlanon.query import cheapest, extension, itemsets
-from sqlanon.query.extension import Step
+from sqlanon.query.extension import Depth, Step
 from sqlanon.query.names import table
 
-# Two attributes: one of the values a and b below a top, one where a single value is frequent.
+# Two attributes: bits 1 and 2 tell values 1 and 2 from others below a top; the third bit the only
+# frequent value of the second.
 RELATIONS = """
 CREATE TABLE item_values (
     attribute BIGINT, word_0 BIGINT, word_1 BIGINT, every_0 BIGINT, some_0 BIGINT
@@ -24,85 +25,62 @@ CREATE TABLE item_values (
 INSERT INTO item_values VALUES
     (0, 1, 0, 1, 1), (0, 2, 0, 2, 2), (1, 0, 0, 0, 4), (1, 4, 1, 4, 4);
 
-CREATE TABLE nodes (
-    attribute BIGINT, every_0 BIGINT, node BIGINT, split_0 BIGINT, is_top BOOLEAN, is_single BOOLEAN
-);
-INSERT INTO nodes VALUES
-    (0, 1, 0, 0, FALSE, TRUE), (0, 1, 2, 3, TRUE, FALSE),
-    (0, 2, 1, 0, FALSE, TRUE), (0, 2, 2, 3, TRUE, FALSE),
-    (1, 4, 4, 0, FALSE, TRUE);
+CREATE TABLE prefixes (code_0 BIGINT, every_0 BIGINT, some_0 BIGINT, support BIGINT);
+INSERT INTO prefixes VALUES (0, 0, 7, 6);
 
-CREATE TABLE prefixes (
-    itemset_0 BIGINT, split_0 BIGINT, every_0 BIGINT, some_0 BIGINT, support BIGINT
-);
-INSERT INTO prefixes VALUES (0, 0, 0, 7, 6);
+CREATE TABLE members (code_0 BIGINT, every_0 BIGINT, some_0 BIGINT, size BIGINT);
+INSERT INTO members VALUES (5, 5, 5, 2), (1, 1, 5, 1), (6, 6, 6, 3);
 
-CREATE TABLE members (itemset_0 BIGINT, every_0 BIGINT, some_0 BIGINT, size BIGINT);
-INSERT INTO members VALUES (0, 5, 5, 2), (0, 1, 1, 1), (0, 6, 6, 3);
+CREATE TABLE itemsets (code_0 BIGINT, every_0 BIGINT, some_0 BIGINT, support BIGINT);
+INSERT INTO itemsets VALUES (0, 0, 7, 6), (1, 0, 6, 3), (2, 4, 6, 3);
 
-CREATE TABLE itemsets AS FROM prefixes LIMIT 0;
-INSERT INTO itemsets VALUES (2, 3, 0, 7, 6), (0, 0, 1, 5, 3), (1, 0, 6, 6, 3);
-
-CREATE TABLE extended_members AS FROM members LIMIT 0;
+CREATE TABLE extended_members (code_0 BIGINT, every_0 BIGINT, some_0 BIGINT, size BIGINT);
 INSERT INTO extended_members VALUES
-    (0, 5, 5, 2), (0, 1, 1, 1), (1, 6, 6, 3), (2, 4, 7, 5), (2, 1, 1, 1);
+    (5, 4, 6, 2), (1, 0, 6, 1), (6, 4, 6, 3), (4, 4, 7, 5), (0, 1, 5, 1);
 
-CREATE TABLE labels (attribute BIGINT, node BIGINT, label VARCHAR);
-INSERT INTO labels VALUES (0, 0, 'a'), (0, 1, NULL), (0, 2, '*'), (1, 0, 'any');
+CREATE TABLE labels (attribute BIGINT, code_0 BIGINT, label VARCHAR);
+INSERT INTO labels VALUES (0, 0, '*'), (0, 1, 'a'), (0, 2, NULL), (1, 0, 'any');
 
-CREATE TABLE wide (itemset_0 BIGINT, itemset_1 BIGINT, support BIGINT);
+CREATE TABLE wide (code_0 BIGINT, code_1 BIGINT, support BIGINT);
 INSERT INTO wide VALUES (1, 2, 5), (2, 1, 7), (3, 1, 6);
 
-CREATE TABLE prices_of_nodes (attribute BIGINT, node BIGINT, cost BIGINT);
-INSERT INTO prices_of_nodes VALUES (0, 0, 0), (0, 1, 10), (0, 2, 100), (1, 4, 7);
+CREATE TABLE prices_of_nodes (attribute BIGINT, code_0 BIGINT, cost BIGINT);
+INSERT INTO prices_of_nodes VALUES (0, 0, 100), (0, 1, 0), (0, 2, 10), (1, 4, 7);
 
-CREATE TABLE following (itemset_0 BIGINT, every_0 BIGINT, cost BIGINT);
-INSERT INTO following VALUES (0, 4, 9), (2, 4, 5), (2, 0, 6), (1, 4, 3);
+CREATE TABLE following (code_0 BIGINT, cost BIGINT);
+INSERT INTO following VALUES (5, 9), (4, 5), (0, 6), (6, 3);
 
 CREATE TABLE priced_combinations (word_0 BIGINT, size BIGINT, cost BIGINT);
 INSERT INTO priced_combinations VALUES (0, 2, 10), (1, 3, 1);
 
-CREATE TABLE best (itemset_0 BIGINT, every_0 BIGINT, cost BIGINT);
-INSERT INTO best VALUES (0, 1, 30), (0, 5, 20), (0, 6, 10);
+CREATE TABLE best (code_0 BIGINT, cost BIGINT);
+INSERT INTO best VALUES (1, 30), (5, 20), (6, 10);
 """
-CODES, VALUES, NODES = table("codes"), table("item_values"), table("nodes")
+CODES, VALUES = table("codes"), table("item_values")
 PREFIXES, MEMBERS = table("prefixes"), table("members")
 ITEMSETS, EXTENDED, WIDE = table("itemsets"), table("extended_members"), table("wide")
+TOP = Depth(above=(0,), path=(0,), below=(3,))
+DEEPEST = Depth(above=(3,), path=(3,), below=(0,))
 FIRST = Step(
     attribute=0,
     k=2,
-    word=0,
-    field=3,
-    before=(0,),
+    depths=(TOP, DEEPEST),
     bits=(3,),
+    before=(0,),
     rest=(4,),
-    closed=((3,),),
-    top=2,
-    top_split=(3,),
+    closed=((1,), (2,)),
 )
 LAST = Step(
     attribute=1,
     k=2,
-    word=0,
-    field=4,
-    before=(3,),
+    depths=(Depth(above=(4,), path=(4,), below=(0,)),),
     bits=(4,),
+    before=(3,),
     rest=(0,),
-    closed=((3,), (4,)),
-    top=None,
-    top_split=(),
+    closed=((1,), (6,)),
 )
 FREQUENT = Step(
-    attribute=0,
-    k=4,
-    word=0,
-    field=3,
-    before=(0,),
-    bits=(3,),
-    rest=(4,),
-    closed=(),
-    top=2,
-    top_split=(0,),
+    attribute=0, k=4, depths=(TOP, DEEPEST), bits=(3,), before=(0,), rest=(4,), closed=None
 )
 
 
@@ -117,10 +95,10 @@ def connection():
 SNAPSHOTS = [
     Snapshot(
         "compacted",
-        itemsets.compacted(CODES, VALUES, {0: (3, 0), 1: (4, 1)}, (1, 1)),
+        itemsets.compacted(CODES, VALUES, {0: (3, 0), 1: (4, 1)}, 1),
         """
         SELECT
-          CAST(0 AS BIGINT) AS "itemset_0",
+          CAST("value_0"."every_0" + "value_1"."every_0" AS BIGINT) AS "code_0",
           CAST("value_0"."every_0" + "value_1"."every_0" AS BIGINT) AS "every_0",
           CAST("value_0"."some_0" + "value_1"."some_0" AS BIGINT) AS "some_0",
           CAST(COALESCE(SUM("source"."size"), 0) AS BIGINT) AS "size"
@@ -141,14 +119,14 @@ SNAPSHOTS = [
           CAST("value_0"."every_0" + "value_1"."every_0" AS BIGINT),
           CAST("value_0"."some_0" + "value_1"."some_0" AS BIGINT)
         """,
-        [(0, 1, 5, 1), (0, 5, 5, 2), (0, 6, 6, 1), (0, 2, 6, 4)],
+        [(1, 1, 5, 1), (5, 5, 5, 2), (6, 6, 6, 1), (2, 2, 6, 4)],
     ),
     Snapshot(
         "compacted where no attribute tells itemsets apart",
-        itemsets.compacted(CODES, VALUES, {}, (1, 1)),
+        itemsets.compacted(CODES, VALUES, {}, 1),
         """
         SELECT
-          CAST(0 AS BIGINT) AS "itemset_0",
+          CAST(0 AS BIGINT) AS "code_0",
           CAST(0 AS BIGINT) AS "every_0",
           CAST(0 AS BIGINT) AS "some_0",
           CAST(COALESCE(SUM("source"."size"), 0) AS BIGINT) AS "size"
@@ -158,11 +136,10 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "whole",
-        itemsets.whole(MEMBERS, 5, (1, 1)),
+        itemsets.whole(MEMBERS, 5, 1),
         """
         SELECT
-          CAST(0 AS BIGINT) AS "itemset_0",
-          CAST(0 AS BIGINT) AS "split_0",
+          CAST(0 AS BIGINT) AS "code_0",
           BIT_AND("member"."every_0") AS "every_0",
           BIT_OR("member"."some_0") AS "some_0",
           CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
@@ -170,15 +147,14 @@ SNAPSHOTS = [
         HAVING
           SUM("member"."size") >= 5
         """,
-        [(0, 0, 0, 7, 6)],
+        [(0, 0, 7, 6)],
     ),
     Snapshot(
         "whole table of less than k records",
-        itemsets.whole(MEMBERS, 7, (1, 1)),
+        itemsets.whole(MEMBERS, 7, 1),
         """
         SELECT
-          CAST(0 AS BIGINT) AS "itemset_0",
-          CAST(0 AS BIGINT) AS "split_0",
+          CAST(0 AS BIGINT) AS "code_0",
           BIT_AND("member"."every_0") AS "every_0",
           BIT_OR("member"."some_0") AS "some_0",
           CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
@@ -190,276 +166,228 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "extended",
-        extension.extended(PREFIXES, MEMBERS, NODES, FIRST),
+        extension.extended(PREFIXES, MEMBERS, FIRST),
         """
         SELECT
-          "prefix"."itemset_0" + 2 AS "itemset_0",
-          "prefix"."split_0" | 3 AS "split_0",
-          "prefix"."every_0",
-          "prefix"."some_0",
-          "prefix"."support"
-        FROM "prefixes" AS "prefix"
+          *
+        FROM (
+          SELECT
+            "row"."code_0",
+            "row"."every_0" & 7 AS "every_0",
+            "row"."some_0" & 7 AS "some_0",
+            "row"."support"
+          FROM (
+            SELECT
+              "prefix"."code_0",
+              "prefix"."every_0",
+              "prefix"."some_0",
+              "prefix"."support"
+            FROM "prefixes" AS "prefix"
+          ) AS "row"
+        ) AS "row"
         WHERE
           (
             (
-              "prefix"."some_0" - "prefix"."every_0"
-            ) & (
-              3
-            )
-          ) <> 0
+              (
+                (
+                  (
+                    "row"."some_0" - "row"."every_0"
+                  ) & 1
+                ) + 1
+              ) | (
+                "row"."some_0" - "row"."every_0"
+              )
+            ) & 2
+          ) = 2
         UNION ALL
         SELECT
           *
         FROM (
           SELECT
-            "found"."itemset_0",
-            "prefix"."split_0" | "own"."split_0" AS "split_0",
-            "found"."every_0",
-            "found"."some_0",
-            "found"."support"
+            "row"."code_0",
+            "row"."every_0" & 4 AS "every_0",
+            (
+              "row"."some_0" & 4
+            ) | 2 AS "some_0",
+            "row"."support"
           FROM (
             SELECT
-              "member"."itemset_0" + "above"."node" AS "itemset_0",
+              "member"."code_0" & 3 AS "code_0",
               BIT_AND("member"."every_0") AS "every_0",
               BIT_OR("member"."some_0") AS "some_0",
               CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
             FROM "members" AS "member"
-            JOIN "nodes" AS "above"
-              ON "above"."attribute" = 0
-              AND "above"."every_0" = (
-                "member"."every_0" & 3
-              )
-              AND NOT "above"."is_top"
+            WHERE
+              (
+                "member"."code_0" & 3
+              ) <> 0
             GROUP BY
-              "member"."itemset_0" + "above"."node"
+              "member"."code_0" & 3
             HAVING
               SUM("member"."size") >= 2
-          ) AS "found"
-          JOIN "prefixes" AS "prefix"
-            ON "prefix"."itemset_0" = (
-              "found"."itemset_0" & 0
-            )
-          JOIN (
-            SELECT DISTINCT
-              "node",
-              "split_0"
-            FROM "nodes" AS "above"
-            WHERE
-              "above"."attribute" = 0
-          ) AS "own"
-            ON "own"."node" = (
-              "found"."itemset_0" & 3
-            )
-        ) AS "candidate"
+          ) AS "row"
+        ) AS "row"
         WHERE
-          0 = (
-            "split_0" & 3
-          )
-          OR (
+          (
             (
-              "some_0" - "every_0"
-            ) & (
-              "split_0" & 3
-            )
-          ) <> 0
+              (
+                (
+                  (
+                    "row"."some_0" - "row"."every_0"
+                  ) & 1
+                ) + 1
+              ) | (
+                "row"."some_0" - "row"."every_0"
+              )
+            ) & 2
+          ) = 2
         """,
-        [(2, 3, 0, 7, 6), (0, 0, 1, 5, 3), (1, 0, 6, 6, 3)],
+        [(0, 0, 7, 6), (1, 0, 6, 3), (2, 4, 6, 3)],
     ),
     Snapshot(
         "extended by the last attribute, which has no top",
-        extension.extended(ITEMSETS, EXTENDED, NODES, LAST),
+        extension.extended(ITEMSETS, EXTENDED, LAST),
         """
         SELECT
           *
         FROM (
           SELECT
-            "found"."itemset_0",
-            "prefix"."split_0" | "own"."split_0" AS "split_0",
-            "found"."every_0",
-            "found"."some_0",
-            "found"."support"
+            "row"."code_0",
+            "row"."every_0" & 3 AS "every_0",
+            (
+              "row"."some_0" & 3
+            ) | 4 AS "some_0",
+            "row"."support"
           FROM (
             SELECT
-              "member"."itemset_0" + "above"."node" AS "itemset_0",
+              "member"."code_0",
               "member"."every_0",
               "member"."some_0",
               "member"."size" AS "support"
             FROM "extended_members" AS "member"
-            JOIN "nodes" AS "above"
-              ON "above"."attribute" = 1
-              AND "above"."every_0" = (
-                "member"."every_0" & 4
-              )
-              AND NOT "above"."is_top"
-              AND "above"."is_single"
             WHERE
-              "member"."size" >= 2
-            UNION ALL
-            SELECT
-              "member"."itemset_0" + "above"."node" AS "itemset_0",
-              BIT_AND("member"."every_0") AS "every_0",
-              BIT_OR("member"."some_0") AS "some_0",
-              CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
-            FROM "extended_members" AS "member"
-            JOIN "nodes" AS "above"
-              ON "above"."attribute" = 1
-              AND "above"."every_0" = (
-                "member"."every_0" & 4
-              )
-              AND NOT "above"."is_top"
-              AND NOT "above"."is_single"
-            GROUP BY
-              "member"."itemset_0" + "above"."node"
-            HAVING
-              SUM("member"."size") >= 2
-          ) AS "found"
-          JOIN "itemsets" AS "prefix"
-            ON "prefix"."itemset_0" = (
-              "found"."itemset_0" & 3
-            )
-          JOIN (
-            SELECT DISTINCT
-              "node",
-              "split_0"
-            FROM "nodes" AS "above"
-            WHERE
-              "above"."attribute" = 1
-          ) AS "own"
-            ON "own"."node" = (
-              "found"."itemset_0" & 4
-            )
-        ) AS "candidate"
+              (
+                "member"."code_0" & 4
+              ) <> 0 AND "member"."size" >= 2
+          ) AS "row"
+        ) AS "row"
         WHERE
           (
-            0 = (
-              "split_0" & 3
-            )
-            OR (
+            (
               (
-                "some_0" - "every_0"
-              ) & (
-                "split_0" & 3
+                (
+                  (
+                    "row"."some_0" - "row"."every_0"
+                  ) & 1
+                ) + 1
+              ) | (
+                "row"."some_0" - "row"."every_0"
               )
-            ) <> 0
-          )
-          AND (
-            0 = (
-              "split_0" & 4
-            )
-            OR (
-              (
-                "some_0" - "every_0"
-              ) & (
-                "split_0" & 4
-              )
-            ) <> 0
-          )
+            ) & 6
+          ) = 6
         """,
-        [(4, 0, 5, 5, 2), (5, 0, 6, 6, 3), (6, 3, 4, 7, 5)],
+        [(5, 0, 6, 2), (6, 0, 6, 3), (4, 0, 7, 5)],
     ),
     Snapshot(
         "extended whether closed or not",
-        extension.extended(PREFIXES, MEMBERS, NODES, FREQUENT),
+        extension.extended(PREFIXES, MEMBERS, FREQUENT),
         """
         SELECT
-          "prefix"."itemset_0" + 2 AS "itemset_0",
-          "prefix"."split_0" | 0 AS "split_0",
-          "prefix"."every_0",
-          "prefix"."some_0",
-          "prefix"."support"
-        FROM "prefixes" AS "prefix"
-        UNION ALL
-        SELECT
-          "found"."itemset_0",
-          "prefix"."split_0" | "own"."split_0" AS "split_0",
-          "found"."every_0",
-          "found"."some_0",
-          "found"."support"
+          "row"."code_0",
+          "row"."every_0" & 7 AS "every_0",
+          "row"."some_0" & 7 AS "some_0",
+          "row"."support"
         FROM (
           SELECT
-            "member"."itemset_0" + "above"."node" AS "itemset_0",
+            "prefix"."code_0",
+            "prefix"."every_0",
+            "prefix"."some_0",
+            "prefix"."support"
+          FROM "prefixes" AS "prefix"
+        ) AS "row"
+        UNION ALL
+        SELECT
+          "row"."code_0",
+          "row"."every_0" & 4 AS "every_0",
+          (
+            "row"."some_0" & 4
+          ) | 2 AS "some_0",
+          "row"."support"
+        FROM (
+          SELECT
+            "member"."code_0" & 3 AS "code_0",
             BIT_AND("member"."every_0") AS "every_0",
             BIT_OR("member"."some_0") AS "some_0",
             CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
           FROM "members" AS "member"
-          JOIN "nodes" AS "above"
-            ON "above"."attribute" = 0
-            AND "above"."every_0" = (
-              "member"."every_0" & 3
-            )
-            AND NOT "above"."is_top"
+          WHERE
+            (
+              "member"."code_0" & 3
+            ) <> 0
           GROUP BY
-            "member"."itemset_0" + "above"."node"
+            "member"."code_0" & 3
           HAVING
             SUM("member"."size") >= 4
-        ) AS "found"
-        JOIN "prefixes" AS "prefix"
-          ON "prefix"."itemset_0" = (
-            "found"."itemset_0" & 0
-          )
-        JOIN (
-          SELECT DISTINCT
-            "node",
-            "split_0"
-          FROM "nodes" AS "above"
-          WHERE
-            "above"."attribute" = 0
-        ) AS "own"
-          ON "own"."node" = (
-            "found"."itemset_0" & 3
-          )
+        ) AS "row"
         """,
-        [(2, 0, 0, 7, 6)],
+        [(0, 0, 7, 6)],
     ),
     Snapshot(
         "extended_members",
-        extension.extended_members(ITEMSETS, MEMBERS, NODES, FIRST),
+        extension.extended_members(ITEMSETS, MEMBERS, FIRST),
         """
         SELECT
-          "itemset"."itemset_0",
-          "member"."every_0",
-          "member"."some_0",
-          "member"."size"
-        FROM "members" AS "member"
-        JOIN "nodes" AS "above"
-          ON "above"."attribute" = 0
-          AND "above"."every_0" = (
-            "member"."every_0" & 3
-          )
-          AND "above"."is_single"
-        JOIN "itemsets" AS "itemset"
-          ON "itemset"."itemset_0" = (
-            "member"."itemset_0" + "above"."node"
-          )
+          "row"."code_0",
+          "row"."every_0" & 7 AS "every_0",
+          "row"."some_0" & 7 AS "some_0",
+          "row"."size"
+        FROM (
+          SELECT
+            "member"."code_0" & 4 AS "code_0",
+            BIT_AND("member"."every_0") AS "every_0",
+            BIT_OR("member"."some_0") AS "some_0",
+            CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "size"
+          FROM "members" AS "member"
+          JOIN "itemsets" AS "itemset"
+            ON "itemset"."code_0" = (
+              "member"."code_0" & 0
+            )
+          GROUP BY
+            "member"."code_0" & 4
+        ) AS "row"
         UNION ALL
         SELECT
-          "itemset"."itemset_0",
-          BIT_AND("member"."every_0") AS "every_0",
-          BIT_OR("member"."some_0") AS "some_0",
-          CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "size"
-        FROM "members" AS "member"
-        JOIN "nodes" AS "above"
-          ON "above"."attribute" = 0
-          AND "above"."every_0" = (
-            "member"."every_0" & 3
-          )
-          AND NOT "above"."is_single"
-        JOIN "itemsets" AS "itemset"
-          ON "itemset"."itemset_0" = (
-            "member"."itemset_0" + "above"."node"
-          )
-        GROUP BY
-          "itemset"."itemset_0",
-          "member"."every_0" & 4
+          "row"."code_0",
+          "row"."every_0" & 4 AS "every_0",
+          (
+            "row"."some_0" & 4
+          ) | 2 AS "some_0",
+          "row"."size"
+        FROM (
+          SELECT
+            "member"."code_0",
+            "member"."every_0",
+            "member"."some_0",
+            "member"."size"
+          FROM "members" AS "member"
+          JOIN "itemsets" AS "itemset"
+            ON "itemset"."code_0" = (
+              "member"."code_0" & 3
+            )
+          WHERE
+            (
+              "member"."code_0" & 3
+            ) <> 0
+        ) AS "row"
         """,
-        [(0, 5, 5, 2), (0, 1, 1, 1), (1, 6, 6, 3), (2, 4, 7, 5), (2, 1, 1, 1)],
+        [(5, 4, 6, 2), (1, 0, 6, 1), (6, 4, 6, 3), (4, 4, 7, 5), (0, 1, 5, 1)],
     ),
     Snapshot(
         "finished",
         itemsets.finished(exp.select("*").from_(ITEMSETS), 1),
         """
         SELECT
-          "found"."itemset_0",
+          "found"."code_0",
           "found"."support"
         FROM (
           SELECT
@@ -467,20 +395,20 @@ SNAPSHOTS = [
           FROM "itemsets"
         ) AS "found"
         """,
-        [(2, 6), (0, 3), (1, 3)],
+        [(0, 6), (1, 3), (2, 3)],
     ),
     Snapshot(
         "ordered",
         itemsets.ordered(WIDE, 2),
         """
         SELECT
-          "found"."itemset_0",
-          "found"."itemset_1",
+          "found"."code_0",
+          "found"."code_1",
           "found"."support"
         FROM "wide" AS "found"
         ORDER BY
-          "found"."itemset_1",
-          "found"."itemset_0"
+          "found"."code_1",
+          "found"."code_0"
         """,
         [(2, 1, 7), (3, 1, 6), (1, 2, 5)],
         ordered=True,
@@ -498,7 +426,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "labelled",
-        itemsets.labelled(ITEMSETS, table("labels"), {"age": (0, 3), "sex": (0, 4)}, 1),
+        itemsets.labelled(ITEMSETS, table("labels"), {"age": (3,), "sex": (4,)}),
         """
         SELECT
           "label_0"."label" AS "age",
@@ -506,58 +434,72 @@ SNAPSHOTS = [
           "found"."support"
         FROM "itemsets" AS "found"
         JOIN "labels" AS "label_0"
-          ON "label_0"."attribute" = 0 AND "label_0"."node" = (
-            "found"."itemset_0" & 3
+          ON "label_0"."attribute" = 0 AND "label_0"."code_0" = (
+            "found"."code_0" & 3
           )
         JOIN "labels" AS "label_1"
-          ON "label_1"."attribute" = 1 AND "label_1"."node" = (
-            "found"."itemset_0" & 4
+          ON "label_1"."attribute" = 1 AND "label_1"."code_0" = (
+            "found"."code_0" & 4
           )
         ORDER BY
-          "found"."itemset_0"
+          "found"."code_0"
         """,
-        [("a", "any", 3), (None, "any", 3), ("*", "any", 6)],
+        [("*", "any", 6), ("a", "any", 3), (None, "any", 3)],
         ordered=True,
     ),
     Snapshot(
         "cheapest finished",
-        cheapest.finished(table("itemsets"), (1, 1), 11),
+        cheapest.finished(ITEMSETS, 1, 11),
         """
         SELECT
-          "itemset_0",
-          CAST(0 AS BIGINT) AS "every_0",
+          "code_0",
           CAST(11 AS BIGINT) AS "cost"
         FROM "itemsets"
         """,
-        [(2, 0, 11), (0, 0, 11), (1, 0, 11)],
+        [(0, 11), (1, 11), (2, 11)],
     ),
     Snapshot(
         "cheapest",
-        cheapest.cheapest(MEMBERS, table("following"), NODES, table("prices_of_nodes"), FIRST),
+        cheapest.cheapest(MEMBERS, table("following"), table("prices_of_nodes"), FIRST),
         """
         SELECT
-          "member"."itemset_0",
-          "member"."every_0" & 7 AS "every_0",
-          MIN("own"."cost" + "following"."cost") AS "cost"
-        FROM "members" AS "member"
-        JOIN "nodes" AS "above"
-          ON "above"."attribute" = 0 AND "above"."every_0" = (
-            "member"."every_0" & 3
-          )
-        JOIN "prices_of_nodes" AS "own"
-          ON "own"."attribute" = "above"."attribute" AND "own"."node" = "above"."node"
-        JOIN "following" AS "following"
-          ON "following"."itemset_0" = (
-            "member"."itemset_0" + "above"."node"
-          )
-          AND "following"."every_0" = (
-            "member"."every_0" & 4
-          )
+          "way"."code_0",
+          MIN("way"."cost") AS "cost"
+        FROM (
+          SELECT
+            "member"."code_0",
+            "own"."cost" + "following"."cost" AS "cost"
+          FROM "members" AS "member"
+          JOIN "prices_of_nodes" AS "own"
+            ON "own"."attribute" = 0 AND "own"."code_0" = (
+              "member"."code_0" & 0
+            )
+          JOIN "following" AS "following"
+            ON "following"."code_0" = (
+              "member"."code_0" & 4
+            )
+          UNION ALL
+          SELECT
+            "member"."code_0",
+            "own"."cost" + "following"."cost" AS "cost"
+          FROM "members" AS "member"
+          JOIN "prices_of_nodes" AS "own"
+            ON "own"."attribute" = 0 AND "own"."code_0" = (
+              "member"."code_0" & 3
+            )
+          JOIN "following" AS "following"
+            ON "following"."code_0" = (
+              "member"."code_0" & 7
+            )
+          WHERE
+            (
+              "member"."code_0" & 3
+            ) <> 0
+        ) AS "way"
         GROUP BY
-          "member"."itemset_0",
-          "member"."every_0" & 7
+          "way"."code_0"
         """,
-        [(0, 5, 9), (0, 1, 106), (0, 6, 13)],
+        [(5, 9), (1, 106), (6, 13)],
     ),
     Snapshot(
         "cheapest by_combination",
@@ -582,9 +524,7 @@ SNAPSHOTS = [
             "source"."word_1" & 1
           ) = "value_1"."word_1"
         JOIN "best" AS "best"
-          ON "best"."every_0" = (
-            CAST("value_0"."every_0" + "value_1"."every_0" AS BIGINT)
-          )
+          ON "best"."code_0" = CAST("value_0"."every_0" + "value_1"."every_0" AS BIGINT)
         """,
         [(1, 0, 1, 30), (5, 1, 2, 20), (6, 1, 1, 10)],
     ),
