@@ -1,0 +1,183 @@
+"""Refinement: a search among neighbouring clusterings that never raises the loss.
+
+Each round picks disjoint pools of similar clusters, dissolves them and covers their records anew
+(`pools`); where that loses less, the new clusters stay. Which clusters are picked, and how, is drawn
+from a seed, so equal seeds give equal clusters.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.search.clusters import Clusters, Problem, closed, closures, members, runs
+from sqlanon.search.pools import FAR, Closures, Pools, boxes_of, replay, try_all
+from sqlanon.search.taxonomy import Numbers
+
+ROOM = 2**20
+"""About how many words the trials of one round look at together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long a refinement searches.
+
+    Args:
+        trials: Pools that are dissolved, per cluster.
+        seconds: Time after which no round starts; None for no limit. With a limit that is reached
+            the result depends on the machine.
+        seed: What the choices are drawn from.
+    """
+
+    trials: float = 4.0
+    seconds: float | None = None
+    seed: int = 0
+
+
+def refine(problem: Problem, clusters: Clusters, effort: Effort | None = None) -> Clusters:
+    """Clusters that lose no more, and mostly less.
+
+    Args:
+        problem: The table.
+        clusters: Clusters that satisfy k and the demand.
+        effort: How long to search.
+    """
+    effort = effort or Effort()
+    search = _Search(problem, clusters, np.random.default_rng(effort.seed))
+    end = None if effort.seconds is None else time.monotonic() + effort.seconds
+    work = effort.trials * len(clusters.nodes)
+    while work > 0 and (end is None or time.monotonic() < end):
+        done = search.round()
+        if not done:
+            break
+        work -= done
+    found = search.clusters()
+    return found if found.loss(problem) < clusters.loss(problem) else clusters
+
+
+def halves(problem: Problem, clusters: Clusters) -> Numbers:
+    """Per record its cluster after clusters of 2k records and more are cut into parts of k.
+
+    Parts keep neighbouring records together; a cluster stays whole where a part fails the demand.
+    """
+    label = clusters.label.copy()
+    number = len(clusters.nodes)
+    for records in members(clusters):
+        count = len(records) // problem.k
+        if count < 2:
+            continue
+        ordered = records[np.lexsort(problem.leaves[records].T[::-1])]
+        parts = np.array_split(ordered, count)
+        if all(problem.satisfies(part) for part in parts):
+            for part in parts[1:]:
+                label[part] = number
+                number += 1
+    return label
+
+
+class _Search:
+    """A clustering that rounds improve."""
+
+    def __init__(self, problem: Problem, clusters: Clusters, random: np.random.Generator) -> None:
+        self._problem, self._random = problem, random
+        self._joins = Closures(problem.taxonomies)
+        self.label = halves(problem, clusters)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Brings what is known of each cluster up to date."""
+        _, label = np.unique(self.label, return_inverse=True)
+        self.label = label - int((self.label < 0).any())
+        self._nodes = closures(self._problem, self.label)
+        self._order, self._starts = runs(self.label)
+        self._sizes = np.diff(np.r_[self._starts, len(self._order)])
+        self._cost = self._problem.cost(self._nodes)
+
+    def clusters(self) -> Clusters:
+        """The clustering as it is."""
+        return Clusters.of(self._problem, self.label)
+
+    def round(self) -> int:
+        """Tries some pools; the number of them."""
+        chosen = self._choose()
+        if not len(chosen):
+            return 0
+        pools = self._pools(chosen)
+        boxes = boxes_of(self._problem, pools, self._joins, self._random)
+        trials = try_all(pools, boxes, self._problem.k)
+        best = trials.loss.argmin(axis=1)
+        now = (self._sizes * self._cost)[chosen].sum(axis=1)
+        after = trials.loss[np.arange(len(chosen)), best]
+        number = len(self._nodes)
+        better = np.flatnonzero(after < now)
+        for pool in better:
+            parts = replay(pools, boxes, trials, int(pool), int(best[pool]))
+            held = parts >= 0
+            records = pools.records[pool, held]
+            number = self._replace(records, parts[held], int(now[pool]), number)
+        if len(better):
+            self._settle()
+        return len(chosen)
+
+    def _replace(self, records: Numbers, parts: Numbers, now: int, number: int) -> int:
+        """Puts records into new clusters, if those lose less and satisfy the demand."""
+        order, starts = runs(np.unique(parts, return_inverse=True)[1])
+        nodes = closed(self._problem, self._problem.leaves[records[order]], starts)
+        groups = np.split(records[order], starts[1:])
+        sizes = np.array([len(group) for group in groups])
+        if (sizes * self._problem.cost(nodes)).sum() >= now:
+            return number
+        if not all(self._problem.satisfies(group) for group in groups):
+            return number
+        for group in groups:
+            self.label[group] = number
+            number += 1
+        return number
+
+    def _choose(self) -> Numbers:
+        """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
+        count = len(self._nodes)
+        size = int(self._random.integers(3, 8))
+        size = min(size, count)
+        if size < 2:
+            return np.zeros((0, 0), np.int64)
+        pools = max(1, min(64, ROOM // 2**14, count // size))
+        weight = (self._cost * self._sizes).astype(float) + 1e-9
+        weight = weight / weight.sum() + 0.4 / count
+        seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
+        near = self._nearness(seeds)
+        chosen = []
+        for seed, row in zip(seeds, near, strict=True):
+            if not np.isfinite(row[seed]):
+                continue
+            row[seed] = -np.inf
+            pool = np.argpartition(row, size - 1)[:size]
+            if not np.isfinite(row[pool]).sum() >= size - 1:
+                continue
+            near[:, pool] = np.inf
+            chosen.append(np.sort(pool))
+        return np.array(chosen)
+
+    def _nearness(self, seeds: Numbers) -> np.ndarray:
+        """How far each cluster is from the seeds, with some noise."""
+        near = self._joins.costs(self._nodes[seeds], self._nodes).astype(float)
+        near -= self._random.random((len(seeds), 1)) * self._cost
+        near *= 1 + 0.2 * self._random.random(near.shape)
+        return near
+
+    def _pools(self, chosen: Numbers) -> Pools:
+        """The records of pools, those of the dearest clusters first."""
+        places = int(self._sizes[chosen].sum(axis=1).max())
+        records = np.full((len(chosen), places), -1)
+        for row, clusters in zip(records, chosen, strict=True):
+            held = np.concatenate(
+                [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
+            )
+            worth = self._cost[self.label[held]] * (1 + 0.3 * self._random.random(len(held)))
+            row[: len(held)] = held[np.argsort(-worth, kind="stable")]
+        first = records[:, :1]
+        leaves = self._problem.leaves[np.where(records >= 0, records, first)]
+        own = self._nodes[chosen]
+        return Pools(records, leaves, own)
