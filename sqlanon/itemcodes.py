@@ -26,6 +26,8 @@ from sqlanon.search.taxonomy import Taxonomy
 Numbers = NDArray[np.int64]
 Words = tuple[int, ...]
 
+_MOST_LISTED = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Forest:
@@ -194,16 +196,29 @@ class ItemCodes:
             attribute: The attribute.
             words: The words of their codes, one number per itemset.
         """
+        bits = self.bits(attribute)
+        word = next((w for w, own in enumerate(bits) if own), 0)
+        offset = (bits[word] & -bits[word]).bit_length() - 1 if bits[word] else 0
+        if any(bits[word + 1 :]) or bits[word] >> offset >= _MOST_LISTED:
+            return self._walked(attribute, words)
+        numbers = np.zeros((bits[word] >> offset) + 1, np.int64)
+        codes = np.array([code[word] for code in self.codes(attribute)])
+        numbers[codes >> offset] = self.forests[attribute].numbers
+        found: Numbers = numbers[(words[word] & bits[word]) >> offset]
+        return found
+
+    def _walked(self, attribute: int, words: Sequence[Numbers]) -> Numbers:
+        """Nodes found from the top, field by field, where a list by code would be too long."""
         forest = self.forests[attribute]
         below = np.argsort(forest.parents, kind="stable")
         first = np.concatenate(([0], np.cumsum(np.roll(forest.children, 1))[:-1]))
-        found = np.full(len(words[0]), -1 if forest.top is None else forest.top)
+        node = np.full(len(words[0]), -1 if forest.top is None else forest.top)
         for field in self.fields[attribute]:
             place = (words[field.word] >> field.offset) & (field.mask >> field.offset)
             deeper = np.flatnonzero(place)
-            found[deeper] = below[first[found[deeper] + 1] + place[deeper] - 1]
-        numbers: Numbers = forest.numbers[found]
-        return numbers
+            node[deeper] = below[first[node[deeper] + 1] + place[deeper] - 1]
+        found: Numbers = forest.numbers[node]
+        return found
 
 
 def _widths(forest: Forest) -> list[int]:

@@ -79,6 +79,29 @@ def test_nodes_are_found_again_from_their_codes():
         assert codes.nodes(attribute, words).tolist() == made.numbers.tolist()
 
 
+def test_nodes_of_many_values_are_found_again_from_their_codes():
+    levels = [(f"{n}", f"a{n // 2}", f"b{n // 600}", f"c{n // 1800}", "*") for n in range(3000)]
+    made = forest([1] * 3000, 1, (0, 4), levels)
+    wide = [forest([1] * 3000, 1, (0, 1), [(f"{n}", "*") for n in range(3000)]) for _ in range(5)]
+    codes = ItemCodes.of([*wide, made])  # the last one's bits begin where those of others end
+    for attribute in (0, 5):
+        words = [np.array(word) for word in zip(*codes.codes(attribute), strict=True)]
+        numbers = codes.forests[attribute].numbers.tolist()
+        assert codes.nodes(attribute, words).tolist() == numbers
+
+
+def test_nodes_are_found_again_from_codes_of_several_words():
+    rows = [
+        (f"v{n}", *(f"up to {level}" if n <= level else f"v{n}" for level in range(1, 40)))
+        for n in range(40)
+    ]
+    made = forest([1] * 40, 1, (0, 39), rows)
+    codes = ItemCodes.of([made])
+    assert codes.words == 2
+    words = [np.array(word) for word in zip(*codes.codes(0), strict=True)]
+    assert codes.nodes(0, words).tolist() == made.numbers.tolist()
+
+
 def test_fields_take_as_many_words_as_they_need():
     flat = [(str(value), "*") for value in range(3)]
     codes = ItemCodes.of([forest([1, 1, 1], 1, (0, 1), flat) for _ in range(40)])

@@ -243,6 +243,16 @@ def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups():
     assert itemsets(records, trees, k) == expected
 
 
+def test_closed_itemsets_of_a_deep_hierarchy_are_those_of_brute_force():
+    deep = [
+        (f"v{n}", *(f"up to {level}" if n <= level else f"v{n}" for level in range(1, 40)))
+        for n in range(40)
+    ]  # a code of 78 bits
+    chance = random.Random(1)
+    records = [(f"v{chance.randrange(40)}", chance.choice("abcd")) for _ in range(60)]
+    assert itemsets(records, [deep, BRANCHY], 2) == by_brute_force(records, [deep, BRANCHY], 2)
+
+
 def test_itemsets_of_an_unbalanced_hierarchy_have_each_node_once():
     records = [(value, "f") for value in "abcdd"]
     found = itemsets(records, [BRANCHY, FLAT], 2)
