@@ -202,7 +202,7 @@ class ItemCodes:
         if any(bits[word + 1 :]) or bits[word] >> offset >= _MOST_LISTED:
             return self._walked(attribute, words)
         numbers = np.zeros((bits[word] >> offset) + 1, np.int64)
-        codes = np.array([code[word] for code in self.codes(attribute)])
+        codes = np.array([code[word] for code in self.codes(attribute)], np.int64)
         numbers[codes >> offset] = self.forests[attribute].numbers
         found: Numbers = numbers[(words[word] & bits[word]) >> offset]
         return found
