@@ -31,6 +31,7 @@ _HOMES = {
     **dict.fromkeys(("check", "plan", "apply", "anonymize", "rewrite"), "tables"),
     "measure": "measures",
     "mine": "mining",
+    "bound": "bounding",
     "risk": "risk",
     "hierarchy": "hierarchies",
 }

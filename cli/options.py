@@ -69,7 +69,7 @@ class RunOptions:
         typer.Option(
             "--seed",
             metavar="N",
-            help="Seeds what is left to chance: the people of the demo. A search leaves nothing.",
+            help="Seeds what is left to chance: the people of the demo, how clusters are refined.",
         ),
     ] = 0
 
@@ -253,7 +253,9 @@ class SearchOptions:
 
     method: Annotated[
         str | None,
-        typer.Option("--method", metavar="METHOD", help="auto or incognito."),
+        typer.Option(
+            "--method", metavar="METHOD", help="auto, incognito, set-cover, direct-cover."
+        ),
     ] = None
     loss: Annotated[
         str | None,
@@ -274,6 +276,28 @@ class SearchOptions:
             "--time-limit", metavar="SECONDS", help="Return the best found by then, with its gap."
         ),
     ] = None
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates", metavar="KIND", help="Of covers: closed, frequent or all itemsets."
+        ),
+    ] = None
+    beta: Annotated[
+        float | None,
+        typer.Option(
+            "--beta", metavar="NUMBER", help="Of covers: only itemsets that cost below 1/beta."
+        ),
+    ] = None
+    no_refine: Annotated[
+        bool, typer.Option("--no-refine", help="Of covers: leave clusters as they were found.")
+    ] = False
+    suppress_uncovered: Annotated[
+        bool,
+        typer.Option(
+            "--suppress-uncovered",
+            help="Of direct-cover: suppress what no itemset covers, as it was published.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,12 @@ def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[
     settings: dict[str, Any] = {
         "minimal_nodes": search.minimal_nodes,
         "time_limit": search.time_limit,
+        "beta": search.beta,
+        "refine": not search.no_refine,
+        "suppress_uncovered": search.suppress_uncovered,
     }
+    if search.candidates is not None:
+        settings["candidates"] = search.candidates
     for name, option in (("method", search.method), ("loss", search.loss)):
         value = document.get(name) if option is None else option
         if value is not None:

@@ -134,7 +134,7 @@ def anonymize(
         output.show(run, found.to_dict(), found.to_text)
         return
     confirm = _settle_target(target, run)
-    how, maker = _settled(wanted)
+    how, maker = _settled(wanted, run)
     with output.progress(run) as progress:
         report = sqlanon.anonymize(
             given.source,
@@ -168,17 +168,19 @@ def rewrite(
     output.show(run, report.to_dict(), report.to_text)
 
 
-def _settled(wanted: Wanted, *, complete: bool = False) -> tuple[dict[str, Any], PolicyMaker]:
+def _settled(
+    wanted: Wanted, run: RunOptions, *, complete: bool = False
+) -> tuple[dict[str, Any], PolicyMaker]:
     """How to search, and what makes the policy: options before the file, read once."""
     document = policy_document(wanted.policy.policy)
     maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
-    return search_settings(document, wanted.search), maker
+    return search_settings(document, wanted.search) | {"seed": run.seed}, maker
 
 
 def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = False) -> Plan:
     import sqlanon
 
-    how, maker = _settled(wanted, complete=complete)
+    how, maker = _settled(wanted, run, complete=complete)
     with output.progress(run) as progress:
         found = sqlanon.plan(
             given.source, given.table, maker, **how, progress=progress, **run.resources

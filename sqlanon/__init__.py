@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
 
     from sqlanon.api import anonymize as anonymize
     from sqlanon.api import apply as apply
+    from sqlanon.api import bound as bound
     from sqlanon.api import check as check
     from sqlanon.api import measure as measure
     from sqlanon.api import mine as mine
@@ -39,6 +40,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
 _HOMES = {
     "anonymize": "sqlanon.api",
     "apply": "sqlanon.api",
+    "bound": "sqlanon.api",
     "check": "sqlanon.api",
     "measure": "sqlanon.api",
     "mine": "sqlanon.api",

@@ -16,6 +16,7 @@ from sqlanon.policy import Policy
 from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
 
 if TYPE_CHECKING:
+    from sqlanon.bounding import BoundReport
     from sqlanon.listing import MiningReport
     from sqlanon.measuring import MeasureReport
     from sqlanon.plans import Plan
@@ -177,6 +178,38 @@ def mine(
             return list_itemsets(source.engine, source.table, settled, listed)
 
 
+def bound(
+    connection: Any,
+    table: Any,
+    policy: Policies,
+    *,
+    loss: str = "lm",
+    progress: Progress | None = None,
+    **resources: Unpack[Limits],
+) -> BoundReport:
+    """What any k-anonymization of a table loses at least, if it suppresses no record.
+
+    Args:
+        connection: As for `check`.
+        table: As for `check`.
+        policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k, or a function
+            as for `check`.
+        loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
+        progress: Called with a line that says how far it is.
+        resources: As for `check`.
+
+    Raises:
+        SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
+            message says how.
+    """
+    from sqlanon.bounding import bound_table
+
+    with open_source(connection, table, read_only=True, **resources) as source:
+        settled = _settled(source, policy)
+        with source.engine.transaction():
+            return bound_table(source.engine, source.table, settled, loss, progress)
+
+
 def plan(
     connection: Any,
     table: Any,
@@ -186,6 +219,11 @@ def plan(
     loss: str = "lm",
     minimal_nodes: bool = False,
     time_limit: float | None = None,
+    candidates: str = "closed",
+    beta: float | None = None,
+    refine: bool = True,
+    seed: int = 0,
+    suppress_uncovered: bool = False,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> Plan:
@@ -195,11 +233,19 @@ def plan(
         connection: As for `check`.
         table: As for `check`.
         policy: What the published table must satisfy, or a function as for `check`.
-        method: `auto` or `incognito` (full-domain generalization, proven optimal).
-        loss: `lm`, `tree`, `precision`, `suppressed-cells`, `monotone-entropy`,
-            `discernibility`, `average-class-size` or `utility`.
-        minimal_nodes: Also list every minimal node of the lattice.
+        method: `auto`, `incognito` (full-domain generalization, proven optimal), `set-cover` or
+            `direct-cover` (every record to the nodes of its cluster).
+        loss: `lm`, `tree`, `precision`, `suppressed-cells`, `monotone-entropy`; with `incognito`
+            also `discernibility`, `average-class-size` or `utility`.
+        minimal_nodes: Also list every minimal node of the lattice; `incognito` alone.
         time_limit: Seconds after which the best recoding so far is returned, with a bound.
+        candidates: What a cover is chosen from: itemsets that are `closed` or all `frequent` ones,
+            or `all` subsets of k to 2k - 1 records of a tiny table.
+        beta: Only candidates whose records lose less than 1/beta each.
+        refine: Improve the clusters by a local search.
+        seed: What the refinement draws its choices from.
+        suppress_uncovered: `direct-cover` suppresses all cells of what it leaves uncovered, as it
+            was published, instead of putting it where it costs least.
         progress: Called with a line that says how far the search is.
         resources: As for `check`.
 
@@ -208,13 +254,25 @@ def plan(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
-    loading = Thread(target=import_module, args=("sqlanon.planning",))
+    loading = Thread(target=import_module, args=("sqlanon.leveled",))
     loading.start()
     with open_source(connection, table, read_only=True, **resources) as source:
         loading.join()
-        from sqlanon.planning import Options, make_plan
+        from sqlanon.options import Options
+        from sqlanon.planning import make_plan
 
-        options = Options(method, loss, minimal_nodes, time_limit, progress)
+        options = Options(
+            method=method,
+            loss=loss,
+            minimal_nodes=minimal_nodes,
+            time_limit=time_limit,
+            progress=progress,
+            candidates=candidates,
+            beta=beta,
+            refine=refine,
+            seed=seed,
+            suppress_uncovered=suppress_uncovered,
+        )
         settled = _settled(source, policy)
         with source.engine.transaction():
             return make_plan(source.engine, source.table, settled, options)
@@ -280,6 +338,11 @@ def anonymize(
     loss: str = "lm",
     minimal_nodes: bool = False,
     time_limit: float | None = None,
+    candidates: str = "closed",
+    beta: float | None = None,
+    refine: bool = True,
+    seed: int = 0,
+    suppress_uncovered: bool = False,
     progress: Progress | None = None,
     confirm: Confirm | None = None,
     **resources: Unpack[Limits],
@@ -298,6 +361,11 @@ def anonymize(
         loss: As for `plan`.
         minimal_nodes: As for `plan`.
         time_limit: As for `plan`.
+        candidates: As for `plan`.
+        beta: As for `plan`.
+        refine: As for `plan`.
+        seed: As for `plan`.
+        suppress_uncovered: As for `plan`.
         progress: As for `plan`.
         confirm: As for `apply`.
         resources: As for `check`.
@@ -307,11 +375,22 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.planning import Options, make_plan
+    from sqlanon.options import Options
+    from sqlanon.planning import make_plan
     from sqlanon.publishing import Target, refuse_target
 
     file = None if output is None else Path(output)
-    options = Options(method, loss, minimal_nodes, time_limit, progress)
+    options = Options(
+        method=method,
+        loss=loss,
+        minimal_nodes=minimal_nodes,
+        time_limit=time_limit,
+        progress=progress,
+        candidates=candidates,
+        beta=beta,
+        refine=refine,
+        suppress_uncovered=suppress_uncovered,
+    )
     target = Target(into, in_place, file, overwrite, resources, confirm)
     with open_source(connection, table, read_only=file is not None, **resources) as source:
         _refuse_lost(source, target)

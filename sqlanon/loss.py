@@ -175,7 +175,11 @@ MEASURES = (
 )
 """Everything that is measured, by its name."""
 
-STEERING: Mapping[str, tuple[str, ...]] = {"incognito": (*LOSSES, "utility")}
+STEERING: Mapping[str, tuple[str, ...]] = {
+    "incognito": (*LOSSES, "utility"),
+    "set-cover": tuple(CELL_LOSSES),
+    "direct-cover": tuple(CELL_LOSSES),
+}
 """Per method the losses that it can minimize with proof."""
 
 
@@ -265,6 +269,15 @@ class CellCosts:
         scale = record / unit * (len(trees) * records if name == "suppressed-cells" else 1)
         # Where nothing can be lost, suppressed records still count.
         return cls(record or 1, tuple(columns), scale)
+
+    def loss(self, total: int, records: int) -> float:
+        """What so many records lose, as the measure says it.
+
+        Args:
+            total: What their cells cost together [units].
+            records: Records of the table.
+        """
+        return self.scale * total / (self.unit * records)
 
     def is_uniform(self, column: int, level: int) -> bool:
         """Whether all cells of a column cost the same at a level."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from sqlglot.dialects.dialect import Dialect
 from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
-from sqlanon.query import recode
+from sqlanon.query import local, recode
+from sqlanon.query.names import column
+from sqlanon.query.places import ByPlace
 from sqlanon.query.suppression import Suppression
-from sqlanon.recoding import Node
+from sqlanon.recoding import Clusters, Node, Recoding
 from sqlanon.report import SCHEMA_VERSION, Report
 
 Fingerprint = tuple[int, str]
@@ -33,12 +35,14 @@ class Plan:
         policy: What the published table must satisfy, its hierarchies complete.
         table: The table as SQL names it.
         columns: Its columns and their types, as DuckDB writes them.
-        recoding: The level that each quasi-identifier is published at, in the policy's order.
+        recoding: The level that each quasi-identifier is published at, in the policy's order, for
+            all records or for each.
         report: What is expected.
         enumerated: Columns that are enumerations; they are published as text, since the labels of
             an enumeration are values of the table.
         fingerprint: Figures of the table's content at the time; None where nobody can change the
             table before it is published.
+        few: Columns of few labels, which records are sorted by the places of.
         rounds: How often suppression is looked at, since what is suppressed may leave other
             classes too far from what is left; each round but the first suppresses some.
 
@@ -50,11 +54,12 @@ class Plan:
     policy: Policy
     table: str
     columns: Mapping[str, str]
-    recoding: Node
+    recoding: Recoding
     report: Report
     enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
     rounds: int = 1
+    few: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
@@ -62,13 +67,20 @@ class Plan:
             raise PolicyError(
                 f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
             )
+        if isinstance(self.recoding, Clusters):
+            if self.recoding.records != self.report.records:
+                raise PolicyError("the plan does not recode every record of its table once")
+            self._refuse_misfit(self.recoding.lowest)
+            self._refuse_misfit(self.recoding.highest)
+        else:
+            self._refuse_misfit(self.recoding)
+
+    def _refuse_misfit(self, node: Node) -> None:
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
-        if len(self.recoding) != len(heights) or not all(
-            0 <= level <= height for level, height in zip(self.recoding, heights, strict=True)
+        if len(node) != len(heights) or not all(
+            0 <= level <= height for level, height in zip(node, heights, strict=True)
         ):
-            raise PolicyError(
-                f"{self.recoding} is no recoding for hierarchies of heights {heights}"
-            )
+            raise PolicyError(f"{node} is no recoding for hierarchies of heights {heights}")
 
     @property
     def source(self) -> exp.Table:
@@ -80,21 +92,27 @@ class Plan:
         """Whether the table was a frame of the program, registered for the time of planning."""
         return self.source.name.startswith("_sqlanon_frame_")
 
-    def rows(self, source: exp.Table | None = None) -> exp.Select:
+    def rows(self, source: exp.Table | None = None, dialect: str = "duckdb") -> exp.Select:
         """The query whose rows are published.
 
         Args:
             source: The table to read, where it has another name by now.
+            dialect: Who will read it; only DuckDB is known to sort by places and keep the order.
 
         Raises:
             PolicyError: Columns without a role.
         """
         self.policy.check_columns(list(self.columns), publish=True)
         columns = self.policy.published(list(self.columns))
-        return self.recoded(columns, source or self.source)
+        by_place = ByPlace(self.few) if dialect == "duckdb" else None
+        return self.recoded(columns, source or self.source, by_place=by_place)
 
-    def recoded(self, columns: Sequence[str], source: exp.Table) -> exp.Select:
-        """The published rows of some columns."""
+    def recoded(
+        self, columns: Sequence[str], source: exp.Table, *, by_place: ByPlace | None = None
+    ) -> exp.Select:
+        """The published rows of some columns, sorted by labels or by their places."""
+        if isinstance(self.recoding, Clusters):
+            return self._recoded_one_by_one(columns, source, self.recoding)
         recodes = {
             name: recode.recode(source, name, attribute.hierarchy, level, self._type(name))
             for (name, attribute), level in zip(
@@ -102,16 +120,41 @@ class Plan:
             )
         }
         keeping = self.policy.suppressed == "keep"
-        casts = {name: self._type(name) for name in self.enumerated}
-        floats = (name for name in recodes if self._type(name).this in exp.DataType.FLOAT_TYPES)
-        casts |= {name: self._type(name) for name in floats}
-        return recode.published(
+        casts = self._casts(recodes)
+        published = recode.published if by_place is None else by_place.published
+        return published(
             source,
             {name: casts.get(name) for name in columns},
             recodes,
             suppressed=self._suppressed(source) if self.report.suppressed_records else None,
             kept_label=self.policy.suppressed_label if keeping else None,
         )
+
+    def _recoded_one_by_one(
+        self, columns: Sequence[str], source: exp.Table, recoding: Clusters
+    ) -> exp.Select:
+        attributes = self.policy.attributes
+        bounds = zip(recoding.lowest, recoding.highest, strict=True)
+        recodes = {
+            name: local.LocalRecode(name, lowest, highest, labels, number)
+            for number, ((name, attribute), (lowest, highest)) in enumerate(
+                zip(attributes.items(), bounds, strict=True)
+            )
+            for labels in [local.local_labels(source, name, attribute.hierarchy, self._type(name))]
+        }
+        casts = self._casts(attributes)
+        values = {
+            name: recode.as_published(column(name, local.RECORD), casts.get(name))
+            for name in columns
+        }
+        by = list(dict.fromkeys([*attributes, *recoding.by]))
+        return local.published(source, values, recodes, by, recoding.runs)
+
+    def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
+        """The types that values are cast to: enumerations to text, real numbers to their own."""
+        casts = {name: self._type(name) for name in self.enumerated}
+        floats = (n for n in attributes if self._type(n).this in exp.DataType.FLOAT_TYPES)
+        return casts | {name: self._type(name) for name in floats}
 
     def _suppressed(self, source: exp.Table) -> recode.Suppressed:
         """Which classes are suppressed, as the statement works it out again."""
@@ -141,7 +184,8 @@ class Plan:
         target = exp.Table(this=exp.to_identifier(into, quoted=True))
         if Dialect.get(dialect.lower()) is None:
             raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
-        return render(recode.create_table(target, self.rows()), dialect.lower(), pretty=True)
+        statement = recode.create_table(target, self.rows(dialect=dialect.lower()))
+        return render(statement, dialect.lower(), pretty=True)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json`."""
@@ -170,8 +214,11 @@ class Plan:
             "columns": dict(self.columns),
             "enumerated": list(self.enumerated),
             "policy": self.policy.to_dict(),
-            "recoding": self.recoding,
+            "recoding": self.recoding.to_dict()
+            if isinstance(self.recoding, Clusters)
+            else self.recoding,
             "rounds": self.rounds,
+            "few": list(self.few),
             "report": self.report.to_dict(),
             "heights": dict(self.report.heights),
             "histogram": list(map(list, self.report.statistics.histogram.items())),
@@ -211,20 +258,27 @@ class Plan:
         fingerprint = document["fingerprint"]
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(document["report"], document["heights"], document["histogram"])
-        shown = [report.levels[name] for name in policy.attributes]
-        recoding = document.get("recoding", shown)
-        if recoding != shown:
-            raise ValueError("the plan shows other levels than it publishes")
         return cls(
             policy=policy,
             table=document["table"],
             columns=document["columns"],
             enumerated=tuple(document["enumerated"]),
-            recoding=tuple(recoding),
+            recoding=_recoding_of(document, policy, report),
             rounds=document.get("rounds", report.search.get("rounds", 1)),
+            few=tuple(document.get("few", ())),
             report=report,
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
+
+
+def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) -> Recoding:
+    shown = [report.levels[name] for name in policy.attributes if report.levels]
+    stored = document.get("recoding", shown)
+    if isinstance(stored, Mapping):
+        return Clusters.from_dict(stored)
+    if stored != shown:
+        raise ValueError("the plan shows other levels than it publishes")
+    return tuple(shown)
 
 
 def _write_private(path: Path, text: str) -> None:

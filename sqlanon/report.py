@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -116,7 +116,7 @@ class Report:
         loss_name: The loss that it minimized.
         loss: Every measure that applies, by its name.
         lower_bound: Proven lower bound on `loss[loss_name]` over what the method may choose from.
-        levels: Level per quasi-identifier.
+        levels: Level per quasi-identifier; empty where each record has levels of its own.
         heights: Highest level per quasi-identifier.
         records: Records of the original.
         suppressed_records: Records in classes that violate a model.
@@ -130,6 +130,8 @@ class Report:
         notes: What a reader should know besides.
         seconds: How long each part took.
         entity: The column whose persons are counted by classes and models; None for records.
+        records_per_level: Where each record has levels of its own, the records at each level from
+            0 up, per quasi-identifier.
     """
 
     method: str
@@ -149,6 +151,7 @@ class Report:
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     entity: str | None = None
+    records_per_level: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def timed(self, seconds: Mapping[str, float]) -> Report:
         """The same report with how long each part took."""
@@ -181,7 +184,8 @@ class Report:
             "unique_records": statistics["unique_records"],
             "risk": statistics["risk"],
             "entity": self.entity,
-            "levels": dict(self.levels),
+            "levels": dict(self.levels) or None,
+            "records_per_level": {n: list(r) for n, r in self.records_per_level.items()} or None,
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
@@ -218,7 +222,8 @@ class Report:
             loss_name=document["loss"]["name"],
             loss=measures,
             lower_bound=document["lower_bound"],
-            levels=document["levels"],
+            levels=document["levels"] or {},
+            records_per_level=document.get("records_per_level") or {},
             heights=heights,
             records=document["records"],
             suppressed_records=document["suppressed_records"],
@@ -233,22 +238,53 @@ class Report:
             entity=document.get("entity"),
         )
 
+    def _found_text(self) -> str:
+        candidates = self.search.get("candidates", 0)
+        if self.records_per_level:
+            clusters = counted(self.search["clusters"], "cluster")
+            return f"{self.method}: {clusters} from {counted(candidates, 'candidate')}"
+        proof = "proven best" if self.search.get("proven") else "best found"
+        checked = self.search.get("checked", 0)
+        return f"{self.method}: {proof} of {candidates:,} recodings, {checked:,} checked"
+
+    def _level_lines(self) -> Iterator[str]:
+        """How far each column is generalized."""
+        width = max(map(len, self.heights), default=0)
+        if self.records_per_level:
+            yield "  share of records at each level, from the original value up"
+            for column, records in self.records_per_level.items():
+                shares = "  ".join(share(each, self.records) for each in records)
+                yield f"    {column:<{width}}  {shares}"
+            return
+        yield "  levels (0 is the original value)"
+        for column, level in self.levels.items():
+            bar = "#" * level + "." * (self.heights[column] - level)
+            yield f"    {column:<{width}}  {level} of {self.heights[column]}  {bar}"
+
     def _bound_text(self) -> str:
+        if self.records_per_level:
+            return self._ratio_text()
         if self.search.get("proven"):
             return " (no full-domain recoding loses less)"
         if self.lower_bound is None:
             return ""
         return f" (every full-domain recoding loses at least {figure(self.lower_bound)})"
 
+    def _ratio_text(self) -> str:
+        if self.lower_bound is None:
+            return ""
+        least = f" (no recoding that satisfies k loses less than {figure(self.lower_bound)}"
+        if not self.lower_bound:
+            return f"{least})"
+        return f"{least}; {self.loss[key(self.loss_name)] / self.lower_bound:.3g} times that)"
+
     def to_text(self) -> str:
         """A page for a reader."""
         name = self.loss_name
-        proof = "proven best" if self.search.get("proven") else "best found"
         verb = "publish" if self.output is None else "published"
         sizes = self.statistics.to_dict()["class_size"]
         lines = [
-            f"{self.method}: {proof} of {self.search.get('candidates', 0):,} recodings, "
-            f"{self.search.get('checked', 0):,} checked",
+            self._found_text(),
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
             f"{counted(self.statistics.classes, 'class', 'classes')}",
@@ -258,11 +294,7 @@ class Report:
             f"  {'class size':<16}smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
         ]
-        width = max((len(column) for column in self.levels), default=0)
-        lines.append("  levels (0 is the original value)")
-        for column, level in self.levels.items():
-            bar = "#" * level + "." * (self.heights[column] - level)
-            lines.append(f"    {column:<{width}}  {level} of {self.heights[column]}  {bar}")
+        lines += self._level_lines()
         if self.minimal_nodes is not None:
             lines.append(f"  minimal nodes   {len(self.minimal_nodes):,}")
             lines += [

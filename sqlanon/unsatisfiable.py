@@ -18,7 +18,7 @@ from sqlanon.recoding import Node
 from sqlanon.search.fulldomain import Outcome
 
 if TYPE_CHECKING:
-    from sqlanon.planning import Problem
+    from sqlanon.leveled import Problem
 
 _DIGITS = 4  # of a suppression limit that is proposed
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from lattice_oracle import JOB_PATHS, ORDERS, closenesses, diversities, fails
 
 from sqlanon.privacy import LDiversity
-from sqlanon.search.demands import Demand
+from sqlanon.search.demands import ValueDemand
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
 
@@ -21,7 +20,7 @@ def demand_of(model, whole):
     counts = np.array([whole.count(value) for value in present])
     inner = list(zip(*(JOB_PATHS[value][:-1] for value in present), strict=True))
     nodes = tuple(np.unique(level, return_inverse=True)[1] for level in inner)
-    return Demand(0, model, counts, nodes), present
+    return ValueDemand(0, model, counts, nodes), present
 
 
 @settings(max_examples=150, deadline=None)
@@ -38,5 +37,5 @@ def test_demands_are_what_brute_force_says(model, groups):
 
 @pytest.mark.parametrize("number", range(2, 51))
 def test_a_uniform_cluster_of_exactly_l_values_passes_entropy_l(number):
-    demand = Demand(0, LDiversity(number, "entropy"), np.ones(number, np.int64))
+    demand = ValueDemand(0, LDiversity(number, "entropy"), np.ones(number, np.int64))
     assert demand.holds(np.full((1, number), 3)).tolist() == [True]

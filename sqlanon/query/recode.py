@@ -121,7 +121,7 @@ def published(
     """
     query = _generalized(source, recodes)
     values = {
-        name: _as_published(column(name, RECORD), kind)
+        name: as_published(column(name, RECORD), kind)
         if name not in recodes or recodes[name].is_original
         else recodes[name].published()
         for name, kind in columns.items()
@@ -185,7 +185,7 @@ def _with_suppressed(
     return query.join(last, on=exp.and_(*same), join_type="left")
 
 
-def _as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
+def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
     """A value of the source; minus zero, which counts as zero, is published as zero."""
     if kind is None:
         return value

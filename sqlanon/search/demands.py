@@ -23,7 +23,7 @@ TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class ValueDemand:
     """One model of one sensitive attribute.
 
     Args:
@@ -57,7 +57,8 @@ class Demand:
             return several
         if self.model.kind == "entropy":
             enough = _entropy(counts) >= math.log(self.model.l) - TOLERANCE
-            return enough & (counts.sum(axis=1) > 0)
+            some: Flags = enough & (counts.sum(axis=1) > 0)
+            return some
         return self._recursive(counts, self.model)
 
     def _recursive(self, counts: Numbers, model: LDiversity) -> Flags:
@@ -100,6 +101,33 @@ class Demand:
             grouped[nodes, np.arange(len(nodes))] = 1.0
             found = found + _excess(shares @ grouped.T, grouped @ whole)
         return found / (len(self.nodes) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """All models of the sensitive attributes, asked of clusters of records.
+
+    Args:
+        values: `values[record, attribute]`: the number of the value, -1 where it does not count.
+        every: The models.
+    """
+
+    values: Numbers
+    every: tuple[ValueDemand, ...]
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether clusters that satisfy all still do when they are put together."""
+        return all(demand.union_closed for demand in self.every)
+
+    def holds(self, records: Numbers) -> bool:
+        """Whether a cluster of these records, given by their numbers, satisfies all."""
+        for demand in self.every:
+            own = self.values[records, demand.attribute]
+            counts = np.bincount(own[own >= 0], minlength=len(demand.table))
+            if not demand.holds(counts[np.newaxis])[0]:
+                return False
+        return True
 
 
 def _entropy(counts: Numbers) -> Reals:

@@ -89,7 +89,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(refused, words):
 
 
 @pytest.mark.parametrize(
-    "option", ["--candidates", "--beta", "--scheme", "--improve", "--pattern", "--direction"]
+    "option", ["--scheme", "--improve", "--pattern", "--patterns", "--direction"]
 )
 def test_options_that_do_not_exist_yet_are_errors(refused, database, option):
     assert option in refused("plan", database, "--qi", "age", "--k", 2, option, "x")

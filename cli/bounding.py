@@ -1,0 +1,40 @@
+"""The command bound: what any k-anonymization of a table loses at least."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import output
+from .options import Input, PolicyOptions, PublishingOptions, RunOptions
+from .policies import PolicyMaker, policy_document
+
+
+def bound(
+    *,
+    given: Input,
+    policy: PolicyOptions,
+    loss: Annotated[
+        str,
+        typer.Option(
+            "--loss",
+            metavar="LOSS",
+            help="lm, tree, precision, suppressed-cells or monotone-entropy.",
+        ),
+    ] = "lm",
+    run: RunOptions,
+) -> None:
+    """Tell what any k-anonymization loses at least that suppresses no record; writes nothing.
+
+    Of the policy, quasi-identifiers with hierarchies, weights and lowest levels count, and k.
+    """
+    import sqlanon
+
+    maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
+    with output.progress(run) as progress:
+        report = sqlanon.bound(
+            given.source, given.table, maker, loss=loss, progress=progress, **run.resources
+        )
+    output.timings(run, {"bound": report.seconds}, {})
+    output.show(run, report.to_dict(), report.to_text)

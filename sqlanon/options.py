@@ -1,0 +1,103 @@
+"""Options of a search, and what it hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlanon.errors import PolicyError
+from sqlanon.loss import checked_loss
+from sqlanon.recoding import Recoding
+from sqlanon.report import Report
+
+LOCAL_METHODS = ("set-cover", "direct-cover")
+METHODS = ("auto", "incognito", *LOCAL_METHODS)
+CANDIDATES = ("closed", "frequent", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to search.
+
+    Args:
+        method: One of `METHODS`; `auto` chooses.
+        loss: The loss to minimize.
+        minimal_nodes: Whether to list every minimal node.
+        time_limit: Seconds for the search; None for no limit.
+        progress: Called with a line that says how far the search is.
+        candidates: What a cover is chosen from: one of `CANDIDATES`.
+        beta: Candidates of a cover cost less than this part of a suppressed record: cost < 1/beta;
+            None for all candidates.
+        refine: Whether clusters are improved by a local search after they were found.
+        seed: What the refinement draws its choices from.
+        suppress_uncovered: Whether direct-cover suppresses all cells of what it leaves uncovered,
+            as it was published, instead of putting it where it costs least.
+
+    Raises:
+        PolicyError: An unknown method, loss or kind of candidates, an option of another method, or
+            a number out of range.
+    """
+
+    method: str = "auto"
+    loss: str = "lm"
+    minimal_nodes: bool = False
+    time_limit: float | None = None
+    progress: Callable[[str], None] | None = None
+    candidates: str = "closed"
+    beta: float | None = None
+    refine: bool = True
+    seed: int = 0
+    suppress_uncovered: bool = False
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise PolicyError(
+                f"method {self.method!r} is not known; choose one of {', '.join(METHODS)}"
+            )
+        checked_loss(self.loss, "incognito" if self.method == "auto" else self.method)
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise PolicyError(f"time limit {self.time_limit!r} is not a number above 0 [seconds]")
+        self._check_cover()
+
+    def _check_cover(self) -> None:
+        if self.candidates not in CANDIDATES:
+            raise PolicyError(
+                f"candidates {self.candidates!r} are not known; choose {', '.join(CANDIDATES)}"
+            )
+        if self.beta is not None and not self.beta >= 1:
+            raise PolicyError(f"beta {self.beta!r} is not a number of at least 1")
+        covering = {
+            "candidates": self.candidates != "closed",
+            "beta": self.beta is not None,
+            "refine": not self.refine,
+        }
+        foreign = [name for name, given in covering.items() if given]
+        if self.method not in LOCAL_METHODS and foreign:
+            raise PolicyError(
+                f"{foreign[0]} belongs to {' and '.join(LOCAL_METHODS)}, not to {self.method}"
+            )
+        if self.candidates == "all" and self.method == "direct-cover":
+            raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
+        if self.suppress_uncovered and self.method != "direct-cover":
+            raise PolicyError(f"suppress_uncovered belongs to direct-cover, not to {self.method}")
+        if self.minimal_nodes and self.method in LOCAL_METHODS:
+            raise PolicyError(f"minimal nodes belong to incognito, not to {self.method}")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a search decided.
+
+    Args:
+        recoding: How records are recoded.
+        report: What is expected of it.
+        encoded_at: When the table was encoded, by the monotonic clock [seconds].
+        searched_at: When the search was over.
+        rounds: How often suppression is looked at.
+    """
+
+    recoding: Recoding
+    report: Report
+    encoded_at: float
+    searched_at: float
+    rounds: int = 1

@@ -1,0 +1,117 @@
+"""Units: the records of a table as arrays of numbers, for searches that recode record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sqlanon.binding import Subject
+from sqlanon.encoding import Encoded
+from sqlanon.engine.base import Engine
+from sqlanon.policy import Policy
+from sqlanon.query import encode, local
+from sqlanon.query.encode import SIZE, Carried, word
+from sqlanon.query.names import column, create_temporary
+
+if TYPE_CHECKING:
+    from sqlanon.details import SensitiveCodes
+
+Numbers = NDArray[np.int64]
+COUNT = "records"
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Records that are alike in all that a search looks at, in the order of their values.
+
+    Args:
+        by: The columns that tell units apart, quasi-identifiers first.
+        sizes: Records of each unit.
+        leaves: `leaves[unit, column]`: the leaf of the quasi-identifier's hierarchy.
+        values: `values[unit, attribute]`: the rank of the sensitive value, -1 where it is none.
+        attributes: The sensitive attributes that models look at.
+    """
+
+    by: tuple[str, ...]
+    sizes: Numbers
+    leaves: Numbers
+    values: Numbers
+    attributes: tuple[SensitiveCodes, ...] = ()
+
+
+def units_of(engine: Engine, subject: Subject, encoded: Encoded, policy: Policy) -> Units:
+    """Reads the units of an encoded table.
+
+    Args:
+        engine: Where the table lives.
+        subject: The table.
+        encoded: Its codes, whose leaf maps are still there.
+        policy: The policy, whose demands say which sensitive attributes tell units apart.
+    """
+    attributes, carried = _sensitive(engine, subject, policy)
+    by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
+    table = engine.temporary("units")
+    engine.run(create_temporary(table, local.units(subject.table, by)))
+    words = encoded.layout.words
+    own = {local.UNIT: Carried(local.UNIT), COUNT: Carried(SIZE)}
+    query = encode.encoded(table, encoded.maps, set(subject.nullable), words, own | carried)
+    rows = engine.fetch(query.order_by(exp.Ordered(this=column(local.UNIT))))
+    codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
+    ranks = [_whole(rows.column(name)) for name in carried]
+    return Units(
+        by,
+        _whole(rows.column(COUNT)),
+        _leaves(subject, encoded, codes),
+        np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
+        attributes,
+    )
+
+
+def _sensitive(
+    engine: Engine, subject: Subject, policy: Policy
+) -> tuple[tuple[SensitiveCodes, ...], dict[str, Carried]]:
+    if not policy.demands:
+        return (), {}
+    from sqlanon.details import ranked  # k alone does not need it
+
+    attributes, carried = ranked(engine, subject, policy)
+    return tuple(attributes), carried
+
+
+def _whole(values: object) -> Numbers:
+    """An Arrow column of whole numbers; NULL is -1."""
+    filled = values.fill_null(-1)  # type: ignore[attr-defined]
+    result: Numbers = filled.to_numpy().astype(np.int64)
+    return result
+
+
+def _leaves(subject: Subject, encoded: Encoded, codes: Numbers) -> Numbers:
+    """The leaf of every column, of packed codes."""
+    layout = encoded.layout
+    leaves = np.empty((len(codes), len(subject.trees)), np.int64)
+    for number, tree in enumerate(subject.trees):
+        listed = zip(*layout.leaf_codes(number, tree), strict=True)
+        known = {code: leaf for leaf, code in enumerate(listed)}
+        masks = np.array(layout.column_masks(number, 0), np.int64)
+        distinct, place = np.unique(codes & masks, axis=0, return_inverse=True)
+        held = np.array([known[tuple(code)] for code in distinct.tolist()], np.int64)
+        leaves[:, number] = held[place.reshape(-1)]
+    return leaves
+
+
+def expanded(sizes: Numbers) -> Numbers:
+    """The unit of every record."""
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def positions(units: Sequence[int] | Numbers) -> Numbers:
+    """The place of every record within its unit, of ascending units."""
+    ascending = np.asarray(units)
+    first = np.searchsorted(ascending, ascending, side="left")
+    result: Numbers = np.arange(len(ascending)) - first
+    return result
