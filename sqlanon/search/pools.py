@@ -25,9 +25,13 @@ PAIRS = 4096
 """Most pairs of records whose closures are looked at in a pool."""
 BOXES = 160
 """Most boxes of a pool that are tried."""
+LOOK = 16
+"""Boxes that a trial passes until it may be given up."""
 TABLE = 2**22
 """Most entries of a table of closures."""
-FAR = np.int64(2**62)
+FAR = 2**62
+"""A loss above all others."""
+Floats = NDArray[np.float32]
 
 
 class Closures:
@@ -50,35 +54,35 @@ class Closures:
         """The lowest node that holds both leaves, element by element."""
         table = self._tables[column]
         if table is not None:
-            found: Numbers = table[first, second]
+            found: Numbers = table[first, second].astype(np.int64)
             return found
         low, high = np.minimum(first, second), np.maximum(first, second)
         return self._taxonomies[column].closure(low, high)
 
-    def costs(self, some: Numbers, nodes: Numbers) -> Numbers:
-        """What a record at the closure of each pair of node tuples costs [units].
+    def costs(self, some: Numbers, nodes: Numbers) -> Floats:
+        """About what a record at the closure of each pair of node tuples costs [units].
 
         Args:
             some: Node tuples, shape `(some, columns)`.
             nodes: Node tuples, shape `(tuples, columns)`.
         """
-        total = np.zeros((len(some), len(nodes)), np.int64)
+        total = np.zeros((len(some), len(nodes)), np.float32)
         for column, taxonomy in enumerate(self._taxonomies):
             table = self._costs[column]
             if table is not None:
-                total += table[some[:, column]][:, nodes[:, column]]
+                total += table[some[:, column]].take(nodes[:, column], axis=1)
             else:
                 total += taxonomy.cost[taxonomy.join(some[:, column, None], nodes[None, :, column])]
         return total
 
 
-def _join_costs(taxonomy: Taxonomy) -> Numbers | None:
+def _join_costs(taxonomy: Taxonomy) -> Floats | None:
     """What the closure of two nodes costs, as a table; None where it would be large."""
     nodes = np.arange(len(taxonomy.cost))
     if len(nodes) ** 2 > TABLE:
         return None
     first, second = np.meshgrid(nodes, nodes)
-    return taxonomy.cost[taxonomy.join(first, second)]
+    return taxonomy.cost[taxonomy.join(first, second)].astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ class Pools:
     @property
     def words(self) -> int:
         """Words of a bit map over the places of a pool."""
-        return -(-self.records.shape[1] // WORD)
+        return -(-int(self.records.shape[1]) // WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +133,10 @@ def boxes_of(problem: Problem, pools: Pools, joins: Closures, random: np.random.
     bits = _members(problem, pools, pool, nodes)
     size = counted(bits)
     kept = size >= problem.k
-    pool, nodes, given, bits, size = (x[kept] for x in (pool, nodes, given, bits, size))
+    pool, nodes, given, bits, size = pool[kept], nodes[kept], given[kept], bits[kept], size[kept]
     thinned = np.lexsort((random.random(len(pool)), ~given, pool))
     thinned = thinned[_place(pool[thinned]) < BOXES]
-    pool, nodes, bits, size = (x[thinned] for x in (pool, nodes, bits, size))
+    pool, nodes, bits, size = pool[thinned], nodes[thinned], bits[thinned], size[thinned]
     cost = problem.cost(nodes)
     order = np.lexsort((size, cost, pool))
     pool, bits, cost = pool[order], bits[order], cost[order]
@@ -151,7 +155,7 @@ def _pair_closures(pools: Pools, joins: Closures, random: np.random.Generator) -
     if len(first) > PAIRS:
         chosen = random.integers(0, len(first), PAIRS)
         first, second = first[chosen], second[chosen]
-    found = np.empty((len(pools.records), len(first), pools.leaves.shape[2]), np.int32)
+    found = np.empty((len(pools.records), len(first), pools.leaves.shape[2]), np.int64)
     for column in range(pools.leaves.shape[2]):
         leaves = pools.leaves[:, :, column]
         found[:, :, column] = joins.of(column, leaves[:, first], leaves[:, second])
@@ -204,38 +208,134 @@ class Trials:
     """One trial for each box of each pool.
 
     Args:
-        loss: What the pool then loses, shape `(pools, boxes)` [units]; `FAR` where records remain.
+        loss: What the pool then loses, shape `(pools, trials)` [units]; too much for a trial that
+            was given up.
         open: Which boxes are open, shape `(pools, trials, boxes)`.
         forced: The places that the forced box took, shape `(pools, trials, words)`.
+        partner: The open box whose records were united with what remained.
     """
 
     loss: Numbers
     open: Mask
     forced: Words
+    partner: Numbers
 
 
-def try_all(pools: Pools, boxes: Boxes, k: int) -> Trials:
+def try_all(pools: Pools, boxes: Boxes, k: int, now: Numbers) -> Trials:
     """Forces each box of each pool in turn, and covers the rest directly.
 
     What is left of a box never grows, so one pass over the boxes in the order of their costs finds
     what always taking the cheapest one does.
+
+    Args:
+        pools: The pools.
+        boxes: Their boxes.
+        k: Smallest cluster allowed.
+        now: What each pool loses now [units]; trials that lose as much are given up.
     """
     forced = first_bits(boxes.bits, pools.records.shape[1], k)
-    left = _valid(pools)[:, None, :] & ~forced
-    loss = k * np.where(boxes.cost == FAR, 0, boxes.cost)
-    count = boxes.cost.shape[1]
-    opened = np.zeros((len(boxes.cost), count, count), np.bool_)
-    for box in range(count):
-        taken = left & boxes.bits[:, None, box]
-        size = counted(taken)
-        enough = size >= k
-        enough[:, box] = size[:, box] > 0
-        opened[:, :, box] = enough
-        left ^= np.where(enough[:, :, None], taken, 0)
-        loss += np.where(enough, size, 0) * boxes.cost[:, None, box]
-    opened[:, np.arange(count), np.arange(count)] = True
-    failed = left.any(axis=2) | (boxes.cost == FAR)
-    return Trials(np.where(failed, FAR, loss), opened, forced)
+    pool, trial = np.nonzero(boxes.cost < FAR)
+    started = forced[pool, trial]
+    run = _Run(boxes, pool, trial, k, _valid(pools)[pool] & ~started)
+    for box in range(boxes.cost.shape[1]):
+        if box % LOOK == 0:
+            run.give_up(box, now)
+        run.open(box)
+    run.unite_rest(started, now)
+    loss, partner = np.full(boxes.cost.shape, FAR), np.zeros(boxes.cost.shape, np.int64)
+    opened = np.zeros((*boxes.cost.shape, boxes.cost.shape[1]), np.bool_)
+    loss[pool, trial], partner[pool, trial] = run.loss, run.partner
+    opened[pool, trial] = run.opened.T
+    return Trials(loss, opened, forced, partner)
+
+
+class _Run:
+    """Trials side by side, as they pass the boxes.
+
+    Bit maps have their words along the first axis, so that sums over words are sums of rows.
+
+    Args:
+        boxes: The boxes of all pools.
+        pool: Per trial its pool.
+        trial: Per trial the box that it forces.
+        k: Smallest cluster allowed.
+        left: The places that no box has yet, shape `(trials, words)`.
+    """
+
+    def __init__(self, boxes: Boxes, pool: Numbers, trial: Numbers, k: int, left: Words) -> None:
+        self._bits = np.ascontiguousarray(boxes.bits.transpose(1, 2, 0))
+        self._cost = np.ascontiguousarray(boxes.cost.T)
+        self._pool, self._trial, self._k = pool, trial, k
+        self._left = np.ascontiguousarray(left.T)
+        self.loss = k * boxes.cost[pool, trial]
+        self.partner = trial.copy()
+        self.opened = np.zeros((len(self._cost), len(pool)), np.bool_)
+        self._active = np.arange(len(pool))
+        self._view = self._left
+
+    def give_up(self, box: int, now: Numbers) -> None:
+        """Goes on with the trials that have records left and may still come to less."""
+        self._left[:, self._active] = self._view
+        size = _sizes(self._left)
+        rest = np.maximum(size - self._k, 0) * np.minimum(self._cost[box, self._pool], FAR >> 32)
+        hopeless = (size > 0) & (self.loss + rest >= now[self._pool])
+        self.loss[hopeless] = FAR
+        self._left[:, hopeless] = 0
+        self._active = np.flatnonzero(self._left.any(axis=0))
+        self._view = self._left[:, self._active]
+
+    def open(self, box: int) -> None:
+        """Opens a box where k records are left of it; the forced one takes what is left of it."""
+        pool = self._pool[self._active]
+        taken = self._view & self._bits[box][:, pool]
+        size = _sizes(taken)
+        enough = size >= self._k
+        enough |= self._trial[self._active] == box
+        chosen = np.flatnonzero(enough)
+        trials = self._active[chosen]
+        self._view[:, chosen] ^= taken[:, chosen]
+        self.loss[trials] += size[chosen] * self._cost[box, pool[chosen]]
+        self.opened[box, trials] = True
+        self.partner[trials] = box
+
+    def unite_rest(self, forced: Words, now: Numbers) -> None:
+        """Unites what remains with the records of the box that was opened last.
+
+        Args:
+            forced: What the forced box took at first, shape `(trials, words)`.
+            now: What each pool loses now [units].
+        """
+        self._left[:, self._active] = self._view
+        self.opened[self._trial, np.arange(len(self._trial))] = True
+        rest = np.flatnonzero(self._left.any(axis=0))
+        pool, partner = self._pool[rest], self.partner[rest]
+        held = self._held_last(rest, forced[rest].T)
+        need = held | self._left[:, rest]
+        cost = np.full(len(rest), FAR)
+        for box in reversed(range(len(self._cost))):
+            fits = ~(need & ~self._bits[box][:, pool]).any(axis=0)
+            cost[fits] = self._cost[box, pool][fits]
+        found = cost < FAR
+        loss = self.loss[rest] - self._cost[partner, pool] * _sizes(held)
+        loss += np.where(found, cost, 0) * _sizes(need)
+        self.loss[rest] = np.where(found, loss, FAR)
+
+    def _held_last(self, rest: Numbers, forced: Words) -> Words:
+        """What the last box of some trials took."""
+        pool, partner = self._pool[rest], self.partner[rest]
+        own = partner == self._trial[rest]
+        gone = np.where(own, np.uint64(0), forced)
+        for box in range(int(partner.max(initial=0))):
+            other = self.opened[box, rest] & (box < partner)
+            gone |= np.where(other, self._bits[box][:, pool], np.uint64(0))
+        held: Words = self._bits[partner, :, pool].T & ~gone
+        return np.where(own, held | forced, held)
+
+
+def _sizes(bits: Words) -> Numbers:
+    """Number of bits set, over the words along the first axis."""
+    sizes: Numbers = np.bitwise_count(bits).sum(axis=0, dtype=np.int64)
+    return sizes
 
 
 def _valid(pools: Pools) -> Words:
@@ -261,4 +361,5 @@ def replay(pools: Pools, boxes: Boxes, trials: Trials, pool: int, trial: int) ->
     found[flags(trials.forced[pool, trial], places)] = trial
     for box in np.flatnonzero(trials.open[pool, trial]):
         found[flags(boxes.bits[pool, box], places) & (found < 0)] = box
+    found[(found < 0) & (pools.records[pool] >= 0)] = trials.partner[pool, trial]
     return found

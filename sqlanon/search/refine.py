@@ -1,8 +1,8 @@
 """Refinement: a search among neighbouring clusterings that never raises the loss.
 
 Each round picks disjoint pools of similar clusters, dissolves them and covers their records anew
-(`pools`); where that loses less, the new clusters stay. Which clusters are picked, and how, is drawn
-from a seed, so equal seeds give equal clusters.
+(`pools`); where that loses less, the new clusters stay. Which clusters are picked, and how, is
+drawn from a seed, so equal seeds give equal clusters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.clusters import Clusters, Problem, closed, closures, members, runs
-from sqlanon.search.pools import FAR, Closures, Pools, boxes_of, replay, try_all
+from sqlanon.search.pools import Closures, Pools, boxes_of, replay, try_all
 from sqlanon.search.taxonomy import Numbers
 
 ROOM = 2**20
@@ -106,9 +106,9 @@ class _Search:
             return 0
         pools = self._pools(chosen)
         boxes = boxes_of(self._problem, pools, self._joins, self._random)
-        trials = try_all(pools, boxes, self._problem.k)
-        best = trials.loss.argmin(axis=1)
         now = (self._sizes * self._cost)[chosen].sum(axis=1)
+        trials = try_all(pools, boxes, self._problem.k, now)
+        best = trials.loss.argmin(axis=1)
         after = trials.loss[np.arange(len(chosen)), best]
         number = len(self._nodes)
         better = np.flatnonzero(after < now)
@@ -162,7 +162,7 @@ class _Search:
 
     def _nearness(self, seeds: Numbers) -> np.ndarray:
         """How far each cluster is from the seeds, with some noise."""
-        near = self._joins.costs(self._nodes[seeds], self._nodes).astype(float)
+        near = self._joins.costs(self._nodes[seeds], self._nodes)
         near -= self._random.random((len(seeds), 1)) * self._cost
         near *= 1 + 0.2 * self._random.random(near.shape)
         return near
