@@ -10,7 +10,7 @@ import pytest
 import sqlglot
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier, placing
 from sqlanon.errors import PolicyError, SourceError, StalePlanError
 
 COUNTRIES = Hierarchy.from_rows(
@@ -391,3 +391,54 @@ def test_output_is_the_same_for_any_row_order_and_number_of_threads(connection):
         report = sqlanon.anonymize(connection, "shuffled", POLICY, into="out", overwrite=True)
         results.add((tuple(report.levels.items()), tuple(rows(connection, "out"))))
     assert len(results) == 1
+
+
+@pytest.fixture
+def large(connection):
+    """A plan for as many records as are sorted by places."""
+    connection.execute(f"""
+        CREATE TABLE crowd AS SELECT (i * 7) % 40 AS age, 'job ' || hash(i) % 30 AS job,
+            'zip ' || hash(i, 1) % 9000 AS zip, 'd' || nullif(hash(i, 2) % 5, 0) AS diagnosis,
+            'note ' || i AS note
+        FROM range({placing.MANY_RECORDS}) AS r(i)
+    """)
+    policy = Policy(
+        {
+            "age": QuasiIdentifier(Hierarchy.intervals(10, 20), min_level=1),
+            "job": QuasiIdentifier(Hierarchy.suppression(), max_level=0),
+            "zip": QuasiIdentifier(Hierarchy.prefix(5), min_level=1, max_level=1),
+        },
+        sensitive=["diagnosis"],
+        keep=["note"],
+        models=[KAnonymity(2)],
+        suppression_limit=0.1,
+    )
+    return sqlanon.plan(connection, "crowd", policy)
+
+
+def test_large_table_is_sorted_by_places_of_few_labels(large):
+    assert large.few == ("age", "zip", "job", "diagnosis")
+    assert "DENSE_RANK" in large.sql()
+
+
+def test_large_table_is_published_by_places_as_by_labels(connection, large):
+    connection.execute(large.sql())
+    connection.execute(replace(large, few=()).sql(into="by label"))
+    assert rows(connection, "anonymized") == rows(connection, '"by label"')
+
+
+def test_saved_plan_keeps_what_is_sorted_by_places(large, tmp_path):
+    large.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json").sql() == large.sql()
+
+
+def test_sql_in_another_dialect_is_sorted_by_labels(large):
+    assert large.sql(dialect="spark") == replace(large, few=()).sql(dialect="spark")
+
+
+@pytest.mark.parametrize("collated", ["NOCASE", "NOACCENT"])
+def test_text_with_a_collation_is_published_as_it_is_spelled(connection, large, collated):
+    connection.execute(f"ALTER TABLE crowd ALTER diagnosis TYPE VARCHAR COLLATE {collated}")
+    connection.execute("UPDATE crowd SET diagnosis = 'D1' WHERE diagnosis = 'd1' AND age < 20")
+    plan = sqlanon.plan(connection, "crowd", large.policy)
+    assert "diagnosis" not in plan.few

@@ -119,7 +119,7 @@ def published(
         suppressed: Which classes are suppressed; None where there are none.
         kept_label: What replaces the quasi-identifiers of suppressed records; None drops them.
     """
-    query = _generalized(source, recodes)
+    query = generalized(source, recodes)
     values = {
         name: as_published(column(name, RECORD), kind)
         if name not in recodes or recodes[name].is_original
@@ -127,14 +127,14 @@ def published(
         for name, kind in columns.items()
     }
     if suppressed is not None:
-        query = _with_suppressed(query, source, recodes, suppressed)
+        query = with_suppressed(query, source, recodes, suppressed)
         gone = is_suppressed(SMALL)
         if kept_label is None:
             query = query.where(is_published(SMALL))
         else:
             for name in recodes:
-                kept = exp.cast(values[name], exp.DataType.Type.VARCHAR)
-                values[name] = when(gone.copy(), exp.Literal.string(kept_label), kept)
+                label = exp.Literal.string(kept_label)
+                values[name] = when(gone.copy(), label, as_text(values[name]))
     query = query.select(*(alias(value, name) for name, value in values.items()))
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
 
@@ -154,7 +154,7 @@ class Suppressed:
     entity: str | None = None
 
 
-def _with_suppressed(
+def with_suppressed(
     query: exp.Select,
     source: exp.Table,
     recodes: Mapping[str, Recode],
@@ -172,7 +172,7 @@ def _with_suppressed(
         carried[ENTITY] = column(suppressed.entity, RECORD)
     grouped = {**parts, **carried}
     details = (
-        _generalized(source, recodes)
+        generalized(source, recodes)
         .select(*(alias(value.copy(), name) for name, value in grouped.items()))
         .select(alias(bigint(count_all()), SIZE))
         .group_by(*(value.copy() for value in grouped.values()))
@@ -194,7 +194,13 @@ def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
     return exp.cast(value, kind)
 
 
-def _generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
+def as_text(value: exp.Expr) -> exp.Expr:
+    """A value as text, as the label of suppressed records is."""
+    return exp.cast(value, exp.DataType.Type.VARCHAR)
+
+
+def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
+    """The records of a table, each joined to its labels."""
     query = exp.Select().from_(
         exp.alias_(source.copy(), exp.to_identifier(RECORD, quoted=True), table=True)
     )
