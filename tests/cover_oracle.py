@@ -1,0 +1,138 @@
+"""Small tables to cluster, their itemsets, and the least loss by trying every partition."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+from hypothesis import strategies as st
+
+from sqlanon.loss import CellCosts
+from sqlanon.search.clusters import Candidates, Problem
+from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.tree import Tree
+
+FIGURE_1 = (
+    ("20~29", "Single", "USA", "Male"),
+    ("30~39", "Divorce", "China", "Female"),
+    ("20~29", "Single", "USA", "Female"),
+    ("30~39", "Separation", "Korea", "Female"),
+)
+FIGURE_2 = (
+    ("20~29", "Single", "USA", "Female", "Master"),
+    ("20~29", "Single", "USA", "Female", "Doctor"),
+    ("20~29", "Single", "China", "Male", "Master"),
+    ("20~29", "Single", "China", "Male", "Doctor"),
+    ("20~29", "Divorce", "USA", "Male", "Master"),
+    ("20~29", "Divorce", "USA", "Male", "Doctor"),
+    ("30~39", "Single", "USA", "Male", "Master"),
+    ("30~39", "Single", "USA", "Male", "Doctor"),
+)
+
+
+class Distinct:
+    """At least so many different values in every cluster."""
+
+    union_closed = True
+
+    def __init__(self, values, least):
+        self.values, self.least = np.asarray(values), least
+
+    def holds(self, records):
+        return len(set(self.values[records].tolist())) >= self.least
+
+
+def problem_of(rows, k, trees=None, loss="suppressed-cells", demand=None):
+    """A table of texts as a problem; columns without a tree are suppressed or kept."""
+    columns = list(zip(*rows, strict=True))
+    trees = trees or [
+        Tree.grow(f"column {n}", [(value, "*") for value in dict.fromkeys(column)])
+        for n, column in enumerate(columns)
+    ]
+    costs = CellCosts.of(loss, trees, [1.0] * len(trees), len(rows))
+    taxonomies = tuple(Taxonomy.of(t, c) for t, c in zip(trees, costs.costs, strict=True))
+    leaves = np.array([[t.leaves.index(v) for t, v in zip(trees, r, strict=True)] for r in rows])
+    return Problem(taxonomies, leaves, k, demand)
+
+
+def held_by(problem, nodes):
+    """Records that a node tuple holds."""
+    inside = np.ones(problem.records, bool)
+    for column, (taxonomy, node) in enumerate(zip(problem.taxonomies, nodes, strict=True)):
+        leaves = problem.leaves[:, column]
+        inside &= (taxonomy.low[node] <= leaves) & (leaves <= taxonomy.high[node])
+    return np.flatnonzero(inside)
+
+
+def closure_of(problem, records):
+    """The closure of some records."""
+    leaves = problem.leaves[np.asarray(records)]
+    return tuple(
+        int(taxonomy.closure(leaves[:, [j]].min(axis=0), leaves[:, [j]].max(axis=0))[0])
+        for j, taxonomy in enumerate(problem.taxonomies)
+    )
+
+
+def cost_of(problem, records):
+    """What a record costs in a cluster of these."""
+    return int(problem.cost(np.array(closure_of(problem, records))))
+
+
+def itemsets(problem, *, closed=True):
+    """All (closed) frequent itemsets, the root among them."""
+    every = product(*(range(len(taxonomy.cost)) for taxonomy in problem.taxonomies))
+    found = []
+    for nodes in every:
+        records = held_by(problem, nodes)
+        if len(records) < problem.k:
+            continue
+        if not closed or closure_of(problem, records) == nodes:
+            found.append((nodes, len(records)))
+    return found
+
+
+def candidates_of(problem, *, closed=True):
+    """The same as candidates."""
+    found = itemsets(problem, closed=closed)
+    nodes = np.array([nodes for nodes, _ in found]).reshape(-1, len(problem.taxonomies))
+    return Candidates.of(problem, nodes, np.array([support for _, support in found]))
+
+
+def least_loss(problem):
+    """The least that any partition into satisfying clusters loses; None where there is none."""
+    losses = {}
+    for size in range(problem.k, problem.records + 1):
+        for subset in combinations(range(problem.records), size):
+            if problem.satisfies(np.array(subset)):
+                mask = sum(1 << record for record in subset)
+                losses[mask] = size * cost_of(problem, subset)
+
+    @cache
+    def least(left):
+        if not left:
+            return 0
+        first = left & -left
+        parts = (mask for mask in losses if mask & first and not mask & ~left)
+        found = [losses[mask] + rest for mask in parts if (rest := least(left & ~mask)) is not None]
+        return min(found, default=None)
+
+    return least((1 << problem.records) - 1)
+
+
+@st.composite
+def problems(draw, most=9, demanding=False):
+    """Random tables of two or three columns over random trees, of k to nine records."""
+    k = draw(st.integers(1, 3))
+    number = draw(st.integers(k, most))
+    trees = []
+    for column in range(draw(st.integers(2, 3))):
+        leaves = draw(st.integers(1, 4))
+        group = [draw(st.integers(0, 1)) for _ in range(leaves)]
+        rows = [(f"v{leaf}", f"g{group[leaf]}", "*") for leaf in range(leaves)]
+        trees.append(Tree.grow(f"column {column}", rows))
+    rows = [[draw(st.sampled_from(tree.leaves)) for tree in trees] for _ in range(number)]
+    demand = None
+    if demanding:
+        demand = Distinct([draw(st.integers(0, 2)) for _ in range(number)], 2)
+    return problem_of(rows, k, trees, draw(st.sampled_from(["lm", "tree"])), demand)

@@ -1,0 +1,300 @@
+"""Covers, conversions and bounds: published examples, and brute force on small tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from cover_oracle import (
+    FIGURE_1,
+    FIGURE_2,
+    Distinct,
+    candidates_of,
+    closure_of,
+    cost_of,
+    held_by,
+    itemsets,
+    least_loss,
+    problem_of,
+    problems,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.search.assign import assign_rest
+from sqlanon.search.bound import lower_bound, record_bounds
+from sqlanon.search.clusters import NOWHERE, Clusters, check, members
+from sqlanon.search.convert import convert
+from sqlanon.search.cover import (
+    cover_by_subsets,
+    exhaustive_cover,
+    greedy_cover,
+    set_cover,
+    within,
+)
+from sqlanon.search.direct import direct_cover, published_direct_cover
+
+FEW = settings(max_examples=40, deadline=None)
+
+
+def sets(found):
+    return [records.tolist() for records in found]
+
+
+# Park and Shim 2007
+
+
+def test_figure_1_is_anonymized_with_six_stars():
+    problem = problem_of(FIGURE_1, 2)
+    clusters, uncovered = set_cover(problem, candidates_of(problem))
+    assert (clusters.loss(problem), uncovered) == (6, 0)
+
+
+def test_figure_10_has_ten_frequent_itemsets_beside_the_whole_table():
+    assert len(itemsets(problem_of(FIGURE_1, 2), closed=False)) == 10 + 1
+
+
+def test_figure_10_has_three_closed_itemsets_beside_the_whole_table():
+    problem = problem_of(FIGURE_1, 2)
+    held = {tuple(held_by(problem, nodes).tolist()) for nodes, _ in itemsets(problem)}
+    assert held == {(0, 2), (1, 3), (1, 2, 3), (0, 1, 2, 3)}
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_example_4_15_takes_two_sets_that_are_a_partition(closed):
+    problem = problem_of(FIGURE_1, 2)
+    cover = greedy_cover(problem, candidates_of(problem, closed=closed))
+    assert sets(cover.sets) == [[0, 2], [1, 3]]
+    assert sets(convert(problem, cover.sets)) == [[0, 2], [1, 3]]
+
+
+@pytest.mark.parametrize("kind", ["all", "closed", "frequent"])
+def test_figure_2_is_anonymized_with_24_stars(kind):
+    problem = problem_of(FIGURE_2, 4)
+    if kind == "all":
+        clusters, _ = exhaustive_cover(problem)
+    else:
+        clusters, _ = set_cover(problem, candidates_of(problem, closed=kind == "closed"))
+    assert clusters.loss(problem) == 24 == least_loss(problem)
+
+
+def test_example_4_6_first_takes_six_records_at_four_sixths():
+    problem = problem_of(FIGURE_2, 4)
+    first = cover_by_subsets(problem).sets[0]
+    assert (len(first), cost_of(problem, first)) == (6, 4)
+
+
+def test_example_4_6_then_takes_four_records_with_the_last_two():
+    problem = problem_of(FIGURE_2, 4)
+    first, second = cover_by_subsets(problem).sets
+    assert (len(second), len(set(second) - set(first)), cost_of(problem, second)) == (4, 2, 3)
+
+
+# Greedy cover
+
+
+def covered_slowly(problem, candidates):
+    """GEN-COVER as it is written: every ratio anew for every choice."""
+    most, uncovered, found = 2 * problem.k - 1, set(range(problem.records)), []
+    held = [held_by(problem, nodes).tolist() for nodes in candidates.nodes]
+    while uncovered:
+        fresh = [[r for r in records if r in uncovered] for records in held]
+        ratio, best = min(
+            (int(candidates.cost[n]) / min(len(records), most), n)
+            for n, records in enumerate(fresh)
+            if records
+        )
+        assert ratio >= 0
+        if len(held[best]) <= most:
+            chosen = held[best]
+        elif len(fresh[best]) > most:
+            chosen = fresh[best][:most]
+        else:
+            covered = [r for r in held[best] if r not in uncovered]
+            chosen = (fresh[best] + covered)[: max(problem.k, len(fresh[best]))]
+        uncovered -= set(chosen)
+        found.append(sorted(chosen))
+    return found
+
+
+@FEW
+@given(problems(), st.booleans())
+def test_the_lazy_queue_covers_as_looking_at_every_candidate_does(problem, closed):
+    candidates = candidates_of(problem, closed=closed)
+    assert sets(greedy_cover(problem, candidates).sets) == covered_slowly(problem, candidates)
+
+
+@FEW
+@given(problems())
+def test_a_cover_has_sets_of_k_to_2k_minus_1_records_that_hold_all(problem):
+    cover = greedy_cover(problem, candidates_of(problem))
+    assert all(problem.k <= len(records) <= 2 * problem.k - 1 for records in cover.sets)
+    assert set(np.concatenate(cover.sets).tolist()) == set(range(problem.records))
+    assert not len(cover.uncovered)
+
+
+@FEW
+@given(problems(), st.sampled_from(["closed", "frequent", "all"]))
+def test_set_cover_is_within_its_guarantee(problem, kind):
+    if kind == "all":
+        clusters, _ = exhaustive_cover(problem)
+    else:
+        clusters, _ = set_cover(problem, candidates_of(problem, closed=kind == "closed"))
+    check(problem, clusters)
+    least = least_loss(problem)
+    assert least <= clusters.loss(problem) <= 2 * (1 + math.log(2 * problem.k)) * least
+
+
+def test_candidates_below_a_share_of_the_cost_leave_records_uncovered():
+    problem = problem_of([*FIGURE_1, ("40~49", "Widowed", "Peru", "Male")], 2)
+    cheap = within(problem, candidates_of(problem), 1.8)
+    assert [int(cost) for cost in cheap.cost] == [1, 2]
+    clusters, uncovered = set_cover(problem, cheap)
+    assert (uncovered, clusters.label.tolist()) == (1, [0, 1, 0, 1, 1])
+
+
+def test_no_candidates_at_all_make_one_cluster():
+    problem = problem_of(FIGURE_1, 2)
+    clusters, uncovered = set_cover(problem, within(problem, candidates_of(problem), 100))
+    assert (clusters.label.tolist(), uncovered) == ([0, 0, 0, 0], 4)
+
+
+def test_beta_below_one_is_refused():
+    problem = problem_of(FIGURE_1, 2)
+    with pytest.raises(PolicyError, match="at least 1"):
+        within(problem, candidates_of(problem), 0.5)
+
+
+def test_too_many_subsets_are_refused_with_their_number():
+    problem = problem_of([(str(n),) for n in range(40)], 4)
+    with pytest.raises(PolicyError, match="40 records have 23231338 subsets of 4 to 7 records"):
+        exhaustive_cover(problem)
+
+
+def test_fewer_than_k_records_cannot_be_clustered():
+    with pytest.raises(UnsatisfiableError, match="k is 5, but there are 4 records"):
+        problem_of(FIGURE_1, 5)
+
+
+# Conversion
+
+
+@FEW
+@given(problems(), st.randoms(use_true_random=False))
+def test_conversion_makes_disjoint_sets_at_no_higher_cost(problem, random):
+    k, every = problem.k, list(range(problem.records))
+    cover, left = [], set(every)
+    while left:
+        size = min(random.randint(k, 2 * k - 1), problem.records)
+        chosen = sorted({*random.sample(sorted(left), min(size, len(left)))})
+        others = [record for record in every if record not in chosen]
+        chosen += random.sample(others, max(0, k - len(chosen)))
+        cover.append(np.array(sorted(chosen)))
+        left -= set(chosen)
+    found = convert(problem, cover)
+    assert sorted(np.concatenate(found).tolist()) == every
+    assert all(k <= len(records) <= 2 * k - 1 for records in found)
+    assert sum(cost_of(problem, r) for r in found) <= sum(cost_of(problem, r) for r in cover)
+
+
+# Direct cover and bound
+
+
+@FEW
+@given(problems())
+def test_direct_cover_takes_candidates_in_order_while_they_hold_k_records(problem):
+    candidates = candidates_of(problem)
+    left, found = set(range(problem.records)), []
+    for nodes in candidates.nodes:
+        records = [r for r in held_by(problem, nodes).tolist() if r in left]
+        if len(records) >= problem.k:
+            found.append(records)
+            left -= set(records)
+    label = published_direct_cover(problem, candidates).label
+    expected = np.full(problem.records, NOWHERE)
+    for number, records in enumerate(found):
+        expected[records] = number
+    same = Clusters.of(problem, expected)
+    assert label.tolist() == same.label.tolist()
+    assert (label == NOWHERE).sum() == len(left) < problem.k
+
+
+@FEW
+@given(problems())
+def test_direct_cover_assigns_everything_and_loses_no_less_than_the_best(problem):
+    clusters = direct_cover(problem, candidates_of(problem))
+    check(problem, clusters)
+    assert (clusters.label >= 0).all()
+    assert least_loss(problem) <= clusters.loss(problem)
+
+
+def test_what_remains_goes_where_it_costs_least():
+    problem = problem_of([("a", "x"), ("a", "x"), ("b", "y"), ("b", "y"), ("b", "z")], 2)
+    assert direct_cover(problem, candidates_of(problem)).label.tolist() == [0, 0, 1, 1, 1]
+
+
+@FEW
+@given(problems())
+def test_the_bound_is_each_records_cheapest_closed_itemset(problem):
+    candidates = candidates_of(problem)
+    held = [held_by(problem, nodes) for nodes in candidates.nodes]
+    expected = [
+        min(int(cost) for cost, records in zip(candidates.cost, held, strict=True) if r in records)
+        for r in range(problem.records)
+    ]
+    assert record_bounds(problem, candidates).tolist() == expected
+
+
+@FEW
+@given(problems())
+def test_the_bound_is_below_the_best_clustering(problem):
+    assert lower_bound(problem, candidates_of(problem)) <= least_loss(problem)
+
+
+# Demands
+
+
+@FEW
+@given(problems(demanding=True), st.sampled_from([set_cover, direct_cover]))
+def test_clusters_satisfy_the_demand_wherever_that_is_possible(problem, method):
+    possible = problem.satisfies(np.arange(problem.records))
+    try:
+        found = method(problem, candidates_of(problem))
+    except UnsatisfiableError:
+        assert not possible
+        return
+    clusters = found[0] if isinstance(found, tuple) else found
+    check(problem, clusters)
+    assert possible
+    assert clusters.loss(problem) >= least_loss(problem)
+
+
+def test_clusters_that_fail_are_merged_where_it_costs_least():
+    rows = [("a", "x"), ("a", "x"), ("a", "y"), ("a", "y"), ("b", "z"), ("b", "z")]
+    problem = problem_of(rows, 2, demand=Distinct([1, 1, 1, 2, 1, 2], 2))
+    clusters = assign_rest(problem, np.array([0, 0, 1, 1, 2, 2]))
+    assert sets(members(clusters)) == [[0, 1, 2, 3], [4, 5]]
+
+
+def test_an_error_says_that_the_models_fail_for_all_records():
+    problem = problem_of(FIGURE_1, 2, demand=Distinct([1, 1, 1, 1], 2))
+    with pytest.raises(UnsatisfiableError, match="all records in one cluster"):
+        direct_cover(problem, candidates_of(problem))
+
+
+# Clusters
+
+
+def test_clusters_with_one_closure_become_one_cluster():
+    problem = problem_of([("a", "x"), ("a", "y"), ("a", "x"), ("a", "y")], 2)
+    clusters = Clusters.of(problem, np.array([0, 0, 1, 1]))
+    assert clusters.label.tolist() == [0, 0, 0, 0]
+    assert clusters.nodes.tolist() == [list(closure_of(problem, [0, 1]))]
+
+
+def test_suppressed_records_lose_all_their_cells():
+    problem = problem_of(FIGURE_1, 2)
+    clusters = Clusters.of(problem, np.array([0, NOWHERE, 0, NOWHERE]))
+    assert (clusters.loss(problem), clusters.sizes.tolist()) == (2 * 1 + 2 * 4, [2])
