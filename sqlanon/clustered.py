@@ -18,7 +18,7 @@ from sqlanon.cautions import policy_notes
 from sqlanon.checking import demanded_results, model_results
 from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
-from sqlanon.errors import HierarchyError, PolicyError
+from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
 from sqlanon.loss import CellCosts
 from sqlanon.measuring import Wanted as WantedMeasures
 from sqlanon.measuring import measure_release
@@ -163,8 +163,16 @@ def _covered(problem: Problem, candidates: Candidates, options: Options) -> tupl
         candidates = within(problem, candidates, options.beta)
     if options.method == "set-cover":
         return set_cover(problem, candidates)
-    find = published_direct_cover if options.suppress_uncovered else direct_cover
-    return find(problem, candidates), 0
+    if not options.suppress_uncovered:
+        return direct_cover(problem, candidates), 0
+    found = published_direct_cover(problem, candidates)
+    left = np.flatnonzero(found.label < 0)
+    if len(left) and not problem.satisfies(left):
+        raise UnsatisfiableError(
+            f"no itemset covers {counted(len(left), 'record')}, which do not satisfy the models as "
+            "a class of their own; leave suppress_uncovered out, and they go where they cost least"
+        )
+    return found, 0
 
 
 def _notes(problem: Problem, options: Options, uncovered: int) -> Iterator[str]:

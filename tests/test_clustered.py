@@ -1,0 +1,239 @@
+"""Local recoding end to end: what is published, on random small tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lattice_oracle import hierarchies
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
+from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
+from sqlanon.policy import Sensitive
+
+COVERS = ("set-cover", "direct-cover")
+JOBS = {"job": Sensitive(order=["a", "b", "c"])}
+
+
+@st.composite
+def tables(draw):
+    """Hierarchies without a label for two nodes, records over their leaves, k and weights."""
+    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    leaves = [st.sampled_from([row[0] for row in rows]) for rows in trees]
+    records = draw(st.lists(st.tuples(*leaves, st.sampled_from("abc")), min_size=2, max_size=12))
+    k = draw(st.integers(1, min(4, len(records))))
+    return trees, records, k, [draw(st.sampled_from([1.0, 2.0, 0.5])) for _ in trees]
+
+
+def connected(records, width):
+    connection = duckdb.connect()
+    columns = [f"q{i}" for i in range(width)]
+    listed = ", ".join(f"{name} VARCHAR" for name in [*columns, "job"])
+    connection.execute(f"CREATE TABLE people ({listed})")
+    marks = ", ".join("?" * (width + 1))
+    connection.executemany(f"INSERT INTO people VALUES ({marks})", records)
+    return connection, columns
+
+
+def policy_of(trees, columns, k, weights, **more):
+    quasi = {
+        name: QuasiIdentifier(Hierarchy.from_rows(rows), weight=weight)
+        for name, rows, weight in zip(columns, trees, weights, strict=True)
+    }
+    return Policy(quasi, models=[KAnonymity(k), *more.pop("models", [])], **more)
+
+
+def cell_loss(rows, label):
+    """Loss Metric of a cell: leaves of the smallest node of the label, over the domain."""
+    if len(rows) == 1:
+        return Fraction(0)
+    held = {frozenset(r[0] for r in rows if r[at] == label) for at in range(len(rows[0]))}
+    size = min(len(node) for node in held if node)
+    return Fraction(size - 1, len(rows) - 1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.sampled_from(COVERS), st.booleans())
+def test_every_record_is_published_by_ancestors_of_its_values(case, method, refine):
+    trees, records, k, weights = case
+    connection, columns = connected(records, len(trees))
+    policy = policy_of(trees, columns, k, weights, keep=["job"])
+    with connection:
+        report = sqlanon.anonymize(
+            connection, "people", policy, method=method, refine=refine, into="released"
+        )
+        rows = connection.execute("SELECT * FROM released").fetchall()
+    assert Counter(row[-1] for row in rows) == Counter(record[-1] for record in records)
+    assert min(Counter(row[:-1] for row in rows).values()) >= k
+    assert matched(trees, records, rows)
+    share = [Fraction(str(weight)) / sum(map(Fraction, map(str, weights))) for weight in weights]
+    lost = sum(
+        part * cell_loss(tree, cell)
+        for row in rows
+        for part, tree, cell in zip(share, trees, row, strict=False)
+    )
+    assert report.loss["lm"] == pytest.approx(float(lost / len(records)))
+    assert report.lower_bound <= report.loss["lm"] + 1e-12
+
+
+def matched(trees, records, rows):
+    """Whether each published row can be given a record of its own that it generalizes."""
+    paths = [{row[0]: set(row) for row in tree} for tree in trees]
+    partner = {}
+
+    def fits(record, row):
+        alike = zip(paths, record, row, strict=False)
+        return record[-1] == row[-1] and all(cell in path[value] for path, value, cell in alike)
+
+    def found(number, seen):
+        for place, row in enumerate(rows):
+            if place not in seen and fits(records[number], row):
+                seen.add(place)
+                if place not in partner or found(partner[place], seen):
+                    partner[place] = number
+                    return True
+        return False
+
+    return all(found(number, set()) for number in range(len(records)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    tables(),
+    st.sampled_from(COVERS),
+    st.sampled_from(
+        [LDiversity(2), LDiversity(2, "entropy"), TCloseness(0.4), TCloseness(0.3, "ordered")]
+    ),
+)
+def test_clusters_satisfy_the_models_of_sensitive_columns(case, method, model):
+    trees, records, k, weights = case
+    connection, columns = connected(records, len(trees))
+    policy = policy_of(trees, columns, k, weights, sensitive=JOBS, models=[model])
+    diverse = len({record[-1] for record in records}) >= 2
+    with connection:
+        if isinstance(model, LDiversity) and not diverse:
+            with pytest.raises(UnsatisfiableError):
+                sqlanon.plan(connection, "people", policy, method=method)
+            return
+        try:
+            report = sqlanon.anonymize(connection, "people", policy, method=method, into="released")
+        except UnsatisfiableError:
+            # Of closeness, all records in one cluster have as much as can be.
+            assert isinstance(model, LDiversity)
+            return
+        assert report.holds
+        assert sqlanon.check(connection, "released", policy).holds
+
+
+RECORDS = [("f", "a"), ("f", "b"), ("m", "a"), ("m", "b"), (None, "c")]
+SEX = [("f", "*"), ("m", "*")]
+
+
+@pytest.fixture
+def people():
+    with connected(RECORDS, 1)[0] as connection:
+        yield connection
+
+
+def test_a_plan_survives_a_file_and_publishes_the_same(people, tmp_path):
+    policy = policy_of([SEX], ["q0"], 2, [1.0], keep=["job"])
+    plan = sqlanon.plan(people, "people", policy, method="direct-cover")
+    plan.save(tmp_path / "plan.json")
+    assert sqlanon.Plan.load(tmp_path / "plan.json") == plan
+    sqlanon.apply(people, sqlanon.Plan.load(tmp_path / "plan.json"), into="released")
+    people.execute(plan.sql(into="printed"))
+    assert people.execute("FROM released").fetchall() == people.execute("FROM printed").fetchall()
+
+
+def test_the_lowest_level_is_kept_by_every_record(people):
+    tree = [("f", "sex", "*"), ("m", "sex", "*")]
+    quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(tree), min_level=1)}
+    policy = Policy(quasi, models=[KAnonymity(1)], drop=["job"])
+    report = sqlanon.anonymize(people, "people", policy, method="direct-cover", into="released")
+    rows = people.execute("SELECT DISTINCT q0 FROM released ORDER BY 1").fetchall()
+    assert rows == [("sex",), (None,)]
+    assert report.holds
+
+
+ALONE = {"method": "direct-cover", "suppress_uncovered": True, "refine": False}
+
+
+def test_what_is_not_covered_is_suppressed_where_that_is_asked(people):
+    people.execute("INSERT INTO people VALUES ('x', 'c')")
+    policy = policy_of([[*SEX, ("x", "*")]], ["q0"], 2, [1.0], drop=["job"])
+    plan = sqlanon.plan(people, "people", policy, **ALONE)
+    assert plan.report.records_per_level == {"q0": [4, 2]}
+
+
+def test_too_few_uncovered_records_are_no_class(people):
+    policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"])
+    people.execute("INSERT INTO people VALUES ('f', 'c')")
+    people.execute("DELETE FROM people WHERE q0 IS NULL")
+    with pytest.raises(UnsatisfiableError, match="2 records"):
+        sqlanon.plan(people, "people", policy, **ALONE)
+
+
+def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
+    tree = [("f", "m", "*"), ("m", "x", "*")]
+    policy = policy_of([tree], ["q0"], 2, [1.0], drop=["job"])
+    with pytest.raises(HierarchyError, match="levels mix"):
+        sqlanon.plan(people, "people", policy, method="set-cover")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "discernibility"}, "cannot steer set-cover"),
+        ({"candidates": "some"}, "not known"),
+        ({"beta": 0.5}, "at least 1"),
+        ({"minimal_nodes": True}, "belong to incognito"),
+        ({"suppress_uncovered": True}, "belongs to direct-cover"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(people, options, message):
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
+    with pytest.raises(PolicyError, match=message):
+        sqlanon.plan(people, "people", policy, method="set-cover", **options)
+
+
+def test_options_of_covers_are_refused_elsewhere(people):
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
+    with pytest.raises(PolicyError, match="belongs to set-cover"):
+        sqlanon.plan(people, "people", policy, candidates="frequent")
+
+
+def test_a_highest_level_is_refused(people):
+    tree = [("f", "sex", "*"), ("m", "sex", "*")]
+    quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(tree), max_level=1)}
+    policy = Policy(quasi, models=[KAnonymity(2)], drop=["job"])
+    with pytest.raises(PolicyError, match="no highest level for 'q0'"):
+        sqlanon.plan(people, "people", policy, method="set-cover")
+
+
+@pytest.mark.parametrize("candidates", ["closed", "frequent", "all"])
+@pytest.mark.parametrize("beta", [None, 1.0])
+def test_every_kind_of_candidates_covers(people, candidates, beta):
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
+    plan = sqlanon.plan(
+        people, "people", policy, method="set-cover", candidates=candidates, beta=beta
+    )
+    assert plan.report.statistics.smallest >= 2
+
+
+def test_the_bound_is_what_each_record_loses_in_its_cheapest_itemset(people):
+    """f and m each hold two records and lose nothing; NULL alone must go to the top."""
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
+    report = sqlanon.bound(people, "people", policy)
+    assert report.lower_bound == pytest.approx(1 / 5)
+    assert report.to_dict()["loss"] == "lm"
+
+
+def test_no_bound_is_given_for_a_loss_that_can_shrink(people):
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
+    with pytest.raises(PolicyError, match="no lower bound"):
+        sqlanon.bound(people, "people", policy, loss="discernibility")
