@@ -17,13 +17,28 @@ MANY_RECORDS = 100_000
 """Fewer are sorted in no time, and their statement had better be short."""
 
 
+WIDEST_KEY = 32
+"""Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
+
+_Type = exp.DataType.Type
+_WIDTHS = {
+    **dict.fromkeys((_Type.BOOLEAN, _Type.TINYINT, _Type.UTINYINT), 2),
+    **dict.fromkeys((_Type.SMALLINT, _Type.USMALLINT), 3),
+    **dict.fromkeys((_Type.INT, _Type.UINT, _Type.DATE, _Type.FLOAT), 5),
+    **dict.fromkeys((_Type.BIGINT, _Type.UBIGINT, _Type.DOUBLE, _Type.TIMESTAMP), 9),
+}
+"""Bytes of a column in a sort key, one of which says whether it is NULL."""
+_PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, WIDEST_KEY + 1
+
+
 def few_labels(
     engine: Engine, subject: Subject, policy: Policy, recoding: Recoding
 ) -> tuple[str, ...]:
-    """Columns of few labels whose labels are longer than their places.
+    """Columns that records had better be sorted by the places of: none, or all that are long.
 
     These are the quasi-identifiers that are generalized or are text, and all other published text
-    without a collation, which may take one spelling for another.
+    without a collation, which may take one spelling for another. One long column that is left
+    spoils the gain.
 
     Args:
         engine: Where the table lives.
@@ -33,15 +48,24 @@ def few_labels(
     """
     if isinstance(recoding, Clusters) or subject.records < MANY_RECORDS:
         return ()
+    levels = dict(zip(subject.names, recoding, strict=True))
+    heights = {tree.column: tree.height for tree in subject.trees}
+    constant = {name for name, level in levels.items() if level == heights[name]}
     generalized = [
-        name
-        for name, tree, level in zip(subject.names, subject.trees, recoding, strict=True)
-        if 0 < level < tree.height and tree.nodes[level][-1] < MOST_PLACES
+        tree.column
+        for tree in subject.trees
+        if 0 < levels[tree.column] < tree.height
+        and tree.nodes[levels[tree.column]][-1] < MOST_PLACES
     ]
-    original = {n for n, level in zip(subject.names, recoding, strict=True) if level == 0}
     published = policy.published(list(subject.columns))
-    texts = [n for n in published if n not in subject.attributes or n in original]
-    return (*generalized, *_few_texts(engine, subject, texts))
+    original = [name for name in published if not levels.get(name) and name not in constant]
+    few = (*generalized, *_few_texts(engine, subject, original))
+    keeping = policy.suppressed == "keep"
+    widths = dict.fromkeys(levels, _OTHER_WIDTH) if keeping else {}  # the label kept is text
+    widths = {n: _WIDTHS.get(subject.columns[n].this, _OTHER_WIDTH) for n in original} | widths
+    widths |= dict.fromkeys(constant, _FLAG_WIDTH if keeping else 0)
+    widths |= dict.fromkeys(few, _PLACE_WIDTH)
+    return few if sum(widths.get(n, _OTHER_WIDTH) for n in published) <= WIDEST_KEY else ()
 
 
 def _few_texts(engine: Engine, subject: Subject, names: list[str]) -> Iterator[str]:

@@ -130,7 +130,8 @@ def _ranked(labels: exp.Select) -> exp.Select:
     """Rows of VALUE, LABEL and the label's place among all, from 1 up."""
     by_label = exp.Order(expressions=[exp.Ordered(this=column(LABEL))])
     rank = exp.Window(this=exp.DenseRank(), order=by_label)
-    place = alias(exp.cast(rank, exp.DataType.Type.INT), _PLACE)
+    # DuckDB sorts keys of up to 32 bytes several times as fast: ten columns of two bytes and NULL.
+    place = alias(exp.cast(rank, exp.DataType.Type.SMALLINT), _PLACE)
     return exp.select(column(VALUE), column(LABEL), place).from_(nested(labels.copy(), "labelled"))
 
 

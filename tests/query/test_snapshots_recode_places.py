@@ -54,7 +54,7 @@ SNAPSHOTS = [
             SELECT
                 "value",
                 "label",
-                CAST(DENSE_RANK() OVER (ORDER BY "label") AS INT) AS "place"
+                CAST(DENSE_RANK() OVER (ORDER BY "label") AS SMALLINT) AS "place"
             FROM (
                 SELECT "leaf" AS "value", "label"
                 FROM (VALUES ('f', 'any'), ('m', 'any'), (NULL, NULL)) AS "listed"("leaf", "label")
