@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy import Tree
 from sqlanon.itemcodes import ItemCodes
-from sqlanon.query import cheapest, itemsets
+from sqlanon.query import itemsets
 from sqlanon.query.encode import ATTRIBUTE
-from sqlanon.query.extension import Step
-from sqlanon.query.names import create_temporary, drop_table
 from sqlanon.search.taxonomy import Taxonomy
 
 
@@ -35,27 +32,6 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
-    """Which records hold which itemsets, in the compact form that mining goes through.
-
-    Args:
-        encoded: The table that was mined.
-        values: Per attribute and leaf its packed code and its code for mining.
-        levels: Per attribute in the order of mining what was known of it, and the members of the
-            itemsets without it.
-    """
-
-    encoded: Encoded
-    values: exp.Table
-    levels: tuple[tuple[Step, exp.Table], ...]
-
-    def drop(self, engine: Engine) -> None:
-        """Drops their tables."""
-        for table in (self.values, *(members for _, members in self.levels)):
-            engine.run(drop_table(table, exists=True))
-
-
-@dataclass(frozen=True, slots=True)
 class Itemsets:
     """Itemsets that were found, in the database.
 
@@ -64,14 +40,12 @@ class Itemsets:
         count: Number of itemsets.
         memberships: Number of pairs of an itemset and a record of its support.
         codes: What the codes mean.
-        members: Which records hold them; None where that was not to be kept.
     """
 
     table: exp.Table
     count: int
     memberships: int
     codes: ItemCodes
-    members: Members | None = None
 
     def fetch(self, engine: Engine) -> Found:
         """All of them, out of the database.
@@ -91,85 +65,20 @@ class Itemsets:
             engine: The one that found them; it gets a temporary table of labels.
             trees: The hierarchies, in the order of the attributes.
         """
-        labels = {
-            attribute: _labels(tree, self.codes.forests[attribute].numbers)
-            for attribute, tree in enumerate(trees)
-        }
-        table = self._of_nodes(engine, labels, itemsets.LABEL, "VARCHAR")
-        columns = {tree.column: self.codes.bits(n) for n, tree in enumerate(trees)}
-        return itemsets.labelled(self.table, table, columns)
-
-    def _of_nodes(
-        self, engine: Engine, given: Mapping[int, Sequence[object]], name: str, kind: str
-    ) -> exp.Table:
-        """A table of what belongs to each node, by the node's code."""
         rows = [
-            (attribute, *code, value)
-            for attribute, values in given.items()
-            for code, value in zip(self.codes.codes(attribute), values, strict=True)
+            (attribute, *code, label)
+            for attribute, tree in enumerate(trees)
+            for code, label in zip(
+                self.codes.codes(attribute),
+                _labels(tree, self.codes.forests[attribute].numbers),
+                strict=True,
+            )
         ]
         names = [ATTRIBUTE, *(itemsets.code(w) for w in range(self.codes.words))]
-        return loaded(engine, name, rows, {**dict.fromkeys(names, "BIGINT"), name: kind})
-
-    def cheapest(self, engine: Engine, costs: Sequence[Sequence[int]]) -> exp.Table:
-        """What the cheapest itemset that holds it costs, per row of the encoded table.
-
-        With a loss that never shrinks on the way up, no k-anonymization costs a record less.
-
-        Args:
-            engine: The one that found them, with their members.
-            costs: Per attribute and node of its taxonomy what a cell costs there [units].
-
-        Returns:
-            A temporary table of the encoded table's words, its size, and COST; rows that no
-            itemset holds are not in it.
-
-        Source:
-            Gionis, Mazza, Tassa 2008, section 4; Kenig 2009, chapter 8, for closed itemsets.
-        """
-        assert self.members is not None, "the members were not kept"
-        prices = self._prices(engine, costs)
-        best = engine.temporary("best")
-        engine.run(create_temporary(best, self._finished(costs)))
-        for step, members in reversed(self.members.levels):
-            query = cheapest.cheapest(members, best, prices, step)
-            longer, best = best, engine.temporary("best")
-            engine.run(create_temporary(best, query))
-            engine.run(drop_table(longer))
-        found = engine.temporary("cheapest")
-        engine.run(create_temporary(found, self._by_combination(self.members, best)))
-        for table in (best, prices):
-            engine.run(drop_table(table))
-        return found
-
-    def _prices(self, engine: Engine, costs: Sequence[Sequence[int]]) -> exp.Table:
-        forests = self.codes.forests
-        prices = {n: [int(costs[n][m]) for m in forests[n].numbers] for n in self.codes.order}
-        return self._of_nodes(engine, prices, cheapest.COST, "BIGINT")
-
-    def _finished(self, costs: Sequence[Sequence[int]]) -> exp.Select:
-        constant = sum(
-            int(own[int(forest.numbers[0])])
-            for own, forest in zip(costs, self.codes.forests, strict=True)
-            if forest.is_constant
-        )
-        return cheapest.finished(self.table, self.codes.words, constant)
-
-    def _by_combination(self, members: Members, best: exp.Table) -> exp.Select:
-        layout = members.encoded.layout
-        masks = {attribute: layout.column_masks(attribute, 0) for attribute in self.codes.order}
-        sizes = layout.words, self.codes.words
-        return cheapest.by_combination(members.encoded.table, members.values, best, masks, sizes)
-
-
-def lower_bound(engine: Engine, costs: exp.Table) -> int:
-    """What all records cost at least [units]; 0 where no itemset holds any.
-
-    Args:
-        engine: Where the table is.
-        costs: What `Itemsets.cheapest` found.
-    """
-    return int(engine.rows(cheapest.lower_bound(costs))[0][0])
+        types = {**dict.fromkeys(names, "BIGINT"), itemsets.LABEL: "VARCHAR"}
+        table = loaded(engine, "labels", rows, types)
+        columns = {tree.column: self.codes.bits(n) for n, tree in enumerate(trees)}
+        return itemsets.labelled(self.table, table, columns)
 
 
 def loaded(

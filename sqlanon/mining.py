@@ -23,7 +23,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Tree
 from sqlanon.itemcodes import Forest, ItemCodes, Words
-from sqlanon.mined import Itemsets, Members, loaded, taxonomy_of
+from sqlanon.mined import Itemsets, loaded, taxonomy_of
 from sqlanon.query import extension, itemsets
 from sqlanon.query.encode import ATTRIBUTE, word
 from sqlanon.query.extension import Depth, Step
@@ -42,7 +42,6 @@ class Wanted:
         low: Per attribute the lowest level of its nodes.
         high: Per attribute the highest level of its nodes.
         progress: Called with a line that says how far the mining is.
-        keeps_members: Whether it is kept which records hold which itemsets.
 
     Raises:
         PolicyError: An unknown kind, or no k.
@@ -53,7 +52,6 @@ class Wanted:
     low: Sequence[int]
     high: Sequence[int]
     progress: Callable[[str], None] | None = None
-    keeps_members: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -92,37 +90,29 @@ class _Mining:
 
     def run(self, encoded: Encoded, trees: Sequence[Tree]) -> Itemsets:
         """Gives the itemset without nodes a node of one attribute after the other."""
-        values = self._values(encoded, trees)
-        members = self._compacted(encoded, values)
-        query: exp.Query = itemsets.whole(members, self.wanted.k, self.codes.words)
-        if self.codes.is_empty:
-            query = exp.select("*").from_(query.subquery("found")).where(exp.false())
-        prefixes: exp.Table | None = None
-        levels: list[tuple[Step, exp.Table]] = []
-        for step in self._steps():
-            shorter, prefixes = prefixes, self._made("prefixes", query)
+        members = self._compacted(encoded, trees)
+        # Where an attribute has no frequent node, not even all records have an itemset.
+        least = sum(encoded.counts[0]) + 1 if self.codes.is_empty else self.wanted.k
+        prefixes = self._made("prefixes", itemsets.whole(members, least, self.codes.words))
+        steps = self._steps()
+        for step in steps[:-1]:
             self._tell(step, prefixes)
-            if shorter is not None:
-                self.engine.run(drop_table(shorter))
-                wider = extension.extended_members(prefixes, members, levels[-1][0])
-                longer = self._made("members", wider)
-                if not self.wanted.keeps_members:
-                    self.engine.run(drop_table(members))
-                members = longer
-            levels.append((step, members))
+            longer = self._made("prefixes", extension.extended(prefixes, members, step))
+            wider = self._made("members", extension.extended_members(longer, members, step))
+            self._drop(prefixes, members)
+            prefixes, members = longer, wider
+        query: exp.Query = exp.select("*").from_(prefixes)
+        for step in steps[-1:]:
+            self._tell(step, prefixes)
             query = extension.extended(prefixes, members, step)
         table = self._made("itemsets", itemsets.finished(query, self.codes.words))
-        if prefixes is not None:
-            self.engine.run(drop_table(prefixes))
-        return self._result(table, Members(encoded, values, tuple(levels)), members)
-
-    def _result(self, table: exp.Table, kept: Members, last: exp.Table) -> Itemsets:
+        self._drop(prefixes, members)
         count, memberships = self.engine.rows(itemsets.totals(table))[0]
-        if self.wanted.keeps_members:
-            return Itemsets(table, count, memberships, self.codes, kept)
-        kept.drop(self.engine)
-        self.engine.run(drop_table(last, exists=True))
         return Itemsets(table, count, memberships, self.codes)
+
+    def _drop(self, *tables: exp.Table) -> None:
+        for table in tables:
+            self.engine.run(drop_table(table))
 
     def _made(self, prefix: str, query: exp.Query) -> exp.Table:
         table = self.engine.temporary(prefix)
@@ -191,12 +181,14 @@ class _Mining:
         names += [name(w) for name in (itemsets.every, itemsets.some) for w in range(codes.words)]
         return loaded(self.engine, "values", rows, dict.fromkeys(names, "BIGINT"))
 
-    def _compacted(self, encoded: Encoded, values: exp.Table) -> exp.Table:
+    def _compacted(self, encoded: Encoded, trees: Sequence[Tree]) -> exp.Table:
         """The encoded table in the codes for mining: values alike there are one from now on."""
-        codes, layout = self.codes, encoded.layout
-        masks = {attribute: layout.column_masks(attribute, 0) for attribute in codes.order}
+        values, codes = self._values(encoded, trees), self.codes
+        masks = {a: encoded.layout.column_masks(a, 0) for a in codes.order}
         query = itemsets.compacted(encoded.table, values, masks, codes.words)
-        return self._made("members", query)
+        members = self._made("members", query)
+        self._drop(values)
+        return members
 
 
 def _highest(bits: Words) -> Words:

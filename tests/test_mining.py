@@ -18,7 +18,6 @@ from sqlanon.binding import Subject, bind
 from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.duckdb import DuckDB
 from sqlanon.errors import PolicyError
-from sqlanon.mined import lower_bound
 from sqlanon.mining import KINDS, Wanted, mined
 from sqlanon.search.taxonomy import Taxonomy
 
@@ -34,9 +33,9 @@ class Case:
     subject: Subject
     encoded: Encoded
 
-    def mined(self, k, kind="closed", levels=None, **more):
+    def mined(self, k, kind="closed", levels=None, progress=None):
         low, high = levels or (self.subject.low, self.subject.high)
-        wanted = Wanted(k, kind, low, high, **more)
+        wanted = Wanted(k, kind, low, high, progress)
         return mined(self.engine, self.encoded, self.subject.trees, wanted)
 
 
@@ -195,26 +194,6 @@ def by_miner(records, trees, k):
     return {frozenset(own): n for own, n in rows if n < len(records)}, names
 
 
-@settings(max_examples=8, deadline=None)
-@given(tables())
-def test_the_cheapest_itemset_of_each_record_is_that_of_brute_force(given_table):
-    records, trees, k = given_table
-    expected = Counter()
-    found = by_brute_force(records, trees, k)
-    for record, size in Counter(records).items():
-        holding = [n for n in found if all(v in own for v, own in zip(record, n, strict=True))]
-        if holding:
-            expected[size, min(sum(len(own) ** 2 for own in n) for n in holding)] += 1
-    with case(records, trees) as opened:
-        made = opened.mined(k, keeps_members=True)
-        costs = [[len(node) ** 2 for node in values_below(t)] for t in opened.subject.trees]
-        best = made.cheapest(opened.engine, costs)
-        rows = opened.engine.connection.execute(f"SELECT size, cost FROM temp.{best.name}")
-        assert Counter(rows.fetchall()) == expected
-        total = sum(size * cost * n for (size, cost), n in expected.items())
-        assert lower_bound(opened.engine, best) == total
-
-
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 20))
 def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
@@ -313,17 +292,6 @@ def test_nothing_but_the_itemsets_is_left_behind(records):
         before = tables_of(opened)
         made = opened.mined(1)
         assert tables_of(opened) - before == {(made.table.name,)}
-
-
-def test_nothing_but_the_costs_is_added_by_the_cheapest_itemsets():
-    with case(*shuffled_table(3, attributes=2)) as opened:
-        made = opened.mined(2, keeps_members=True)
-        before = tables_of(opened)
-        costs = [[0] * len(values_below(tree)) for tree in opened.subject.trees]
-        best = made.cheapest(opened.engine, costs)
-        assert tables_of(opened) - before == {(best.name,)}
-        made.members.drop(opened.engine)
-        assert len(tables_of(opened)) < len(before)
 
 
 def test_progress_tells_every_attribute():

@@ -9,13 +9,6 @@ from test_published import ADULT, DATA, read
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
-from sqlanon.binding import bind
-from sqlanon.encoding import encode_subject
-from sqlanon.engine.duckdb import DuckDB
-from sqlanon.loss import CellCosts
-from sqlanon.mined import lower_bound
-from sqlanon.mining import Wanted, mined
-from sqlanon.search.taxonomy import Taxonomy
 
 NURSERY = (
     "parents", "has_nurs", "form", "children", "housing", "finance", "social", "health",
@@ -28,20 +21,6 @@ def count(connection, hierarchies, k):
     policy = Policy(hierarchies, models=[KAnonymity(k)])
     report = sqlanon.mine(connection, "people", policy)
     return report.itemsets, report.memberships
-
-
-def bound(connection, hierarchies, k, loss):
-    """The lower bound, in records that are suppressed."""
-    engine, policy = DuckDB(connection), Policy(hierarchies)
-    with engine.workspace():
-        subject = bind(engine, engine.resolve("people"), policy)
-        encoded = encode_subject(engine, subject, policy)
-        wanted = Wanted(k, "closed", subject.low, subject.high, keeps_members=True)
-        found = mined(engine, encoded, subject.trees, wanted)
-        units = CellCosts.of(loss, subject.trees, subject.weights, subject.records)
-        taxonomies = map(Taxonomy.of, subject.trees, units.costs)
-        best = found.cheapest(engine, [taxonomy.cost.tolist() for taxonomy in taxonomies])
-        return lower_bound(engine, best) / units.unit
 
 
 @pytest.fixture(scope="module")
@@ -80,28 +59,3 @@ def test_adult_has_the_known_number_of_itemsets_and_memberships(adult, k, expect
     folder = DATA / "adult_hierarchies"
     hierarchies = {name: Hierarchy.from_file(folder / f"{name}.csv") for name in ADULT}
     assert count(adult, hierarchies, k) == expected
-
-
-def test_adult_has_the_known_lower_bound_on_lm(adult):
-    folder = DATA / "adult_hierarchies"
-    hierarchies = {name: Hierarchy.from_file(folder / f"{name}.csv") for name in ADULT}
-    assert round(bound(adult, hierarchies, 50, "lm") / 30_162, 4) == 0.0846
-
-
-@pytest.fixture(scope="module")
-def both():
-    """The 45,222 complete records of both files."""
-    complete = " AND ".join(f"{c} <> '?'" for c in ("workclass", "occupation", "native_country"))
-    connection = read("adult.csv.gz", ADULT, complete)
-    connection.execute(
-        f"INSERT INTO people SELECT {', '.join(ADULT)} FROM read_csv(?) WHERE {complete}",
-        [str(DATA / "adult_test.csv.gz")],
-    )
-    yield connection
-    connection.close()
-
-
-@pytest.mark.parametrize(("k", "cells"), [(4, 38_514), (32, 71_297)])
-def test_adult_has_the_known_lower_bound_on_suppressed_cells(both, k, cells):
-    hierarchies = dict.fromkeys(ADULT, Hierarchy.suppression())
-    assert round(bound(both, hierarchies, k, "suppressed-cells") * len(ADULT), 6) == cells

@@ -114,7 +114,7 @@ def extended(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
         else:
             candidates = _counted(members, step, depth)
         parts.append(_closed(_narrowed(candidates, step, depth, SUPPORT), step))
-    return all_of(parts)
+    return _all_of(parts)
 
 
 def _with_top(itemsets: exp.Table, step: Step) -> exp.Select:
@@ -129,7 +129,7 @@ def _counted(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
     keys = _keys(step.prefix(depth))
     codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
     support = alias(total(column(SIZE, "member")), SUPPORT)
-    query = with_node(members, depth)
+    query = _with_node(members, depth)
     query.set("expressions", [*codes, *shared(len(step.bits)), support])
     query.group_by(*(key.copy() for key in keys), copy=False)
     return query.having(at_least(step.k), copy=False)
@@ -137,7 +137,7 @@ def _counted(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
 
 def _alone(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
     """With one of the deepest nodes of the last attribute, whose members are one row already."""
-    query = with_node(members, depth)
+    query = _with_node(members, depth)
     names = [*step.codes, *step.shared]
     support = alias(column(SIZE, "member"), SUPPORT)
     query.set("expressions", [*(column(name, "member") for name in names), support])
@@ -158,7 +158,7 @@ def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp
     """
     parts = []
     for depth in step.depths:
-        query = with_node(members, depth)
+        query = _with_node(members, depth)
         own = exp.and_(*same_code("itemset", "member", step.prefix(depth)), copy=False)
         query.join(named(itemsets, "itemset"), on=own, copy=False)
         if depth.is_deepest:
@@ -171,10 +171,10 @@ def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp
             query.set("expressions", [*codes, *shared(len(step.bits)), size])
             query.group_by(*(key.copy() for key in keys), copy=False)
         parts.append(_narrowed(query, step, depth, SIZE))
-    return all_of(parts)
+    return _all_of(parts)
 
 
-def with_node(members: exp.Table, depth: Depth) -> exp.Select:
+def _with_node(members: exp.Table, depth: Depth) -> exp.Select:
     """Members that have a node of the depth above them; the query selects nothing yet."""
     query = exp.Select().from_(named(members, "member"), copy=False)
     set_bits = [
@@ -228,7 +228,7 @@ def _closed(query: exp.Select, step: Step) -> exp.Select:
     return rows.where(*conditions, copy=False)
 
 
-def all_of(queries: Sequence[exp.Select]) -> exp.Query:
+def _all_of(queries: Sequence[exp.Select]) -> exp.Query:
     """The rows of several queries."""
     result: exp.Query = queries[0]
     for query in queries[1:]:

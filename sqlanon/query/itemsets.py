@@ -59,40 +59,20 @@ def compacted(
         masks: Per attribute that tells itemsets apart, its bits of each word of the packed code.
         words: Number of words of a code for mining.
     """
-    query, keys = with_values(encoded, values, masks, words)
-    names = [name(w) for name in (every, some) for w in range(words)]
-    query.set(
-        "expressions",
-        [
-            *(alias(key.copy(), code(w)) for w, key in enumerate(keys[:words])),
-            *(alias(key, name) for name, key in zip(names, keys, strict=True)),
-            alias(total(column(SIZE, "source")), SIZE),
-        ],
-    )
-    return query.group_by(*(key.copy() for key in keys), copy=False) if masks else query
-
-
-def with_values(
-    encoded: exp.Table, values: exp.Table, masks: Mapping[int, Words], words: int
-) -> tuple[exp.Select, list[exp.Expr]]:
-    """The encoded table, as `source`, beside the codes of its values.
-
-    Args:
-        encoded: As for `compacted`.
-        values: As for `compacted`.
-        masks: As for `compacted`.
-        words: Number of words of a code for mining.
-
-    Returns:
-        A query that selects nothing yet, and what adds up to each word of `every`, then of `some`.
-    """
     names = {attribute: f"value_{attribute}" for attribute in masks}
     keys: list[exp.Expr] = [
         bigint(added([column(label(w), name) for name in names.values()]))
         for label in (every, some)
         for w in range(words)
     ]
-    query = exp.Select().from_(named(encoded, "source"), copy=False)
+    labels = [label(w) for label in (every, some) for w in range(words)]
+    query = exp.Select(
+        expressions=[
+            *(alias(key.copy(), code(w)) for w, key in enumerate(keys[:words])),
+            *(alias(key.copy(), label) for label, key in zip(labels, keys, strict=True)),
+            alias(total(column(SIZE, "source")), SIZE),
+        ]
+    ).from_(named(encoded, "source"), copy=False)
     for attribute, name in names.items():
         same = [is_number(ATTRIBUTE, name, attribute)]
         for w, mask in enumerate(masks[attribute]):
@@ -100,7 +80,7 @@ def with_values(
                 own = exp.Paren(this=masked(word(w), mask, "source"))
                 same.append(exp.EQ(this=own, expression=column(word(w), name)))
         query.join(named(values, name), on=exp.and_(*same, copy=False), copy=False)
-    return query, keys
+    return query.group_by(*keys, copy=False) if names else query
 
 
 def whole(members: exp.Table, k: int, words: int) -> exp.Select:

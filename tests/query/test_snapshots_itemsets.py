@@ -12,7 +12,7 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query import cheapest, extension, itemsets
+from sqlanon.query import extension, itemsets
 from sqlanon.query.extension import Depth, Step
 from sqlanon.query.names import table
 
@@ -43,18 +43,6 @@ INSERT INTO labels VALUES (0, 0, '*'), (0, 1, 'a'), (0, 2, NULL), (1, 0, 'any');
 
 CREATE TABLE wide (code_0 BIGINT, code_1 BIGINT, support BIGINT);
 INSERT INTO wide VALUES (1, 2, 5), (2, 1, 7), (3, 1, 6);
-
-CREATE TABLE prices_of_nodes (attribute BIGINT, code_0 BIGINT, cost BIGINT);
-INSERT INTO prices_of_nodes VALUES (0, 0, 100), (0, 1, 0), (0, 2, 10), (1, 4, 7);
-
-CREATE TABLE following (code_0 BIGINT, cost BIGINT);
-INSERT INTO following VALUES (5, 9), (4, 5), (0, 6), (6, 3);
-
-CREATE TABLE priced_combinations (word_0 BIGINT, size BIGINT, cost BIGINT);
-INSERT INTO priced_combinations VALUES (0, 2, 10), (1, 3, 1);
-
-CREATE TABLE best (code_0 BIGINT, cost BIGINT);
-INSERT INTO best VALUES (1, 30), (5, 20), (6, 10);
 """
 CODES, VALUES = table("codes"), table("item_values")
 PREFIXES, MEMBERS = table("prefixes"), table("members")
@@ -446,96 +434,5 @@ SNAPSHOTS = [
         """,
         [("*", "any", 6), ("a", "any", 3), (None, "any", 3)],
         ordered=True,
-    ),
-    Snapshot(
-        "cheapest finished",
-        cheapest.finished(ITEMSETS, 1, 11),
-        """
-        SELECT
-          "code_0",
-          CAST(11 AS BIGINT) AS "cost"
-        FROM "itemsets"
-        """,
-        [(0, 11), (1, 11), (2, 11)],
-    ),
-    Snapshot(
-        "cheapest",
-        cheapest.cheapest(MEMBERS, table("following"), table("prices_of_nodes"), FIRST),
-        """
-        SELECT
-          "way"."code_0",
-          MIN("way"."cost") AS "cost"
-        FROM (
-          SELECT
-            "member"."code_0",
-            "own"."cost" + "following"."cost" AS "cost"
-          FROM "members" AS "member"
-          JOIN "prices_of_nodes" AS "own"
-            ON "own"."attribute" = 0 AND "own"."code_0" = (
-              "member"."code_0" & 0
-            )
-          JOIN "following" AS "following"
-            ON "following"."code_0" = (
-              "member"."code_0" & 4
-            )
-          UNION ALL
-          SELECT
-            "member"."code_0",
-            "own"."cost" + "following"."cost" AS "cost"
-          FROM "members" AS "member"
-          JOIN "prices_of_nodes" AS "own"
-            ON "own"."attribute" = 0 AND "own"."code_0" = (
-              "member"."code_0" & 3
-            )
-          JOIN "following" AS "following"
-            ON "following"."code_0" = (
-              "member"."code_0" & 7
-            )
-          WHERE
-            (
-              "member"."code_0" & 3
-            ) <> 0
-        ) AS "way"
-        GROUP BY
-          "way"."code_0"
-        """,
-        [(5, 9), (1, 106), (6, 13)],
-    ),
-    Snapshot(
-        "cheapest by_combination",
-        cheapest.by_combination(CODES, VALUES, table("best"), {0: (3, 0), 1: (4, 1)}, (2, 1)),
-        """
-        SELECT
-          "source"."word_0",
-          "source"."word_1",
-          "source"."size",
-          "best"."cost"
-        FROM "codes" AS "source"
-        JOIN "item_values" AS "value_0"
-          ON "value_0"."attribute" = 0 AND (
-            "source"."word_0" & 3
-          ) = "value_0"."word_0"
-        JOIN "item_values" AS "value_1"
-          ON "value_1"."attribute" = 1
-          AND (
-            "source"."word_0" & 4
-          ) = "value_1"."word_0"
-          AND (
-            "source"."word_1" & 1
-          ) = "value_1"."word_1"
-        JOIN "best" AS "best"
-          ON "best"."code_0" = CAST("value_0"."every_0" + "value_1"."every_0" AS BIGINT)
-        """,
-        [(1, 0, 1, 30), (5, 1, 2, 20), (6, 1, 1, 10)],
-    ),
-    Snapshot(
-        "cheapest lower_bound",
-        cheapest.lower_bound(table("priced_combinations")),
-        """
-        SELECT
-          CAST(COALESCE(SUM("size" * "cost"), 0) AS BIGINT)
-        FROM "priced_combinations"
-        """,
-        [(23,)],
     ),
 ]
