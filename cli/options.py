@@ -254,7 +254,9 @@ class SearchOptions:
     method: Annotated[
         str | None,
         typer.Option(
-            "--method", metavar="METHOD", help="auto, incognito, set-cover, direct-cover."
+            "--method",
+            metavar="METHOD",
+            help="auto, incognito, set-cover, direct-cover, pattern-greedy or pattern-exact.",
         ),
     ] = None
     loss: Annotated[
@@ -298,6 +300,31 @@ class SearchOptions:
             help="Of direct-cover: suppress what no itemset covers, as it was published.",
         ),
     ] = False
+    pattern: Annotated[
+        list[str],
+        typer.Option(
+            "--pattern",
+            metavar="COLUMN,...",
+            help="Of pattern methods: columns that records may keep together, zip@2 at a level, "
+            "while all others are suppressed; repeatable.",
+        ),
+    ] = field(default_factory=list)
+    patterns: Annotated[
+        list[str],
+        typer.Option(
+            "--patterns",
+            metavar="all|RULE",
+            help="Of pattern methods: all patterns, or those that satisfy every rule: 'at most 3 "
+            "suppressed', 'zip never with birth date'; repeatable.",
+        ),
+    ] = field(default_factory=list)
+
+    @property
+    def asked_patterns(self) -> list[str] | list[list[str]] | None:
+        """The patterns as the library takes them; None where none is given."""
+        if self.pattern and self.patterns:
+            raise PolicyError("--pattern and --patterns exclude each other; give one of them")
+        return [[text] for text in self.pattern] or self.patterns or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,11 @@ def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[
         value = document.get(name) if option is None else option
         if value is not None:
             settings[name] = value
-    return settings
+    asked = search.asked_patterns
+    # A file may serve other methods, too; only those of patterns look at its patterns.
+    if asked is None and str(settings.get("method", "")).startswith("pattern-"):
+        asked = document.get("patterns")
+    return settings | ({} if asked is None else {"patterns": asked})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sqlanon.checking import check_table
 from sqlanon.engine.source import Limits, OpenedSource, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
+from sqlanon.masks import Patterns
 from sqlanon.policy import Policy
 from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
 
@@ -224,6 +225,7 @@ def plan(
     refine: bool = True,
     seed: int = 0,
     suppress_uncovered: bool = False,
+    patterns: Patterns | None = None,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> Plan:
@@ -234,7 +236,8 @@ def plan(
         table: As for `check`.
         policy: What the published table must satisfy, or a function as for `check`.
         method: `auto`, `incognito` (full-domain generalization, proven optimal), `set-cover` or
-            `direct-cover` (every record to the nodes of its cluster).
+            `direct-cover` (every record to the nodes of its cluster), `pattern-greedy` or
+            `pattern-exact` (every record to one of the patterns).
         loss: `lm`, `tree`, `precision`, `suppressed-cells`, `monotone-entropy`; with `incognito`
             also `discernibility`, `average-class-size` or `utility`.
         minimal_nodes: Also list every minimal node of the lattice; `incognito` alone.
@@ -246,6 +249,9 @@ def plan(
         seed: What the refinement draws its choices from.
         suppress_uncovered: `direct-cover` suppresses all cells of what it leaves uncovered, as it
             was published, instead of putting it where it costs least.
+        patterns: Of pattern methods: lists of columns that a record may keep together, such as
+            `[["age", "sex"], ["zip@2"]]`, or rules: `all`, `at most 3 suppressed`, `zip never with
+            birth date`.
         progress: Called with a line that says how far the search is.
         resources: As for `check`.
 
@@ -272,6 +278,7 @@ def plan(
             refine=refine,
             seed=seed,
             suppress_uncovered=suppress_uncovered,
+            patterns=patterns,
         )
         settled = _settled(source, policy)
         with source.engine.transaction():
@@ -343,6 +350,7 @@ def anonymize(
     refine: bool = True,
     seed: int = 0,
     suppress_uncovered: bool = False,
+    patterns: Patterns | None = None,
     progress: Progress | None = None,
     confirm: Confirm | None = None,
     **resources: Unpack[Limits],
@@ -366,6 +374,7 @@ def anonymize(
         refine: As for `plan`.
         seed: As for `plan`.
         suppress_uncovered: As for `plan`.
+        patterns: As for `plan`.
         progress: As for `plan`.
         confirm: As for `apply`.
         resources: As for `check`.
@@ -389,7 +398,9 @@ def anonymize(
         candidates=candidates,
         beta=beta,
         refine=refine,
+        seed=seed,
         suppress_uncovered=suppress_uncovered,
+        patterns=patterns,
     )
     target = Target(into, in_place, file, overwrite, resources, confirm)
     with open_source(connection, table, read_only=file is not None, **resources) as source:

@@ -62,7 +62,7 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     report = replace(
         _report(subject, policy, options.loss, costs, found),
         method=options.method,
-        records_per_level=_per_level(subject, recoding),
+        records_per_level=per_level(subject, recoding),
     )
     return Decided(recoding, report, encoded_at, searched_at)
 
@@ -116,11 +116,11 @@ def _report(
     )
 
 
-def _per_level(subject: Subject, recoding: Clusters) -> dict[str, list[int]]:
+def per_level(subject: Subject, recoding: Clusters) -> dict[str, list[int]]:
     """Records at each level, per quasi-identifier."""
     counts = [[0] * (tree.height + 1) for tree in subject.trees]
     for run in recoding.runs:
-        for column, level in zip(counts, run.node, strict=True):
+        for column, level in zip(counts, run.node or (), strict=run.node is not None):
             column[level] += run.last - run.first + 1
     return dict(zip(subject.names, counts, strict=True))
 

@@ -179,6 +179,8 @@ STEERING: Mapping[str, tuple[str, ...]] = {
     "incognito": (*LOSSES, "utility"),
     "set-cover": tuple(CELL_LOSSES),
     "direct-cover": tuple(CELL_LOSSES),
+    "pattern-greedy": tuple(CELL_LOSSES),
+    "pattern-exact": tuple(CELL_LOSSES),
 }
 """Per method the losses that it can minimize with proof."""
 

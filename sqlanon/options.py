@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from sqlanon.errors import PolicyError
 from sqlanon.loss import checked_loss
+from sqlanon.masks import Masks, Patterns
 from sqlanon.recoding import Recoding
 from sqlanon.report import Report
 
 LOCAL_METHODS = ("set-cover", "direct-cover")
-METHODS = ("auto", "incognito", *LOCAL_METHODS)
+PATTERN_METHODS = ("pattern-greedy",)
+METHODS = ("auto", "incognito", *LOCAL_METHODS, *PATTERN_METHODS)
 CANDIDATES = ("closed", "frequent", "all")
 
 
@@ -32,6 +34,8 @@ class Options:
         seed: What the refinement draws its choices from.
         suppress_uncovered: Whether direct-cover suppresses all cells of what it leaves uncovered,
             as it was published, instead of putting it where it costs least.
+        patterns: What pattern methods may suppress together: lists of the columns that a pattern
+            keeps (`zip@2` at a level), or rules that all patterns must satisfy.
 
     Raises:
         PolicyError: An unknown method, loss or kind of candidates, an option of another method, or
@@ -48,6 +52,7 @@ class Options:
     refine: bool = True
     seed: int = 0
     suppress_uncovered: bool = False
+    patterns: Patterns | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -58,6 +63,15 @@ class Options:
         if self.time_limit is not None and not self.time_limit > 0:
             raise PolicyError(f"time limit {self.time_limit!r} is not a number above 0 [seconds]")
         self._check_cover()
+        if self.masks is not None and self.method not in PATTERN_METHODS:
+            raise PolicyError(
+                f"patterns belong to {' and '.join(PATTERN_METHODS)}, not to {self.method}"
+            )
+
+    @property
+    def masks(self) -> Masks | None:
+        """The patterns that are asked for."""
+        return None if self.patterns is None else Masks.of(self.patterns)
 
     def _check_cover(self) -> None:
         if self.candidates not in CANDIDATES:
@@ -80,7 +94,7 @@ class Options:
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
         if self.suppress_uncovered and self.method != "direct-cover":
             raise PolicyError(f"suppress_uncovered belongs to direct-cover, not to {self.method}")
-        if self.minimal_nodes and self.method in LOCAL_METHODS:
+        if self.minimal_nodes and self.method in (*LOCAL_METHODS, *PATTERN_METHODS):
             raise PolicyError(f"minimal nodes belong to incognito, not to {self.method}")
 
 

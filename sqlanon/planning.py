@@ -12,7 +12,7 @@ from sqlanon.checking import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.measures import refuse_inapplicable
-from sqlanon.options import LOCAL_METHODS, Decided, Options
+from sqlanon.options import LOCAL_METHODS, PATTERN_METHODS, Decided, Options
 from sqlanon.placing import few_labels
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
@@ -91,6 +91,10 @@ def _decide(engine: Engine, subject: Subject, policy: Policy, options: Options) 
         from sqlanon.clustered import decide  # a full-domain search needs none of it
 
         return decide(engine, subject, policy, options)
+    if options.method in PATTERN_METHODS:
+        from sqlanon.patterned import decide as decide_patterns
+
+        return decide_patterns(engine, subject, policy, options)
     from sqlanon.leveled import decide as decide_node
 
     return decide_node(engine, subject, policy, options)

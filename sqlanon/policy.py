@@ -45,6 +45,7 @@ __all__ = [
 
 Others = Literal["keep", "drop"]
 SETTINGS = ("method", "loss")
+PATTERNS = "patterns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +295,7 @@ class Policy:
         """Reads a policy from the keys of `policy.toml`.
 
         Args:
-            document: The keys; `method` and `loss` are no part of a policy and are left out.
+            document: The keys; `method`, `loss` and `patterns` are no part of a policy and are left out.
             folder: Where relative paths of hierarchy files start.
 
         Raises:
@@ -303,7 +304,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        refuse_unknown(document, ["k", "l", "t", *own, *SETTINGS], "the policy")
+        refuse_unknown(document, ["k", "l", "t", *own, *SETTINGS, PATTERNS], "the policy")
         options = {key: document[key] for key in own if key in document}
         for key in ("identifiers", "keep", "drop"):
             options[key] = tuple(texts(options.get(key, ()), key))
@@ -322,7 +323,7 @@ class Policy:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
-        """Reads a policy file; its `method` and `loss` are left to `read_document`."""
+        """Reads a policy file; its `method`, `loss` and `patterns` are left to `read_document`."""
         document = read_document(path)
         with blaming(f"policy file {str(path)!r}"):
             return cls.from_dict(document, Path(path).parent)

@@ -29,13 +29,13 @@ class Run:
         unit: The unit: records alike in all that a search looks at, numbered in their order.
         first: Position of the first record within the unit.
         last: Position of the last one.
-        node: One level per quasi-identifier.
+        node: One level per quasi-identifier; None where the records are not published.
     """
 
     unit: int
     first: int
     last: int
-    node: Node
+    node: Node | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,12 @@ class Clusters:
                 position = run.last + 1
             if unit != number:
                 raise PolicyError(f"unit {unit} is recoded where unit {number} was expected")
-        if len({len(run.node) for run in self.runs}) != 1:
+        if len({len(node) for node in self._nodes}) != 1:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
+
+    @property
+    def _nodes(self) -> list[Node]:
+        return [run.node for run in self.runs if run.node is not None]
 
     @property
     def records(self) -> int:
@@ -73,19 +77,19 @@ class Clusters:
     @property
     def lowest(self) -> Node:
         """Per quasi-identifier the lowest level of any record."""
-        return tuple(map(min, zip(*(run.node for run in self.runs), strict=True)))
+        return tuple(map(min, zip(*self._nodes, strict=True)))
 
     @property
     def highest(self) -> Node:
         """Per quasi-identifier the highest level of any record."""
-        return tuple(map(max, zip(*(run.node for run in self.runs), strict=True)))
+        return tuple(map(max, zip(*self._nodes, strict=True)))
 
     def to_dict(self) -> dict[str, Any]:
         """As a saved plan holds it: the nodes once, and a row of numbers per run."""
         nodes = dict.fromkeys(run.node for run in self.runs)
         place = {node: number for number, node in enumerate(nodes)}
         rows = [[run.unit, run.last - run.first + 1, place[run.node]] for run in self.runs]
-        return {"nodes": [list(node) for node in nodes], "runs": rows, "by": list(self.by)}
+        return {"nodes": [node and list(node) for node in nodes], "runs": rows, "by": list(self.by)}
 
     @classmethod
     def from_dict(cls, document: Any) -> Clusters:
@@ -95,7 +99,7 @@ class Clusters:
             LookupError: Something is missing.
             PolicyError: It is no recoding.
         """
-        nodes = [tuple(node) for node in document["nodes"]]
+        nodes = [None if node is None else tuple(node) for node in document["nodes"]]
         runs = []
         for unit, own in groupby(document["runs"], itemgetter(0)):
             first = 0

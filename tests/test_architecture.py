@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 STDLIB_ONLY = {
-    "cautions", "codes", "documents", "errors", "hierarchy", "loss", "measures", "objective",
+    "cautions", "codes", "documents", "errors", "hierarchy", "loss", "masks", "measures", "objective",
     "policy", "privacy", "reading", "recoding", "reidentification", "release", "report", "results",
     "roles", "rules", "separation", "tree", "wording",
 }  # fmt: skip

@@ -125,11 +125,11 @@ def _text(value: str | None) -> exp.Expr:
 
 
 def assigned(runs: Iterable[Run]) -> exp.Select:
-    """The runs as rows of UNIT, FIRST, LAST and a `level` per quasi-identifier.
+    """The published runs as rows of UNIT, FIRST, LAST and a `level` per quasi-identifier.
 
     They travel as one text: a literal for each of their numbers would be most of the statement.
     """
-    listed = [(run.unit, run.first, run.last, *run.node) for run in runs]
+    listed = [(run.unit, run.first, run.last, *run.node) for run in runs if run.node is not None]
     text = " ".join(":".join(map(str, row)) for row in listed)
     split = exp.Split(this=exp.Literal.string(text), expression=exp.Literal.string(" "))
     rows = exp.Select(expressions=[alias(exp.Explode(this=split), _RUN)])

@@ -1,0 +1,201 @@
+"""Masks: which patterns of kept and suppressed columns a user asks for.
+
+A pattern keeps some columns and suppresses the others together. `zip@2` keeps a column at level 2
+of its hierarchy. Rules stand for all patterns that they allow.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from sqlanon.errors import PolicyError
+from sqlanon.privacy import near
+from sqlanon.recoding import Node
+from sqlanon.roles import all_of
+from sqlanon.wording import counted
+
+Patterns = str | Sequence[str | Sequence[str]]
+ALL = "all"
+MOST_PATTERNS = 2**20
+_AT_MOST = re.compile(r"at most (\d+) suppressed")
+_NEVER = re.compile(r"(.+) never with (.+)", re.DOTALL)
+_FORMS = "'all', 'at most 3 suppressed' or 'zip never with birth date'"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskColumn:
+    """A quasi-identifier that patterns keep or suppress.
+
+    Args:
+        name: The column.
+        low: Its lowest level allowed.
+        height: The level at which it is suppressed.
+    """
+
+    name: str
+    low: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """The patterns that are asked for.
+
+    Args:
+        kept: Per pattern the columns that it keeps, each a name or `name@level`; commas part
+            columns where no column has that very name.
+        rules: Else what every pattern must satisfy: `all` of them, `at most 3 suppressed`, or
+            `zip never with birth date`, which keeps at most one of both.
+
+    Raises:
+        PolicyError: Neither or both are given, or a rule is not known.
+    """
+
+    kept: tuple[tuple[str, ...], ...] = ()
+    rules: tuple[str, ...] = ()
+    _never: tuple[tuple[str, str], ...] = field(init=False, default=())
+    _most: int | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.kept and self.rules:
+            raise PolicyError("patterns are lists of kept columns or rules, not both")
+        if not (self.kept or self.rules):
+            raise PolicyError("no pattern is given; say which columns one keeps, or 'all'")
+        never, limits = [], []
+        for rule in self.rules:
+            if found := _AT_MOST.fullmatch(rule):
+                limits.append(int(found[1]))
+            elif found := _NEVER.fullmatch(rule):
+                never.append((found[1], found[2]))
+            elif rule != ALL:
+                raise PolicyError(f"rule {rule!r} of patterns is not known; write {_FORMS}")
+        object.__setattr__(self, "_never", tuple(never))
+        object.__setattr__(self, "_most", min(limits, default=None))
+
+    @classmethod
+    def of(cls, given: Patterns) -> Masks:
+        """Reads a rule, a list of rules, or a list of patterns.
+
+        Raises:
+            PolicyError: It is something else.
+
+        >>> Masks.of("all").rules, Masks.of([["age", "sex"], ["zip@2"]]).kept
+        (('all',), (('age', 'sex'), ('zip@2',)))
+        """
+        if isinstance(given, str):
+            return cls(rules=(given,))
+        if isinstance(given, Sequence):
+            if all(isinstance(item, str) for item in given):
+                return cls(rules=tuple(map(str, given)))
+            if all(all_of(item, str) for item in given):
+                return cls(kept=tuple(map(tuple, given)))
+        raise PolicyError(
+            f"patterns must be lists of kept columns, such as [['age', 'sex']], or rules: {_FORMS}"
+        )
+
+    def nodes(self, columns: Sequence[MaskColumn]) -> list[Node]:
+        """The patterns as one level per column: the height where it is suppressed.
+
+        Raises:
+            PolicyError: Unknown columns, levels out of range, patterns that keep nothing or are
+                there twice, all at once; or more patterns than can be tried.
+        """
+        if self.rules:
+            return self._ruled(columns)
+        faults: list[str] = []
+        nodes: dict[Node, int] = {}
+        for number, texts in enumerate(self.kept, start=1):
+            try:
+                node = _node(texts, columns)
+            except PolicyError as error:
+                faults.append(f"pattern {number}: {error}")
+                continue
+            if node in nodes:
+                faults.append(f"patterns {nodes[node]} and {number} are the same")
+            nodes.setdefault(node, number)
+        if faults:
+            raise PolicyError("; ".join(faults))
+        return list(nodes)
+
+    def _ruled(self, columns: Sequence[MaskColumn]) -> list[Node]:
+        width = len(columns)
+        names = [column.name for column in columns]
+        unknown = [n for n in dict.fromkeys(sum(self._never, ())) if n not in names]
+        if unknown:
+            raise PolicyError("; ".join(_unknown(name, names) for name in unknown))
+        most = width if self._most is None else min(self._most, width)
+        number = sum(math.comb(width, suppressed) for suppressed in range(most + 1))
+        if number > MOST_PATTERNS:
+            raise PolicyError(
+                f"{number:,} patterns of {counted(width, 'column')} are too many to try; "
+                "add a rule such as 'at most 3 suppressed'"
+            )
+        apart = [{names.index(one), names.index(other)} for one, other in self._never]
+        nodes = (
+            tuple(
+                column.low if place in kept else column.height
+                for place, column in enumerate(columns)
+            )
+            for suppressed in range(most + 1)
+            for kept in map(set, combinations(range(width), width - suppressed))
+            if not any(pair <= kept for pair in apart)
+        )
+        found = list(dict.fromkeys(nodes))  # a column may have a single level
+        if not found:
+            raise PolicyError("no pattern satisfies the rules; leave one out")
+        return found
+
+
+def _node(texts: Sequence[str], columns: Sequence[MaskColumn]) -> Node:
+    """The levels of a pattern, of the texts that name what it keeps."""
+    names = [column.name for column in columns]
+    levels: dict[str, int] = {}
+    for name, level in (term for text in texts for term in _terms(text, names)):
+        column = columns[names.index(name)]
+        if name in levels:
+            raise PolicyError(f"column {name!r} is kept twice")
+        if level is not None and not column.low <= level < column.height:
+            raise PolicyError(
+                f"level {level} of column {name!r} is none that a pattern keeps; "
+                f"they are {column.low} to {column.height - 1}"
+            )
+        levels[name] = column.low if level is None else level
+    if not levels:
+        raise PolicyError("it keeps no column; leave it out")
+    return tuple(levels.get(column.name, column.height) for column in columns)
+
+
+def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:
+    """The columns that a text names, with the level of each where it is said."""
+    pieces = text.split(",")
+    longest = 1 + max((name.count(",") for name in names), default=0)
+    start = 0
+    while start < len(pieces):
+        for end in range(min(start + longest, len(pieces)), start, -1):
+            part = ",".join(pieces[start:end])
+            found = _term(part, names) or _term(part.strip(), names)
+            if found is not None:
+                yield found
+                start = end
+                break
+        else:
+            if pieces[start].strip():
+                raise PolicyError(_unknown(pieces[start].strip().partition("@")[0], names))
+            start += 1
+
+
+def _term(part: str, names: Sequence[str]) -> tuple[str, int | None] | None:
+    if part in names:
+        return part, None
+    name, at, level = part.rpartition("@")
+    return (name, int(level)) if at and name in names and level.isdecimal() else None
+
+
+def _unknown(name: str, names: Sequence[str]) -> str:
+    meant = near(name, names)
+    hint = "" if meant is None else f"; did you mean {meant!r}?"
+    return f"{name!r} is no quasi-identifier{hint}"

@@ -1,0 +1,352 @@
+"""Patterned: local recoding by patterns of kept and suppressed columns, as the user allows them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.binding import Subject
+from sqlanon.cautions import policy_notes
+from sqlanon.checking import model_results
+from sqlanon.clustered import per_level, plain, refuse_unsuited
+from sqlanon.encoding import Encoded, encode_subject
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.loss import CellCosts
+from sqlanon.masks import MaskColumn
+from sqlanon.options import Decided, Options
+from sqlanon.policy import Policy
+from sqlanon.privacy import TCloseness
+from sqlanon.recoding import Clusters, Node, Run
+from sqlanon.report import ClassStatistics, Report, key
+from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.search.patterns import LEFT, Rows, greedy, pattern_order
+from sqlanon.units import Units, units_of
+from sqlanon.wording import counted
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Patterned:
+    """A table with the patterns it may be published by, cheapest first.
+
+    Args:
+        rows: The units as a search sees them.
+        nodes: `nodes[pattern, column]`: levels.
+        masks: `masks[pattern, word]`: the bits of the code that a pattern keeps.
+        costs: Per column `[level, leaf]`: what a cell costs [units].
+        leaves: `leaves[row, column]`.
+        tops: Per column the level at which it is suppressed.
+        k: The smallest class allowed [records].
+    """
+
+    rows: Rows
+    nodes: Numbers
+    masks: Numbers
+    costs: tuple[Numbers, ...]
+    leaves: Numbers
+    tops: Numbers
+    k: int
+
+    def cost(self, rows: Numbers, node: Numbers) -> Numbers:
+        """What a record of each row costs at a node [units]."""
+        each = [
+            own[level, self.leaves[rows, number]]
+            for number, (own, level) in enumerate(zip(self.costs, node, strict=True))
+        ]
+        return reduce(np.add, each)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Records of a row that are published alike, ascending by row.
+
+    Args:
+        row: The row of each part.
+        count: Its records.
+        pattern: Its pattern, or LEFT.
+        group: Its class, or LEFT; two parts of one class have one pattern.
+        bound: What all cells cost at least with these patterns [units]; None where not known.
+        search: What is known of the search.
+    """
+
+    row: Numbers
+    count: Numbers
+    pattern: Numbers
+    group: Numbers
+    bound: int | None = None
+    search: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Parts of which every one has its levels.
+
+    Args:
+        levels: `levels[part, column]`.
+        dropped: Per part whether its records are not published.
+        sizes: Records of each class that a pattern made, and of those left over, as one more.
+        notes: What became of the records that no pattern had a place for.
+    """
+
+    levels: Numbers
+    dropped: NDArray[np.bool_]
+    sizes: Numbers
+    notes: tuple[str, ...]
+
+
+def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
+    """A pattern for every record.
+
+    Raises:
+        HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
+        PolicyError: No patterns, unfit patterns, or what this method cannot do.
+        UnsatisfiableError: The records that no pattern has a place for cannot be published.
+    """
+    refuse_unsuited(subject, policy)
+    nodes = asked_nodes(subject, options)
+    encoded = encode_subject(engine, subject, plain(policy))
+    units = units_of(engine, subject, encoded, policy)
+    costs = CellCosts.of(
+        options.loss, subject.trees, subject.weights, subject.records, encoded.counts
+    )
+    table = patterned(subject, policy, encoded, units, (nodes, costs))
+    encoded_at = time.monotonic()
+    parts = found_parts(table, policy, options)
+    finished = finish(table, parts, policy)
+    searched_at = time.monotonic()
+    recoding = recoded(units, parts, finished, subject)
+    report = _report(subject, policy, (table, parts, finished), (options, costs))
+    report = replace(report, records_per_level=per_level(subject, recoding))
+    return Decided(recoding, report, encoded_at, searched_at)
+
+
+def asked_nodes(subject: Subject, options: Options) -> list[Node]:
+    """The patterns that are asked for, in no order of cost.
+
+    Raises:
+        PolicyError: None is, or one does not fit the quasi-identifiers.
+    """
+    if options.masks is None:
+        raise PolicyError(
+            f"{options.method} needs patterns: --pattern COLUMN,... for the columns that one "
+            "keeps, or --patterns all (patterns in the policy file)"
+        )
+    columns = [
+        MaskColumn(name, low, tree.height)
+        for name, low, tree in zip(subject.names, subject.low, subject.trees, strict=True)
+    ]
+    return options.masks.nodes(columns)
+
+
+def patterned(
+    subject: Subject,
+    policy: Policy,
+    encoded: Encoded,
+    units: Units,
+    asked: tuple[Sequence[Node], CellCosts],
+) -> Patterned:
+    """The table as a search sees it, with its patterns by cost.
+
+    A pattern costs what all records would lose by it, so with suppression alone it is the
+    weighted number of suppressed columns.
+    """
+    nodes, cells = asked
+    costs = tuple(
+        np.array(
+            [np.array(cells.costs[c][at])[list(tree.nodes[at])] for at in range(tree.height + 1)]
+        )
+        for c, tree in enumerate(subject.trees)
+    )
+    tops = [tree.height for tree in subject.trees]
+    levels = np.array(nodes, np.int64)
+    totals = [own @ np.array(held) for own, held in zip(costs, encoded.counts, strict=True)]
+    total = reduce(np.add, [own[levels[:, c]] for c, own in enumerate(totals)])
+    order = pattern_order(nodes, total, tops)
+    layout = encoded.layout
+    bits = [
+        np.array([layout.column_masks(c, at) for at in range(top + 1)], np.int64)
+        for c, top in enumerate(tops)
+    ]
+    masks = reduce(np.bitwise_or, [own[levels[order, c]] for c, own in enumerate(bits)])
+    codes = [
+        np.array(layout.leaf_codes(c, tree), np.int64).T[units.leaves[:, c]]
+        for c, tree in enumerate(subject.trees)
+    ]
+    rows = Rows(reduce(np.bitwise_or, codes), units.sizes, _demands(units))
+    return Patterned(
+        rows, levels[order], masks, costs, units.leaves, np.array(tops), max(policy.k, 1)
+    )
+
+
+def _demands(units: Units) -> Demands | None:
+    every = tuple(
+        ValueDemand(place, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
+        for place, each in enumerate(units.attributes)
+        for model in each.models
+    )
+    return Demands(units.values, every) if every else None
+
+
+def found_parts(table: Patterned, policy: Policy, options: Options) -> Parts:
+    """A pattern for every record, by the method that is asked for."""
+    placed = greedy(table.rows, table.masks, table.k)
+    rows = np.arange(len(table.rows.sizes))
+    return Parts(rows, table.rows.sizes, placed.pattern, placed.group)
+
+
+def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
+    """What becomes of the records that no pattern has a place for.
+
+    They are suppressed as one class where that satisfies the models. Else they are dropped where
+    the policy allows it, or other classes are suppressed with them.
+
+    Raises:
+        UnsatisfiableError: Not even all records together would do.
+
+    Source: Bredereck, Nichterlein and Niedermeier 2013, section 2, which suppresses fewer than k
+    records all the same.
+    """
+    left = parts.pattern == LEFT
+    records = int(parts.count[left].sum())
+    placed = parts.count[~left]
+    sizes = np.bincount(parts.group[~left], weights=placed).astype(np.int64)
+    sizes = sizes[sizes > 0]
+    levels = np.where(left[:, np.newaxis], table.tops, table.nodes[parts.pattern])
+    kept = np.zeros(len(left), bool)
+    if not records:
+        return Finished(levels, kept, sizes, ())
+    sizes = np.append(sizes, records)
+    suppressed = (levels == table.tops).all(axis=1)
+    told = f"no pattern has a place for {counted(records, 'record')} with enough others"
+    if _is_class(table, parts, suppressed):
+        return Finished(levels, kept, sizes, (f"{told}; all their cells are suppressed",))
+    if _may_drop(table, policy, records):
+        return Finished(levels, left, sizes, (f"{told}; they are left out",))
+    joined = _joined(table, parts, suppressed)
+    others = int(parts.count[joined & ~suppressed].sum())
+    note = (
+        f"{told}, too few for a class of their own: {counted(others, 'other record')} of the "
+        "cheapest classes lose all cells with them; a suppression limit would leave them out"
+    )
+    levels = np.where(joined[:, np.newaxis], table.tops, levels)
+    return Finished(levels, kept, sizes, (note,))
+
+
+def _is_class(table: Patterned, parts: Parts, members: NDArray[np.bool_]) -> bool:
+    """Whether parts satisfy the models as one class."""
+    if parts.count[members].sum() < table.k:
+        return False
+    if table.rows.demands is None:
+        return True
+    rows = replace(
+        table.rows,
+        sizes=np.bincount(
+            parts.row[members], weights=parts.count[members], minlength=len(table.rows.sizes)
+        ),
+    )
+    own = np.unique(parts.row[members])
+    return bool(rows.satisfying(own, np.zeros(len(own), np.int64), 1)[0])
+
+
+def _may_drop(table: Patterned, policy: Policy, records: int) -> bool:
+    """Whether records may be left out.
+
+    Not where t-closeness is asked for: its reference is the published table, so what is left out
+    changes how far every class is from it.
+    """
+    demands = table.rows.demands
+    distant = demands is not None and any(isinstance(d.model, TCloseness) for d in demands.every)
+    few = records <= policy.allowance(int(table.rows.sizes.sum()))
+    some = bool((table.rows.sizes.sum() - records) > 0)
+    return policy.suppressed == "drop" and few and some and not distant
+
+
+def _joined(table: Patterned, parts: Parts, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
+    extra = table.cost(parts.row, table.tops) * parts.count
+    for number in np.unique(parts.pattern[~suppressed]):
+        own = parts.pattern == number
+        extra[own] -= table.cost(parts.row[own], table.nodes[number]) * parts.count[own]
+    open_groups = np.unique(parts.group[~suppressed])
+    costs = np.zeros(int(parts.group.max(initial=0)) + 1, np.int64)
+    np.add.at(costs, parts.group[~suppressed], extra[~suppressed])
+    joined = suppressed.copy()
+    for group in sorted(open_groups.tolist(), key=lambda g: (costs[g], g)):
+        joined |= parts.group == group
+        if _is_class(table, parts, joined):
+            return joined
+    raise UnsatisfiableError(
+        "not even all records as one class satisfy the models; lower k, l or raise t"
+    )
+
+
+def recoded(units: Units, parts: Parts, finished: Finished, subject: Subject) -> Clusters:
+    """The recoding of every record."""
+    nodes = list(map(tuple, finished.levels.tolist()))
+    runs: list[Run] = []
+    unit, first = -1, 0
+    for number, (row, count) in enumerate(
+        zip(parts.row.tolist(), parts.count.tolist(), strict=True)
+    ):
+        first = 0 if row != unit else first
+        node = None if finished.dropped[number] else nodes[number]
+        runs.append(Run(row, first, first + count - 1, node))
+        unit, first = row, first + count
+    return Clusters(tuple(runs), units.by[len(subject.names) :])
+
+
+def _report(
+    subject: Subject,
+    policy: Policy,
+    found: tuple[Patterned, Parts, Finished],
+    steered: tuple[Options, CellCosts],
+) -> Report:
+    """The report before the published rows are measured."""
+    (table, parts, finished), (options, costs) = found, steered
+    statistics = ClassStatistics.of(Counter(finished.sizes.tolist()).items())
+    cost = _total(table, parts, finished)
+    bound = None if parts.bound is None else costs.loss(parts.bound, subject.records)
+    return Report(
+        method=options.method,
+        loss_name=options.loss,
+        loss={key(options.loss): costs.loss(cost, subject.records)},
+        lower_bound=bound,
+        levels={},
+        heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
+        records=subject.records,
+        suppressed_records=int(parts.count[finished.dropped].sum()),
+        suppressed_cells=0,
+        statistics=statistics,
+        models=model_results(policy, statistics),
+        search=dict(_searched(parts, finished)) | {"candidates": len(table.nodes)},
+        notes=(*policy_notes(policy), *finished.notes),
+    )
+
+
+def _total(table: Patterned, parts: Parts, finished: Finished) -> int:
+    total = 0
+    nodes, place = np.unique(finished.levels, axis=0, return_inverse=True)
+    for number, node in enumerate(nodes):
+        own = np.flatnonzero(place.reshape(-1) == number)
+        total += int((table.cost(parts.row[own], node) * parts.count[own]).sum())
+    return total
+
+
+def _searched(parts: Parts, finished: Finished) -> Iterator[tuple[str, object]]:
+    """What the search found, by the figures of its source: left-over records are a row type."""
+    sizes = finished.sizes
+    yield "clusters", len(sizes)
+    yield "used_patterns", len(np.unique(parts.pattern[parts.pattern != LEFT]))
+    yield "row_types", len(sizes)
+    yield "average_row_type", float(sizes.mean())
+    yield "maximum_row_type", int(sizes.max())
+    yield "left_over", int(parts.count[parts.pattern == LEFT].sum())
+    yield from parts.search
