@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.search import cover
 from sqlanon.search.assign import assign_rest
 from sqlanon.search.bound import lower_bound, record_bounds
 from sqlanon.search.clusters import NOWHERE, Clusters, check, members
@@ -65,9 +67,9 @@ def test_figure_10_has_three_closed_itemsets_beside_the_whole_table():
 @pytest.mark.parametrize("closed", [True, False])
 def test_example_4_15_takes_two_sets_that_are_a_partition(closed):
     problem = problem_of(FIGURE_1, 2)
-    cover = greedy_cover(problem, candidates_of(problem, closed=closed))
-    assert sets(cover.sets) == [[0, 2], [1, 3]]
-    assert sets(convert(problem, cover.sets)) == [[0, 2], [1, 3]]
+    made = greedy_cover(problem, candidates_of(problem, closed=closed))
+    assert sets(made.sets) == [[0, 2], [1, 3]]
+    assert sets(convert(problem, made.sets)) == [[0, 2], [1, 3]]
 
 
 @pytest.mark.parametrize("kind", ["all", "closed", "frequent"])
@@ -123,16 +125,19 @@ def covered_slowly(problem, candidates):
 @given(problems(), st.booleans())
 def test_the_lazy_queue_covers_as_looking_at_every_candidate_does(problem, closed):
     candidates = candidates_of(problem, closed=closed)
-    assert sets(greedy_cover(problem, candidates).sets) == covered_slowly(problem, candidates)
+    with mock.patch.object(cover, "WINDOW", 2):
+        found = greedy_cover(problem, candidates)
+    assert sets(found.sets) == covered_slowly(problem, candidates)
+    assert sets(greedy_cover(problem, candidates).sets) == sets(found.sets)
 
 
 @FEW
 @given(problems())
 def test_a_cover_has_sets_of_k_to_2k_minus_1_records_that_hold_all(problem):
-    cover = greedy_cover(problem, candidates_of(problem))
-    assert all(problem.k <= len(records) <= 2 * problem.k - 1 for records in cover.sets)
-    assert set(np.concatenate(cover.sets).tolist()) == set(range(problem.records))
-    assert not len(cover.uncovered)
+    made = greedy_cover(problem, candidates_of(problem))
+    assert all(problem.k <= len(records) <= 2 * problem.k - 1 for records in made.sets)
+    assert set(np.concatenate(made.sets).tolist()) == set(range(problem.records))
+    assert not len(made.uncovered)
 
 
 @FEW
@@ -185,18 +190,18 @@ def test_fewer_than_k_records_cannot_be_clustered():
 @given(problems(), st.randoms(use_true_random=False))
 def test_conversion_makes_disjoint_sets_at_no_higher_cost(problem, random):
     k, every = problem.k, list(range(problem.records))
-    cover, left = [], set(every)
+    given_sets, left = [], set(every)
     while left:
         size = min(random.randint(k, 2 * k - 1), problem.records)
         chosen = sorted({*random.sample(sorted(left), min(size, len(left)))})
         others = [record for record in every if record not in chosen]
         chosen += random.sample(others, max(0, k - len(chosen)))
-        cover.append(np.array(sorted(chosen)))
+        given_sets.append(np.array(sorted(chosen)))
         left -= set(chosen)
-    found = convert(problem, cover)
+    found = convert(problem, given_sets)
     assert sorted(np.concatenate(found).tolist()) == every
     assert all(k <= len(records) <= 2 * k - 1 for records in found)
-    assert sum(cost_of(problem, r) for r in found) <= sum(cost_of(problem, r) for r in cover)
+    assert sum(cost_of(problem, r) for r in found) <= sum(cost_of(problem, r) for r in given_sets)
 
 
 # Direct cover and bound

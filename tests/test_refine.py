@@ -14,7 +14,7 @@ from sqlanon.search.pools import FAR, Closures, Pools, boxes_of, replay, try_all
 from sqlanon.search.refine import Effort, refine
 
 FEW = settings(max_examples=30, deadline=None)
-SHORT = Effort(trials=20)
+SHORT = Effort(passes=30)
 
 
 def random_table(records, k, seed=1, demand=None):
@@ -27,7 +27,7 @@ def random_table(records, k, seed=1, demand=None):
 @given(problems(), st.integers(0, 3))
 def test_refinement_never_raises_the_loss_and_keeps_k(problem, seed):
     clusters = direct_cover(problem, candidates_of(problem))
-    found = refine(problem, clusters, Effort(trials=5, seed=seed))
+    found = refine(problem, clusters, Effort(passes=8, seed=seed))
     check(problem, found)
     assert (found.label >= 0).all()
     assert least_loss(problem) <= found.loss(problem) <= clusters.loss(problem)

@@ -1,7 +1,7 @@
 """Greedy set cover: candidates by what they cost per record that they newly cover.
 
-The ratio of a candidate only grows as records get covered, so a queue whose entries are brought up
-to date when they reach its front finds the same candidates as looking at all of them each time.
+The ratio of a candidate only grows as records get covered, so ratios that are brought up to date
+when they reach the front lead to the same candidates as looking at all of them each time.
 
 Sources: Park and Shim 2007, sections 4.2 to 4.4, figure 9 (APPROX-NAIVE, APPROX-FQ, APPROX-CF);
 Kenig 2009, chapter 8, algorithm 18 (over generalizations).
@@ -9,7 +9,6 @@ Kenig 2009, chapter 8, algorithm 18 (over generalizations).
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -20,11 +19,11 @@ from sqlanon.errors import PolicyError
 from sqlanon.search.assign import assign_rest
 from sqlanon.search.clusters import NOWHERE, Candidates, Clusters, Problem, closed
 from sqlanon.search.convert import convert
-from sqlanon.search.memberships import BitMaps, counted, flags, packed
+from sqlanon.search.memberships import WORD, BitMaps, flags, packed
 from sqlanon.search.taxonomy import Numbers
 
-BATCH = 256
-"""Entries at the front of the queue that are brought up to date at once."""
+WINDOW = 8192
+"""Candidates whose ratios are kept up to date."""
 SPARSE = 0.2
 """Share of covered records beyond which the bit maps are made anew over the others alone."""
 SUBSETS = 200_000
@@ -110,74 +109,85 @@ def greedy_cover(problem: Problem, candidates: Candidates) -> Cover:
 
 
 class _Queue:
-    """Candidates by ratio, some of them as it was earlier."""
+    """Candidates by ratio: a window of those in front, up to date, and all others as they were.
+
+    A ratio that is not up to date is too small if anything. So the least one of the window is the
+    least of all as long as no other has a smaller one.
+    """
 
     def __init__(self, problem: Problem, candidates: Candidates) -> None:
         self._problem, self._candidates = problem, candidates
         self._most = 2 * problem.k - 1
         self._left = np.arange(problem.records)
         self._uncovered = np.ones(problem.records, np.bool_)
-        everything = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
-        self._all = self._maps = everything
-        self._pending = packed(self._uncovered)
-        ratio = candidates.cost / np.minimum(candidates.support, self._most)
-        self._order = np.argsort(ratio, kind="stable")
-        self._ratio = ratio
-        self._next = 0
-        self._heap: list[tuple[float, int, int]] = []
-        self._time = 0
+        self._maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
+        self._all = self._maps
+        self._ratio = candidates.cost / np.minimum(candidates.support, self._most)
+        self._look()
 
     def cover(self) -> Cover:
         """Takes candidates until nothing is left that any of them covers."""
         sets: list[Numbers] = []
-        while self._uncovered.any() and (found := self._front()) is not None:
-            ratio, candidate = found
+        while self._uncovered.any() and (candidate := self._front()) is not None:
             records = self._chosen(candidate)
             if records is None:
+                self._drop(candidate)
                 continue
             sets.append(np.sort(records))
             self._remove(records)
-            heapq.heappush(self._heap, (ratio, candidate, -1))
         return Cover(tuple(sets), np.flatnonzero(self._uncovered))
 
-    def _front(self) -> tuple[float, int] | None:
+    def _front(self) -> int | None:
         """The candidate with the least ratio now, the first one in order among equals."""
         while True:
-            stale: list[int] = []
-            while len(stale) < BATCH:
-                entry = self._pop()
-                if entry is None:
-                    break
-                ratio, candidate, time = entry
-                if time == self._time:
-                    if not stale:
-                        return ratio, candidate
-                    heapq.heappush(self._heap, entry)
-                    break
-                stale.append(candidate)
-            if not stale:
+            place = int(self._now.argmin())
+            found = (float(self._now[place]), int(self._window[place]))
+            if found < self._others:
+                return found[1]
+            if self._others[0] == np.inf:
                 return None
-            self._refresh(np.array(stale))
+            self._look()
 
-    def _pop(self) -> tuple[float, int, int] | None:
-        """The entry in front, be it of the heap or of those never looked at."""
-        if self._next < len(self._order):
-            candidate = int(self._order[self._next])
-            entry = (float(self._ratio[candidate]), candidate, -1)
-            if not self._heap or entry < self._heap[0]:
-                self._next += 1
-                return entry
-        return heapq.heappop(self._heap) if self._heap else None
-
-    def _refresh(self, candidates: Numbers) -> None:
-        """Puts candidates back with their ratio now; those that cover nothing new are dropped."""
+    def _look(self) -> None:
+        """Moves the window to the candidates in front and brings them up to date."""
+        pending = self._uncovered[self._left]
+        if pending.mean() < 1 - SPARSE:
+            self._left = self._left[pending]
+            self._maps = self._all.of_records(self._problem.leaves[self._left])
+            pending = np.ones(len(self._left), np.bool_)
+        front, self._others = self._first()
+        self._window = np.sort(front)
         held = self._candidates
-        bits = self._maps.members(held.nodes[candidates], held.rank[candidates]) & self._pending
-        counts = np.minimum(counted(bits), self._most)
-        for candidate, count in zip(candidates.tolist(), counts.tolist(), strict=True):
-            if count:
-                entry = (float(held.cost[candidate] / count), candidate, self._time)
-                heapq.heappush(self._heap, entry)
+        bits = self._maps.members(held.nodes[self._window], held.rank[self._window])
+        self._bits = np.ascontiguousarray((bits & packed(pending)).T)
+        self._counts = np.bitwise_count(self._bits).sum(axis=0, dtype=np.int64)
+        self._refresh()
+
+    def _first(self) -> tuple[Numbers, tuple[float, int]]:
+        """Candidates in front by the ratios that are known, and the first one behind them."""
+        if len(self._ratio) <= WINDOW:
+            return np.flatnonzero(self._ratio < np.inf), (np.inf, 0)
+        bar = np.partition(self._ratio, WINDOW)[WINDOW]
+        front = np.flatnonzero((self._ratio <= bar) & (self._ratio < np.inf))
+        front = front[np.argsort(self._ratio[front], kind="stable")]
+        if len(front) <= WINDOW:
+            return front, (np.inf, 0)
+        return front[:WINDOW], (float(bar), int(front[WINDOW]))
+
+    def _refresh(self) -> None:
+        """The ratios of the window from what its candidates still cover."""
+        counts = np.minimum(self._counts, self._most)
+        costs = self._candidates.cost[self._window]
+        self._now = np.where(counts, costs / np.maximum(counts, 1), np.inf)
+        self._ratio[self._window] = self._now
+        if not len(self._now):
+            self._now, self._window = np.array([np.inf]), np.zeros(1, np.int64)
+
+    def _drop(self, candidate: int) -> None:
+        """Never takes a candidate."""
+        self._ratio[candidate] = np.inf
+        self._now[self._window == candidate] = np.inf
+        self._counts[self._window == candidate] = 0
 
     def _chosen(self, candidate: int) -> Numbers | None:
         """The records of a candidate that become a set; None where the demand fails for all."""
@@ -195,14 +205,15 @@ class _Queue:
 
     def _remove(self, records: Numbers) -> None:
         """Counts records as covered from now on."""
-        self._time += 1
+        fresh = np.searchsorted(self._left, records[self._uncovered[records]])
         self._uncovered[records] = False
-        pending = self._uncovered[self._left]
-        if pending.mean() < 1 - SPARSE:
-            self._left = self._left[pending]
-            self._maps = self._all.of_records(self._problem.leaves[self._left])
-            pending = np.ones(len(self._left), np.bool_)
-        self._pending = packed(pending)
+        words, where = np.unique(fresh // WORD, return_inverse=True)
+        removed = np.zeros(len(words), np.uint64)
+        np.bitwise_or.at(removed, where, np.uint64(1) << (fresh % WORD).astype(np.uint64))
+        lost = np.bitwise_count(self._bits[words] & removed[:, None]).sum(axis=0, dtype=np.int64)
+        self._counts -= lost
+        self._bits[words] &= ~removed[:, None]
+        self._refresh()
 
 
 def cover_by_subsets(problem: Problem) -> Cover:

@@ -16,8 +16,10 @@ from sqlanon.search.clusters import Clusters, Problem, closed, closures, members
 from sqlanon.search.pools import Closures, Pools, boxes_of, replay, try_all
 from sqlanon.search.taxonomy import Numbers
 
-ROOM = 2**20
-"""About how many words the trials of one round look at together."""
+POOLS = 64
+"""Most pools of one round."""
+SPAN = 30
+"""Clusters times k in the largest pools, where that is more than seven clusters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +27,13 @@ class Effort:
     """How long a refinement searches.
 
     Args:
-        trials: Pools that are dissolved, per cluster.
+        passes: How often each record is in a pool, on average.
         seconds: Time after which no round starts; None for no limit. With a limit that is reached
             the result depends on the machine.
         seed: What the choices are drawn from.
     """
 
-    trials: float = 4.0
+    passes: float = 12.0
     seconds: float | None = None
     seed: int = 0
 
@@ -47,7 +49,7 @@ def refine(problem: Problem, clusters: Clusters, effort: Effort | None = None) -
     effort = effort or Effort()
     search = _Search(problem, clusters, np.random.default_rng(effort.seed))
     end = None if effort.seconds is None else time.monotonic() + effort.seconds
-    work = effort.trials * len(clusters.nodes)
+    work = effort.passes * problem.records
     while work > 0 and (end is None or time.monotonic() < end):
         done = search.round()
         if not done:
@@ -100,7 +102,7 @@ class _Search:
         return Clusters.of(self._problem, self.label)
 
     def round(self) -> int:
-        """Tries some pools; the number of them."""
+        """Tries some pools; the number of their records."""
         chosen = self._choose()
         if not len(chosen):
             return 0
@@ -119,7 +121,7 @@ class _Search:
             number = self._replace(records, parts[held], int(now[pool]), number)
         if len(better):
             self._settle()
-        return len(chosen)
+        return int((pools.records >= 0).sum())
 
     def _replace(self, records: Numbers, parts: Numbers, now: int, number: int) -> int:
         """Puts records into new clusters, if those lose less and satisfy the demand."""
@@ -139,11 +141,11 @@ class _Search:
     def _choose(self) -> Numbers:
         """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
         count = len(self._nodes)
-        size = int(self._random.integers(3, 8))
-        size = min(size, count)
+        most = 3 + max(5, SPAN // self._problem.k)
+        size = min(int(self._random.integers(3, most)), count)
         if size < 2:
             return np.zeros((0, 0), np.int64)
-        pools = max(1, min(64, ROOM // 2**14, count // size))
+        pools = max(1, min(POOLS, count // size))
         weight = (self._cost * self._sizes).astype(float) + 1e-9
         weight = weight / weight.sum() + 0.4 / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
@@ -171,11 +173,12 @@ class _Search:
         """The records of pools, those of the dearest clusters first."""
         places = int(self._sizes[chosen].sum(axis=1).max())
         records = np.full((len(chosen), places), -1)
+        noise = 0.4 * self._random.random()
         for row, clusters in zip(records, chosen, strict=True):
             held = np.concatenate(
                 [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
             )
-            worth = self._cost[self.label[held]] * (1 + 0.3 * self._random.random(len(held)))
+            worth = self._cost[self.label[held]] * (1 + noise * self._random.random(len(held)))
             row[: len(held)] = held[np.argsort(-worth, kind="stable")]
         first = records[:, :1]
         leaves = self._problem.leaves[np.where(records >= 0, records, first)]
