@@ -3,11 +3,11 @@
 An itemset names one node per quasi-identifier; the records below all of them are its support. It
 is frequent with a support of k records or more, and closed where no lower nodes have the same
 support. So the closed frequent itemsets are the classes that a local recoding may choose from.
-Sources: Kenig 2009, chapter 7; Gionis, Mazza, Tassa 2008 for what they are good for.
+Sources: Kenig 2009, chapter 7; Park and Shim 2007, sections 4.3 and 4.4, for suppression.
 
 Attributes are taken one after the other, the statements are those of `query.extension`. Records
 are rows of the encoded table, so that those alike are counted once with their size. Nothing but
-the nodes' numbers goes to the database, and nothing comes back until it is fetched.
+the codes of values goes to the database, and nothing comes back until it is fetched.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class Wanted:
 
 def mined(engine: Engine, encoded: Encoded, trees: Sequence[Tree], wanted: Wanted) -> Itemsets:
     """The frequent generalized itemsets of a table, closed ones alone or all.
+
+    Call it in a workspace of the engine, which drops what an error leaves behind.
 
     Args:
         engine: Where the table is.

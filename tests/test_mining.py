@@ -232,6 +232,54 @@ def test_closed_itemsets_of_a_deep_hierarchy_are_those_of_brute_force():
     assert itemsets(records, [deep, BRANCHY], 2) == by_brute_force(records, [deep, BRANCHY], 2)
 
 
+def suppression(records):
+    """Hierarchies of height one over the values of each column."""
+    return [[(value, "*") for value in sorted(set(own))] for own in zip(*records, strict=True)]
+
+
+def kept_values(found, trees):
+    """Supports by the values that itemsets do not suppress, as a text."""
+    return {
+        "".join(
+            value
+            for nodes, rows in zip(itemset, trees, strict=True)
+            for value in nodes
+            if len(nodes) < len(rows)
+        ): support
+        for itemset, support in found.items()
+    }
+
+
+# Kenig 2009, table 6.1, one column for each item; what a transaction lacks is unlike all others.
+TRANSACTIONS = [
+    tuple(item if item in held else f"no {item} in {number}" for item in "abcdef")
+    for number, held in enumerate(("acdef", "abe", "cef", "acdf", "cef"))
+]
+
+
+def test_transactions_of_table_6_1_have_the_published_closed_itemsets():
+    trees = suppression(TRANSACTIONS)
+    found = kept_values(itemsets(TRANSACTIONS, trees, 2), trees)
+    assert found.pop("") == 5
+    assert found == {"acdf": 2, "a": 3, "ae": 2, "cf": 4, "cef": 3, "e": 4}
+
+
+# Park and Shim 2007, figure 1 (a).
+EMPLOYEES = [
+    ("20~29", "Single", "USA", "Male"),
+    ("30~39", "Divorce", "China", "Female"),
+    ("20~29", "Single", "USA", "Female"),
+    ("30~39", "Separation", "Korea", "Female"),
+]
+
+
+def test_employees_of_figure_1_have_the_itemsets_of_figure_10():
+    trees = suppression(EMPLOYEES)
+    found = kept_values(itemsets(EMPLOYEES, trees, 2), trees)
+    assert found == {"": 4, "20~29SingleUSA": 2, "30~39Female": 2, "Female": 3}
+    assert len(itemsets(EMPLOYEES, trees, 2, "frequent")) == 10 + 1
+
+
 def test_itemsets_of_an_unbalanced_hierarchy_have_each_node_once():
     records = [(value, "f") for value in "abcdd"]
     found = itemsets(records, [BRANCHY, FLAT], 2)

@@ -1,0 +1,186 @@
+"""Closed frequent generalized itemsets on public data, against an itemset miner in the same run.
+
+    python benchmarks/itemsets.py adult
+    python benchmarks/itemsets.py wide
+    python benchmarks/itemsets.py records
+    python benchmarks/itemsets.py attributes
+
+`adult` has nine attributes with their hierarchies, `wide` fourteen. `records` and `attributes`
+show what the cost grows with; `records` also runs on generated people. Reads the folder named by
+SQLANON_DATA, or ../shared/data. The miner is an FP-growth in C; it gets each record as a
+transaction of all nodes above its values, and tells itemsets without their members.
+"""
+
+import argparse
+import csv
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import fim
+from sqlglot import exp
+
+from sqlanon import Hierarchy, KAnonymity, Policy, census
+from sqlanon.binding import bind
+from sqlanon.encoding import encode_subject
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.mining import Wanted, mined
+
+DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
+NINE = (
+    "sex", "age", "race", "marital_status", "education", "native_country", "workclass",
+    "occupation", "income",
+)  # fmt: skip
+FOURTEEN = (
+    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation",
+    "relationship", "race", "sex", "capital_gain", "capital_loss", "hours_per_week",
+    "native_country",
+)  # fmt: skip
+# Kenig 2009, chapter 9: the versions of Adult with fewer attributes.
+ELEVEN = tuple(n for n in FOURTEEN if n not in ("fnlwgt", "capital_gain", "capital_loss"))
+EIGHT = tuple(n for n in ELEVEN if n not in ("education_num", "hours_per_week", "native_country"))
+FIVE = tuple(n for n in EIGHT if n not in ("marital_status", "relationship", "race"))
+
+
+def complete(connection, names, copies=1):
+    """Creates the table of Adult's 30,162 complete records, so many times over."""
+    known = " AND ".join(f"{n} <> '?'" for n in ("workclass", "occupation", "native_country"))
+    connection.execute(
+        f"CREATE OR REPLACE TABLE people AS SELECT {', '.join(names)} "
+        f"FROM read_csv(?, all_varchar = true), range({copies}) WHERE {known}",
+        [str(DATA / "adult.csv.gz")],
+    )
+
+
+def full(name):
+    """A column's own hierarchy."""
+    return Hierarchy.from_file(DATA / "adult_hierarchies" / f"{name}.csv")
+
+
+def coarse(name):
+    """Its value, the coarsest level below the top, and the top; suppression without a file."""
+    path = DATA / "adult_hierarchies" / f"{name}.csv"
+    if not path.exists():
+        return Hierarchy.suppression()
+    rows = list(csv.reader(path.open(encoding="utf-8"), delimiter=";"))
+    return Hierarchy.from_rows([(row[0], row[-2], row[-1]) for row in rows])
+
+
+class Run:
+    """One mining, and what it took."""
+
+    def __init__(self, connection, hierarchies, k):
+        engine, policy = DuckDB(connection), Policy(hierarchies, models=[KAnonymity(k)])
+        with engine.workspace():
+            started = time.perf_counter()
+            self.subject = bind(engine, engine.resolve("people"), policy)
+            self.encoded = encode_subject(engine, self.subject, policy)
+            self.encode = time.perf_counter() - started
+            wanted = Wanted(k, "closed", self.subject.low, self.subject.high)
+            started, processor = time.perf_counter(), time.process_time()
+            self.found = mined(engine, self.encoded, self.subject.trees, wanted)
+            self.seconds = time.perf_counter() - started
+            self.processor = time.process_time() - processor
+            started = time.perf_counter()
+            self.found.fetch(engine)
+            self.fetch = time.perf_counter() - started
+
+    def line(self):
+        """One row of a table."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        return (
+            f"{self.subject.records:,} records, {self.encoded.rows:,} combinations: "
+            f"{self.found.count:,} itemsets, {self.found.memberships:,} memberships, "
+            f"mined in {self.seconds:.2f} s ({self.processor:.2f} s of processor time), "
+            f"encoded in {self.encode:.2f} s, fetched in {self.fetch:.2f} s, peak {peak:.2f} GB"
+        )
+
+
+def nodes_above(tree):
+    """Per value its nodes below the top: the first leaf and the number of leaves tell them."""
+    above = {leaf: set() for leaf in tree.leaves}
+    for level, nodes in enumerate(tree.nodes):
+        sizes = tree.sizes(level)
+        for leaf, node in zip(tree.leaves, nodes, strict=True):
+            if sizes[node] < len(tree.leaves):
+                above[leaf].add((tree.column, nodes.index(node), sizes[node]))
+    return above
+
+
+def transactions(connection, trees):
+    """Each record as the numbers of all nodes above its values but the tops."""
+    above, numbers = [nodes_above(tree) for tree in trees], {}
+    names = ", ".join(f'"{tree.column}"' for tree in trees)
+    return [
+        [
+            numbers.setdefault(node, len(numbers))
+            for nodes, value in zip(above, row, strict=True)
+            for node in nodes[value]
+        ]
+        for row in connection.execute(f"SELECT {names} FROM people").fetchall()
+    ]
+
+
+def against_miner(connection, hierarchies, k, runs):
+    """Prints a run, and its ratio to the miner's seconds within it."""
+    for _ in range(runs):
+        run = Run(connection, hierarchies, k)
+        print(f"k = {k}: {run.line()}")
+        given = transactions(connection, run.subject.trees)
+        started = time.perf_counter()
+        sets = fim.fpgrowth(given, target="c", supp=-k, zmin=1, report="a")
+        miner = time.perf_counter() - started
+        print(f"  miner: {len(sets):,} sets in {miner:.2f} s; {run.seconds / miner:.1f} times")
+
+
+def main():
+    """Prints what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("what", choices=["adult", "wide", "records", "attributes"])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--memory-limit", default="4GB")
+    arguments = parser.parse_args()
+    if not (DATA / "adult.csv.gz").exists():
+        sys.exit(f"skipped: {DATA} has no adult.csv.gz; name its folder with SQLANON_DATA")
+    with tempfile.TemporaryDirectory() as folder:
+        limits = {"memory_limit": arguments.memory_limit, "temp_directory": folder}
+        connection = duckdb.connect(config=limits)
+        if arguments.what == "adult":
+            complete(connection, NINE)
+            for k in (50, 5):
+                against_miner(connection, {name: full(name) for name in NINE}, k, arguments.runs)
+        elif arguments.what == "wide":
+            complete(connection, FOURTEEN)
+            hierarchies = {name: coarse(name) for name in FOURTEEN}
+            against_miner(connection, hierarchies, 50, arguments.runs)
+        elif arguments.what == "attributes":
+            for names in (FIVE, EIGHT, ELEVEN, FOURTEEN):
+                complete(connection, names)
+                print(len(names), Run(connection, {n: coarse(n) for n in names}, 50).line())
+        else:
+            by_records(connection)
+        connection.close()
+
+
+def by_records(connection):
+    """Prints the growth with records: the same ones over again, and different people."""
+    for copies in (1, 2, 3, 4):
+        complete(connection, NINE, copies)
+        print("copied:", Run(connection, {name: full(name) for name in NINE}, 50).line())
+    with tempfile.TemporaryDirectory() as folder:
+        census.write(Path(folder))
+        made = Policy.from_toml(Path(folder) / "policy.toml")
+        hierarchies = {name: own.hierarchy for name, own in made.attributes.items()}
+        for records in (30_000, 60_000, 90_000, 120_000):
+            connection.execute("DROP TABLE IF EXISTS people")
+            for statement in census.statements(exp.to_table("people"), records):
+                connection.execute(statement.sql("duckdb"))
+            print("generated:", Run(connection, hierarchies, 50).line())
+
+
+if __name__ == "__main__":
+    main()
