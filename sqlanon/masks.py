@@ -20,6 +20,7 @@ from sqlanon.wording import counted
 
 Patterns = str | Sequence[str | Sequence[str]]
 ALL = "all"
+NONE = "none"
 MOST_PATTERNS = 2**20
 _AT_MOST = re.compile(r"at most (\d+) suppressed")
 _NEVER = re.compile(r"(.+) never with (.+)", re.DOTALL)
@@ -47,7 +48,7 @@ class Masks:
 
     Args:
         kept: Per pattern the columns that it keeps, each a name or `name@level`; commas part
-            columns where no column has that very name.
+            columns where no column has that very name. `none` alone keeps nothing.
         rules: Else what every pattern must satisfy: `all` of them, `at most 3 suppressed`, or
             `zip never with birth date`, which keeps at most one of both.
 
@@ -153,6 +154,8 @@ class Masks:
 def _node(texts: Sequence[str], columns: Sequence[MaskColumn]) -> Node:
     """The levels of a pattern, of the texts that name what it keeps."""
     names = [column.name for column in columns]
+    if list(texts) == [NONE] and NONE not in names:
+        return tuple(column.height for column in columns)
     levels: dict[str, int] = {}
     for name, level in (term for text in texts for term in _terms(text, names)):
         column = columns[names.index(name)]
@@ -165,7 +168,7 @@ def _node(texts: Sequence[str], columns: Sequence[MaskColumn]) -> Node:
             )
         levels[name] = column.low if level is None else level
     if not levels:
-        raise PolicyError("it keeps no column; leave it out")
+        raise PolicyError(f"it names no column; write {NONE!r} to suppress them all")
     return tuple(levels.get(column.name, column.height) for column in columns)
 
 

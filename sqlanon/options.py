@@ -12,8 +12,9 @@ from sqlanon.recoding import Recoding
 from sqlanon.report import Report
 
 LOCAL_METHODS = ("set-cover", "direct-cover")
-PATTERN_METHODS = ("pattern-greedy",)
+PATTERN_METHODS = ("pattern-greedy", "pattern-exact")
 METHODS = ("auto", "incognito", *LOCAL_METHODS, *PATTERN_METHODS)
+BLOCK_RECORDS = 250_000
 CANDIDATES = ("closed", "frequent", "all")
 
 
@@ -31,6 +32,8 @@ class Options:
         beta: Candidates of a cover cost less than this part of a suppressed record: cost < 1/beta;
             None for all candidates.
         refine: Whether clusters are improved by a local search after they were found.
+        block_records: Largest table that is covered as a whole; a larger one is cut into blocks
+            along its hierarchies [records].
         seed: What the refinement draws its choices from.
         suppress_uncovered: Whether direct-cover suppresses all cells of what it leaves uncovered,
             as it was published, instead of putting it where it costs least.
@@ -50,6 +53,7 @@ class Options:
     candidates: str = "closed"
     beta: float | None = None
     refine: bool = True
+    block_records: int = BLOCK_RECORDS
     seed: int = 0
     suppress_uncovered: bool = False
     patterns: Patterns | None = None
@@ -78,12 +82,17 @@ class Options:
             raise PolicyError(
                 f"candidates {self.candidates!r} are not known; choose {', '.join(CANDIDATES)}"
             )
+        if self.block_records < 1:
+            raise PolicyError(
+                f"block_records is {self.block_records}; a block has 1 record or more"
+            )
         if self.beta is not None and not self.beta >= 1:
             raise PolicyError(f"beta {self.beta!r} is not a number of at least 1")
         covering = {
             "candidates": self.candidates != "closed",
             "beta": self.beta is not None,
             "refine": not self.refine,
+            "block_records": self.block_records != BLOCK_RECORDS,
         }
         foreign = [name for name, given in covering.items() if given]
         if self.method not in LOCAL_METHODS and foreign:

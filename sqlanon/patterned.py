@@ -111,6 +111,10 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
         UnsatisfiableError: The records that no pattern has a place for cannot be published.
     """
     refuse_unsuited(subject, policy)
+    if options.method == "pattern-exact" and policy.demands:
+        raise PolicyError(
+            "pattern-exact proves the optimum for k alone; use pattern-greedy for l and t"
+        )
     nodes = asked_nodes(subject, options)
     encoded = encode_subject(engine, subject, plain(policy))
     units = units_of(engine, subject, encoded, policy)
@@ -198,6 +202,10 @@ def _demands(units: Units) -> Demands | None:
 def found_parts(table: Patterned, policy: Policy, options: Options) -> Parts:
     """A pattern for every record, by the method that is asked for."""
     placed = greedy(table.rows, table.masks, table.k)
+    if options.method == "pattern-exact":
+        from sqlanon.exact import optimal  # an integer program, which the heuristic needs not
+
+        return optimal(table, placed, options.time_limit)
     rows = np.arange(len(table.rows.sizes))
     return Parts(rows, table.rows.sizes, placed.pattern, placed.group)
 

@@ -1,0 +1,71 @@
+"""Tables for pattern searches, and every assignment of patterns tried out."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+
+from sqlanon.patterned import Patterned
+from sqlanon.search.patterns import Rows, pattern_order
+
+
+def table_of(rows, kept, k):
+    """A table of plain rows, with patterns given as sets of kept columns."""
+    distinct = sorted(set(rows))
+    sizes = np.array([rows.count(row) for row in distinct])
+    width = len(distinct[0])
+    values = [sorted({row[c] for row in distinct}) for c in range(width)]
+    leaves = np.array([[values[c].index(row[c]) for c in range(width)] for row in distinct])
+    nodes = [tuple(int(c not in own) for c in range(width)) for own in kept]
+    order = pattern_order(nodes, np.array([sum(node) for node in nodes]), [1] * width)
+    nodes = np.array(nodes)[order]
+    # Eight bits a column, seven columns a word.
+    words = (width - 1) // 7 + 1
+    codes, masks = np.zeros((len(distinct), words), int), np.zeros((len(nodes), words), int)
+    for c in range(width):
+        codes[:, c // 7] |= leaves[:, c] << 8 * (c % 7)
+        masks[:, c // 7] |= np.where(nodes[:, c] == 0, 255 << 8 * (c % 7), 0)
+    costs = tuple(np.array([[0] * len(own), [1] * len(own)]) for own in values)
+    return Patterned(Rows(codes, sizes), nodes, masks, costs, leaves, np.ones(width, int), k)
+
+
+def assignment(parts, table):
+    """Records left over, and suppressed cells of all records, of an assignment."""
+    left = parts.pattern < 0
+    stars = np.where(left, len(table.tops), table.nodes[parts.pattern].sum(axis=1))
+    return int(parts.count[left].sum()), int((stars * parts.count).sum())
+
+
+def brute_force(rows, kept, k):
+    """The fewest records left over, and then the fewest suppressed cells, of any assignment."""
+    best = None
+    for choice in product([None, *kept], repeat=len(rows)):
+        placed = [(own, row) for own, row in zip(choice, rows, strict=True) if own is not None]
+        classes = Counter((own, tuple(row[c] for c in sorted(own))) for own, row in placed)
+        if all(size >= k for size in classes.values()):
+            stars = sum(len(rows[0]) - len(own or ()) for own in choice)
+            found = (len(rows) - len(placed), stars)
+            best = found if best is None else min(best, found)
+    return best
+
+
+def tight(m):
+    """The table on which the heuristic is worst, of m columns and k = m, with its patterns.
+
+    Those that suppress nothing, a single column or all of them. With all patterns the heuristic
+    would suppress two columns of nearly every record, which makes k records alike already.
+    """
+    rows = [(0,) * m] * m
+    for column in range(m):
+        for number in range(1, m):
+            rows.append(tuple(number if c == column else 0 for c in range(m)))
+    every = frozenset(range(m))
+    return rows, [every, *(every - {column} for column in range(m)), frozenset()]
+
+
+def covering(sets, universe):
+    """Rows and patterns for which few suppressed cells need few sets that cover a universe."""
+    fresh = iter(range(1000, 10**6))
+    rows = [(u, next(fresh), next(fresh)) for u in universe for _ in range(2)]
+    rows += [(u, 500 + number, 500 + number) for number, own in enumerate(sets) for u in own]
+    return rows, [frozenset({0}), frozenset({1, 2})]

@@ -1,0 +1,147 @@
+"""Patterns: the heuristic and the integer program, against every assignment and the source."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pattern_oracle import assignment, brute_force, covering, table_of, tight
+
+from sqlanon.exact import components, optimal, places_of, undominated
+from sqlanon.patterned import Parts
+from sqlanon.search.patterns import LEFT, Placed, greedy
+
+SEARCH = settings(max_examples=40, deadline=None)
+masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
+tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=6)
+
+
+def greedily(table):
+    placed = greedy(table.rows, table.masks, table.k)
+    return Parts(np.arange(len(table.rows.sizes)), table.rows.sizes, placed.pattern, placed.group)
+
+
+def exactly(table, seconds=None):
+    return optimal(table, greedy(table.rows, table.masks, table.k), seconds)
+
+
+def classes(parts, table):
+    """The size of each class, with the pattern and the kept values that its records share."""
+    found = {}
+    for row, count, pattern in zip(parts.row, parts.count, parts.pattern, strict=True):
+        if pattern != LEFT:
+            kept = table.nodes[pattern] == 0
+            key = (int(pattern), tuple(table.leaves[row][kept].tolist()))
+            found[key] = found.get(key, 0) + int(count)
+    return found
+
+
+@SEARCH
+@given(tables, masks, st.integers(1, 3))
+def test_exact_is_what_brute_force_finds(rows, kept, k):
+    table = table_of(rows, sorted(kept, key=sorted), k)
+    assert assignment(exactly(table), table) == brute_force(rows, kept, k)
+
+
+@SEARCH
+@given(tables, masks, st.integers(1, 3))
+def test_every_class_of_either_search_has_k_records(rows, kept, k):
+    table = table_of(rows, sorted(kept, key=sorted), k)
+    for parts in (greedily(table), exactly(table)):
+        found = classes(parts, table)
+        assert all(size >= k for size in found.values())
+        assert len(found) == len(set(parts.group[parts.pattern != LEFT].tolist()))
+        assert np.bincount(parts.row, weights=parts.count).tolist() == table.rows.sizes.tolist()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=25), masks, st.integers(1, 4)
+)
+def test_greedy_is_never_better_than_exact(rows, kept, k):
+    table = table_of(rows, sorted(kept, key=sorted), k)
+    assert assignment(greedily(table), table) >= assignment(exactly(table), table)
+
+
+@pytest.mark.parametrize("m", [3, 4, 5])
+def test_greedy_is_as_bad_as_its_bound_on_the_tight_example(m):
+    table = table_of(*tight(m), m)
+    assert assignment(greedily(table), table) == (0, (m - 1) * m**2)
+
+
+@pytest.mark.parametrize(("m", "cells"), [(4, 2 * 12), (6, 2 * 30)])
+def test_two_suppressed_columns_do_on_the_tight_example_where_all_patterns_may_be(m, cells):
+    rows, _ = tight(m)
+    kept = [frozenset(own) for width in range(m + 1) for own in combinations(range(m), width)]
+    table = table_of(rows, kept, m)
+    assert assignment(greedily(table), table) == (0, cells)
+
+
+@pytest.mark.parametrize("m", [3, 4, 5])
+def test_exact_suppresses_one_cell_a_record_on_the_tight_example(m):
+    table = table_of(*tight(m), m)
+    assert assignment(exactly(table), table) == (0, m**2)
+
+
+@pytest.mark.parametrize(
+    ("sets", "fewest"),
+    [
+        ([(0, 1, 2), (1, 2, 3), (3, 4, 5)], 2),
+        ([(0, 1, 2), (2, 3, 4), (3, 4, 5), (0, 4, 5)], 2),
+        ([(0, 1, 2), (2, 3, 4), (4, 5, 6), (1, 3, 5)], 3),
+        ([(0, 1, 2), (0, 3, 4), (1, 3, 5), (2, 4, 5)], 3),
+    ],
+)
+def test_exact_decides_set_cover(sets, fewest):
+    """Theorem 1: within 4 |U| + 3 |F| + 3 h suppressed cells exactly where h sets cover U."""
+    universe = sorted(set().union(*sets))
+    rows, kept = covering(sets, universe)
+    left, cells = assignment(exactly(table_of(rows, kept, 3)), table_of(rows, kept, 3))
+    assert left == 0
+    for h in range(1, len(sets) + 1):
+        allowed = 4 * len(universe) + 3 * len(sets) + 3 * h
+        assert (cells <= allowed) == (h >= fewest)
+
+
+def test_greedy_takes_cheap_patterns_first_and_ties_by_kept_columns():
+    table = table_of([(0, 0), (0, 1), (1, 1)], [{1}, {0}, {0, 1}], 2)
+    assert table.nodes.tolist() == [[0, 0], [0, 1], [1, 0]]
+    assert greedy(table.rows, table.masks, 2).pattern.tolist() == [1, 1, LEFT]
+
+
+def test_greedy_reads_codes_of_several_words():
+    rows = [(1, *[0] * 7, 2), (1, *[1] * 7, 2), (1, *[2] * 7, 0)]
+    table = table_of(rows, [{0, 8}], 2)
+    assert table.masks.shape == (1, 2)
+    assert greedy(table.rows, table.masks, 2).pattern.tolist() == [0, 0, LEFT]
+
+
+def test_rows_that_share_no_instance_are_solved_apart():
+    table = table_of([(0, 0), (0, 1), (1, 2), (1, 3)], [{0}, {1}], 2)
+    assert [own.tolist() for own in components(places_of(table), 4)] == [[0, 1], [2, 3]]
+
+
+def test_a_pattern_is_left_out_where_a_coarser_one_costs_no_more():
+    table = table_of([(0, 0), (0, 1)], [{0, 1}, {0}], 2)
+    free = [np.zeros(2, int), np.zeros(2, int)]
+    assert undominated(table, free) == [1]
+    assert undominated(table, [np.zeros(2, int), np.ones(2, int)]) == [0, 1]
+
+
+def test_exact_returns_the_start_when_time_is_over():
+    rows, kept = tight(4)
+    table = table_of(rows, kept, 4)
+    parts = exactly(table, 1e-9)
+    assert assignment(parts, table) == (0, 3 * 16)
+    assert dict(parts.search)["proven"] is False
+    assert parts.bound < 3 * 16
+
+
+def test_exact_starts_from_nothing_as_well():
+    rows, kept = tight(3)
+    table = table_of(rows, kept, 3)
+    none = np.full(len(table.rows.sizes), LEFT)
+    assert assignment(optimal(table, Placed(none, none), None), table) == (0, 9)
