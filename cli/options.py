@@ -290,6 +290,14 @@ class SearchOptions:
             "--beta", metavar="NUMBER", help="Of covers: only itemsets that cost below 1/beta."
         ),
     ] = None
+    block_records: Annotated[
+        int | None,
+        typer.Option(
+            "--block-records",
+            metavar="N",
+            help="Of covers: cut a larger table into blocks along its hierarchies: 250000.",
+        ),
+    ] = None
     no_refine: Annotated[
         bool, typer.Option("--no-refine", help="Of covers: leave clusters as they were found.")
     ] = False

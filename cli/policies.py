@@ -59,8 +59,12 @@ def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[
         "refine": not search.no_refine,
         "suppress_uncovered": search.suppress_uncovered,
     }
-    if search.candidates is not None:
-        settings["candidates"] = search.candidates
+    for name, given in (
+        ("candidates", search.candidates),
+        ("block_records", search.block_records),
+    ):
+        if given is not None:
+            settings[name] = given
     for name, option in (("method", search.method), ("loss", search.loss)):
         value = document.get(name) if option is None else option
         if value is not None:

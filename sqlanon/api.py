@@ -13,6 +13,7 @@ from sqlanon.checking import check_table
 from sqlanon.engine.source import Limits, OpenedSource, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.masks import Patterns
+from sqlanon.options import BLOCK_RECORDS
 from sqlanon.policy import Policy
 from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
 
@@ -223,6 +224,7 @@ def plan(
     candidates: str = "closed",
     beta: float | None = None,
     refine: bool = True,
+    block_records: int = BLOCK_RECORDS,
     seed: int = 0,
     suppress_uncovered: bool = False,
     patterns: Patterns | None = None,
@@ -246,6 +248,8 @@ def plan(
             or `all` subsets of k to 2k - 1 records of a tiny table.
         beta: Only candidates whose records lose less than 1/beta each.
         refine: Improve the clusters by a local search.
+        block_records: Largest table that covers take as a whole; a larger one is cut into blocks
+            along its hierarchies.
         seed: What the refinement draws its choices from.
         suppress_uncovered: `direct-cover` suppresses all cells of what it leaves uncovered, as it
             was published, instead of putting it where it costs least.
@@ -276,6 +280,7 @@ def plan(
             candidates=candidates,
             beta=beta,
             refine=refine,
+            block_records=block_records,
             seed=seed,
             suppress_uncovered=suppress_uncovered,
             patterns=patterns,
@@ -348,6 +353,7 @@ def anonymize(
     candidates: str = "closed",
     beta: float | None = None,
     refine: bool = True,
+    block_records: int = BLOCK_RECORDS,
     seed: int = 0,
     suppress_uncovered: bool = False,
     patterns: Patterns | None = None,
@@ -372,6 +378,7 @@ def anonymize(
         candidates: As for `plan`.
         beta: As for `plan`.
         refine: As for `plan`.
+        block_records: As for `plan`.
         seed: As for `plan`.
         suppress_uncovered: As for `plan`.
         patterns: As for `plan`.

@@ -30,6 +30,7 @@ from sqlanon.privacy import KAnonymity
 from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Clusters, Run
 from sqlanon.report import ClassStatistics, Report, key
+from sqlanon.search.blocks import cut
 from sqlanon.search.bound import lower_bound
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.clusters import Clusters as Found
@@ -38,7 +39,7 @@ from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.search.direct import direct_cover, published_direct_cover
 from sqlanon.search.refine import Effort, refine
 from sqlanon.search.taxonomy import Taxonomy
-from sqlanon.units import Units, expanded, units_of
+from sqlanon.units import Units, block_of, expanded, units_of
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
@@ -128,11 +129,46 @@ def per_level(subject: Subject, recoding: Clusters) -> dict[str, list[int]]:
 def clustered(
     engine: Engine, subject: Subject, encoded: Encoded, problem: Problem, options: Options
 ) -> Clustered:
-    """Clusters of all records, by the method that is asked for.
+    """Clusters of all records, by the method that is asked for, block by block.
 
     Raises:
         UnsatisfiableError: No clusters satisfy the policy.
     """
+    blocks = cut(problem, options.block_records)
+    if len(blocks) == 1:
+        return _clustered(engine, subject, encoded, problem, options)
+    nodes, found = np.empty_like(problem.leaves), []
+    for number, records in enumerate(blocks, start=1):
+        _tell(options, f"block {number} of {len(blocks)}: {len(records):,} records")
+        part = _part(problem, records)
+        with engine.workspace():
+            own = block_of(engine, subject, encoded, part)
+            found.append(_clustered(engine, subject, own, part, options))
+        nodes[records] = found[-1].nodes
+    return Clustered(
+        nodes,
+        np.concatenate([each.sizes for each in found]),
+        sum(each.cost for each in found),
+        None,
+        sum(each.candidates for each in found),
+        (
+            f"the table was cut into {len(blocks)} blocks of up to {options.block_records:,} "
+            "records along its hierarchies; no cluster crosses them, and no bound is known",
+        ),
+    )
+
+
+def _part(problem: Problem, records: Numbers) -> Problem:
+    """The problem of some of the records, by the reference of the whole table."""
+    demand = problem.demand
+    if isinstance(demand, Demands):
+        demand = replace(demand, values=demand.values[records])
+    return replace(problem, leaves=problem.leaves[records], demand=demand)
+
+
+def _clustered(
+    engine: Engine, subject: Subject, encoded: Encoded, problem: Problem, options: Options
+) -> Clustered:
     candidates = candidates_of(engine, subject, encoded, problem, options)
     bound = lower_bound(problem, candidates)
     _tell(options, f"cover: {len(candidates):,} candidates")
@@ -141,7 +177,7 @@ def clustered(
         _tell(options, f"refine: {len(found.sizes):,} clusters")
         found = refine(problem, found, Effort(seconds=options.time_limit, seed=options.seed))
     return Clustered(
-        np.where(found.label[:, np.newaxis] < 0, problem.root, found.nodes[found.label]),
+        np.vstack([found.nodes, problem.root])[found.label],  # what is suppressed has the last one
         found.sizes,
         found.loss(problem),
         bound,

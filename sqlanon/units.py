@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from sqlanon.policy import Policy
 from sqlanon.query import encode, local
 from sqlanon.query.encode import SIZE, Carried, word
 from sqlanon.query.names import column, create_temporary
+from sqlanon.search.clusters import Problem
 
 if TYPE_CHECKING:
     from sqlanon.details import SensitiveCodes
@@ -104,14 +104,33 @@ def _leaves(subject: Subject, encoded: Encoded, codes: Numbers) -> Numbers:
     return leaves
 
 
+def block_of(engine: Engine, subject: Subject, encoded: Encoded, problem: Problem) -> Encoded:
+    """The codes of some of the records, as those of a table of their own.
+
+    Args:
+        engine: Where the table lives.
+        subject: The whole table.
+        encoded: Its codes.
+        problem: The leaves of the records.
+    """
+    leaves, sizes = np.unique(problem.leaves, axis=0, return_counts=True)
+    columns: dict[str, list[int]] = {}
+    for w in range(encoded.layout.words):
+        code = np.zeros(len(leaves), np.int64)
+        for number, tree in enumerate(subject.trees):
+            own = np.array(encoded.layout.leaf_codes(number, tree)[w], np.int64)
+            code |= own[leaves[:, number]]
+        columns[word(w)] = code.tolist()
+    columns[SIZE] = sizes.tolist()
+    table = engine.temporary("block")
+    engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
+    counts = tuple(
+        tuple(np.bincount(problem.leaves[:, number], minlength=len(tree.leaves)).tolist())
+        for number, tree in enumerate(subject.trees)
+    )
+    return replace(encoded, table=table, rows=len(leaves), counts=counts)
+
+
 def expanded(sizes: Numbers) -> Numbers:
     """The unit of every record."""
     return np.repeat(np.arange(len(sizes)), sizes)
-
-
-def positions(units: Sequence[int] | Numbers) -> Numbers:
-    """The place of every record within its unit, of ascending units."""
-    ascending = np.asarray(units)
-    first = np.searchsorted(ascending, ascending, side="left")
-    result: Numbers = np.arange(len(ascending)) - first
-    return result

@@ -81,6 +81,21 @@ def test_every_record_is_published_by_ancestors_of_its_values(case, method, refi
     assert report.lower_bound <= report.loss["lm"] + 1e-12
 
 
+@settings(max_examples=15, deadline=None)
+@given(tables(), st.sampled_from(COVERS), st.integers(1, 6))
+def test_blocks_are_covered_each_on_its_own(case, method, most):
+    trees, records, k, weights = case
+    connection, columns = connected(records, len(trees))
+    policy = policy_of(trees, columns, k, weights, keep=["job"])
+    with connection:
+        report = sqlanon.anonymize(
+            connection, "people", policy, method=method, block_records=most, into="released"
+        )
+        rows = connection.execute("SELECT * FROM released").fetchall()
+    assert report.holds
+    assert matched(trees, records, rows)
+
+
 def matched(trees, records, rows):
     """Whether each published row can be given a record of its own that it generalizes."""
     paths = [{row[0]: set(row) for row in tree} for tree in trees]
@@ -191,6 +206,7 @@ def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
         ({"loss": "discernibility"}, "cannot steer set-cover"),
         ({"candidates": "some"}, "not known"),
         ({"beta": 0.5}, "at least 1"),
+        ({"block_records": 0}, "1 record or more"),
         ({"minimal_nodes": True}, "belong to incognito"),
         ({"suppress_uncovered": True}, "belongs to direct-cover"),
     ],
