@@ -75,7 +75,7 @@ def test_a_pattern_that_cannot_be_is_named(kept, message):
 
 
 def test_all_faulty_patterns_are_named_at_once():
-    with pytest.raises(PolicyError, match="pattern 1: .*pattern 3: "):
+    with pytest.raises(PolicyError, match=r"pattern 1: .*pattern 3: "):
         nodes(["town"], ["age"], ["street"])
 
 

@@ -1,0 +1,173 @@
+"""Patterns end to end: what is published by them, by the heuristic and by the solver."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
+from sqlanon.errors import PolicyError, UnsatisfiableError
+
+PEOPLE = [
+    (1, "10115", "f", "flu"),
+    (1, "10117", "f", "gout"),
+    (1, "10119", "m", "flu"),
+    (2, "20095", "m", "flu"),
+    (2, "20097", "m", "gout"),
+    (3, "80331", "f", "flu"),
+    (3, "80333", "f", "gout"),
+    (4, "99999", "x", "flu"),
+]
+HIERARCHIES = {
+    "age": Hierarchy.suppression(),
+    "zip": Hierarchy.prefix(3, 1),
+    "sex": Hierarchy.suppression(),
+}
+
+
+@pytest.fixture
+def people():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (age INT, zip TEXT, sex TEXT, ill TEXT)")
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", PEOPLE)
+    yield connection
+    connection.close()
+
+
+def policy_of(*models, sensitive=(), **figures):
+    keep = () if sensitive else ("ill",)
+    return Policy(HIERARCHIES, sensitive, keep=keep, models=[KAnonymity(2), *models], **figures)
+
+
+def published(connection, policy, patterns, method="pattern-greedy", **settings):
+    report = sqlanon.anonymize(
+        connection,
+        "people",
+        policy,
+        into="safe",
+        overwrite=True,
+        method=method,
+        patterns=patterns,
+        **settings,
+    )
+    return report, connection.execute("SELECT age, zip, sex FROM safe ORDER BY ALL").fetchall()
+
+
+def test_records_are_published_by_the_cheapest_pattern_that_has_room(people):
+    report, rows = published(people, policy_of(), [["age", "sex"], ["age"], ["sex"]])
+    assert report.search["left_over"] == 2
+    assert rows == [
+        *[("*", "*", "*")] * 2,
+        *[("1", "*", "f")] * 2,
+        *[("2", "*", "m")] * 2,
+        *[("3", "*", "f")] * 2,
+    ]
+
+
+def test_a_column_is_kept_at_the_level_that_a_pattern_says(people):
+    _, rows = published(people, policy_of(), [["zip@1", "sex"], ["none"]])
+    assert ("*", "101**", "f") in rows
+    assert {row[1] for row in rows} == {"101**", "200**", "803**", "*"}
+
+
+def test_enough_records_without_a_place_are_suppressed_as_a_class(people):
+    policy = policy_of(suppression_limit=0.5)
+    report, rows = published(people, policy, [["age", "sex"]])
+    assert (report.suppressed_records, rows.count(("*", "*", "*"))) == (0, 2)
+    assert "all their cells are suppressed" in report.notes[-1]
+
+
+def test_few_records_without_a_place_are_dropped_within_the_limit(people):
+    people.execute("DELETE FROM people WHERE sex = 'm' AND age = 1")
+    policy = policy_of(suppression_limit=0.2)
+    report, rows = published(people, policy, [["age", "sex"]])
+    assert (report.suppressed_records, len(rows)) == (1, 6)
+    assert all(row[0] != "*" for row in rows)
+    assert "1 record" in report.notes[-1]
+
+
+def test_few_records_without_a_place_take_the_cheapest_class_with_them(people):
+    people.execute("DELETE FROM people WHERE sex = 'm' AND age = 1")
+    report, rows = published(people, policy_of(), [["age", "sex"], ["sex", "zip@1"]])
+    assert report.suppressed_records == 0
+    assert rows.count(("*", "*", "*")) == 3
+    assert "2 other records of the cheapest classes" in report.notes[-1]
+
+
+@pytest.mark.parametrize(
+    "model", [LDiversity(2), LDiversity(2, "recursive", 4), TCloseness(0.2, "equal")]
+)
+def test_instances_that_violate_a_model_are_not_used(people, model):
+    people.execute("UPDATE people SET ill = 'flu' WHERE age = 2")
+    policy = policy_of(model, sensitive=("ill",))
+    report, rows = published(people, policy, [["age", "sex"], ["sex"]])
+    assert report.holds
+    assert not {row for row in rows if row[0] == "2"}
+
+
+def test_what_all_records_together_violate_cannot_be_published(people):
+    people.execute("UPDATE people SET ill = 'flu'")
+    policy = policy_of(LDiversity(2), sensitive=("ill",))
+    with pytest.raises(UnsatisfiableError):
+        sqlanon.plan(people, "people", policy, method="pattern-greedy", patterns="all")
+
+
+def test_weights_decide_which_pattern_comes_first(people):
+    heavy = {**HIERARCHIES, "sex": sqlanon.QuasiIdentifier(Hierarchy.suppression(), weight=5)}
+    policy = Policy(heavy, keep=("ill",), models=[KAnonymity(2)], suppression_limit=0.2)
+    _, rows = published(people, policy, [["age", "zip@1"], ["sex"]])
+    assert {row for row in rows if row[2] != "*"} == {("*", "*", "f"), ("*", "*", "m")}
+
+
+def test_exact_loses_what_it_proves(people):
+    report, _ = published(people, policy_of(), "all", "pattern-exact", loss="suppressed-cells")
+    assert report.search["proven"]
+    assert report.lower_bound == report.loss["suppressed_cells"]
+
+
+def test_exact_takes_no_model_beyond_k(people):
+    policy = policy_of(LDiversity(2), sensitive=("ill",))
+    with pytest.raises(PolicyError, match="use pattern-greedy for l and t"):
+        sqlanon.plan(people, "people", policy, method="pattern-exact", patterns="all")
+
+
+def test_exact_says_how_to_install_its_solver(people, monkeypatch):
+    monkeypatch.setattr("sqlanon.exact.find_spec", lambda _: None)
+    with pytest.raises(PolicyError, match=r"pip install 'sqlanon\[exact\]'"):
+        sqlanon.plan(people, "people", policy_of(), method="pattern-exact", patterns="all")
+
+
+def test_a_plan_that_drops_records_survives_a_file(people, tmp_path):
+    people.execute("DELETE FROM people WHERE sex = 'm' AND age = 1")
+    policy = policy_of(suppression_limit=0.2)
+    plan = sqlanon.plan(
+        people, "people", policy, method="pattern-greedy", patterns=[["age", "sex"]]
+    )
+    plan.save(tmp_path / "plan.json")
+    loaded = sqlanon.Plan.load(tmp_path / "plan.json")
+    report = sqlanon.apply(people, loaded, into="safe")
+    assert people.execute("SELECT count(*) FROM safe").fetchone() == (6,)
+    assert report.suppressed_records == 1
+
+
+def test_the_plan_does_not_depend_on_the_order_of_records(people):
+    people.execute("CREATE TABLE turned AS SELECT * FROM people ORDER BY zip DESC")
+    plans = [
+        sqlanon.plan(people, table, policy_of(), method="pattern-greedy", patterns="all")
+        for table in ("people", "turned")
+    ]
+    assert plans[0].recoding == plans[1].recoding
+
+
+@pytest.mark.parametrize(
+    ("method", "patterns", "message"),
+    [
+        ("pattern-greedy", None, "--pattern COLUMN"),
+        ("incognito", "all", "patterns belong to pattern-greedy and pattern-exact"),
+        ("pattern-greedy", [["town"]], "'town' is no quasi-identifier"),
+    ],
+)
+def test_patterns_that_do_not_fit_are_refused(people, method, patterns, message):
+    with pytest.raises(PolicyError, match=message):
+        sqlanon.plan(people, "people", policy_of(), method=method, patterns=patterns)
