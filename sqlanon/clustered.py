@@ -113,8 +113,13 @@ def _report(
             "clusters": len(found.sizes),
             "proven": found.cost == found.bound,
         },
-        notes=(*policy_notes(policy), *found.notes),
+        notes=(*policy_notes(policy), *_unused(policy), *found.notes),
     )
+
+
+def _unused(policy: Policy) -> Iterator[str]:
+    if policy.suppression_limit:
+        yield "this method publishes every record; the suppression limit is not used"
 
 
 def per_level(subject: Subject, recoding: Clusters) -> dict[str, list[int]]:

@@ -223,6 +223,12 @@ def test_options_of_covers_are_refused_elsewhere(people):
         sqlanon.plan(people, "people", policy, candidates="frequent")
 
 
+def test_a_suppression_limit_that_is_not_used_is_noted(people):
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
+    plan = sqlanon.plan(people, "people", policy, method="direct-cover")
+    assert any("every record" in note for note in plan.report.notes)
+
+
 def test_a_highest_level_is_refused(people):
     tree = [("f", "sex", "*"), ("m", "sex", "*")]
     quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(tree), max_level=1)}
