@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
 from sqlanon.patterned import Parts, Patterned
-from sqlanon.search.patterns import LEFT, Placed
+from sqlanon.search.patterns import LEFT, Placed, instance_keys
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -121,7 +121,9 @@ def places_of(table: Patterned) -> Places:
     found, instances = [], 0
     costs = [table.cost(rows, node) for node in table.nodes]
     for pattern in undominated(table, costs):
-        _, group = np.unique(table.rows.keys(rows, table.masks[pattern]), return_inverse=True)
+        _, group = np.unique(
+            instance_keys(table.rows.codes.T, table.masks[pattern]), return_inverse=True
+        )
         sizes = np.bincount(group, weights=table.rows.sizes)
         own = np.flatnonzero(sizes[group] >= table.k)
         found.append((own, np.full(len(own), pattern), instances + group[own], costs[pattern][own]))

@@ -55,11 +55,16 @@ class Patterned:
     tops: Numbers
     k: int
 
-    def cost(self, rows: Numbers, node: Numbers) -> Numbers:
-        """What a record of each row costs at a node [units]."""
+    def cost(self, rows: Numbers, levels: Numbers) -> Numbers:
+        """What a record of each row costs [units].
+
+        Args:
+            rows: The rows.
+            levels: The level of each column, for all rows or `[row, column]`.
+        """
         each = [
-            own[level, self.leaves[rows, number]]
-            for number, (own, level) in enumerate(zip(self.costs, node, strict=True))
+            own[levels[..., number], self.leaves[rows, number]]
+            for number, own in enumerate(self.costs)
         ]
         return reduce(np.add, each)
 
@@ -279,10 +284,8 @@ def _may_drop(table: Patterned, policy: Policy, records: int) -> bool:
 
 def _joined(table: Patterned, parts: Parts, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
-    extra = table.cost(parts.row, table.tops) * parts.count
-    for number in np.unique(parts.pattern[~suppressed]):
-        own = parts.pattern == number
-        extra[own] -= table.cost(parts.row[own], table.nodes[number]) * parts.count[own]
+    before = table.cost(parts.row, table.nodes[parts.pattern])
+    extra = (table.cost(parts.row, table.tops) - before) * parts.count
     open_groups = np.unique(parts.group[~suppressed])
     costs = np.zeros(int(parts.group.max(initial=0)) + 1, np.int64)
     np.add.at(costs, parts.group[~suppressed], extra[~suppressed])
@@ -340,12 +343,7 @@ def _report(
 
 
 def _total(table: Patterned, parts: Parts, finished: Finished) -> int:
-    total = 0
-    nodes, place = np.unique(finished.levels, axis=0, return_inverse=True)
-    for number, node in enumerate(nodes):
-        own = np.flatnonzero(place.reshape(-1) == number)
-        total += int((table.cost(parts.row[own], node) * parts.count[own]).sum())
-    return total
+    return int((table.cost(parts.row, finished.levels) * parts.count).sum())
 
 
 def _searched(parts: Parts, finished: Finished) -> Iterator[tuple[str, object]]:

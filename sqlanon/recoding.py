@@ -66,8 +66,8 @@ class Clusters:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
 
     @property
-    def _nodes(self) -> list[Node]:
-        return [run.node for run in self.runs if run.node is not None]
+    def _nodes(self) -> set[Node]:
+        return {run.node for run in self.runs if run.node is not None}
 
     @property
     def records(self) -> int:

@@ -37,24 +37,6 @@ class Rows:
     sizes: Numbers
     demands: Demands | None = None
 
-    def keys(self, rows: Numbers, mask: Numbers) -> Numbers:
-        """A number per row that is the same for rows of one instance of a pattern.
-
-        Args:
-            rows: The rows.
-            mask: Per word the bits that the pattern keeps.
-        """
-        kept = np.flatnonzero(mask)
-        if not len(kept):
-            return np.zeros(len(rows), np.int64)
-        first, *others = kept
-        keys: Numbers = self.codes[rows, first] & mask[first]
-        for word in others:
-            _, keys = np.unique(keys, return_inverse=True)
-            distinct, place = np.unique(self.codes[rows, word] & mask[word], return_inverse=True)
-            keys = keys * len(distinct) + place
-        return keys
-
     def satisfying(self, rows: Numbers, group: Numbers, groups: int) -> Flags:
         """Which groups of rows satisfy the demands beyond k.
 
@@ -97,6 +79,22 @@ class Placed:
         return sizes.astype(np.int64)
 
 
+def instance_keys(codes: Numbers, mask: Numbers) -> Numbers:
+    """A number per row that is the same for rows of one instance of a pattern.
+
+    Args:
+        codes: `codes[word, row]`.
+        mask: Per word the bits that the pattern keeps.
+    """
+    keys: Numbers
+    keys, *others = (own & bits for own, bits in zip(codes, mask, strict=True))
+    for more in others:
+        _, first = np.unique(keys, return_inverse=True)
+        distinct, second = np.unique(more, return_inverse=True)
+        keys = first * len(distinct) + second
+    return keys
+
+
 def greedy(rows: Rows, masks: Numbers, k: int) -> Placed:
     """Gives every record to the first pattern that has an instance of k records left for it.
 
@@ -114,12 +112,12 @@ def greedy(rows: Rows, masks: Numbers, k: int) -> Placed:
     pattern, group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
     left, classes = np.arange(len(rows.sizes)), 0
     # k records tell that an instance has enough, so no row needs to be counted further.
-    counted = np.minimum(rows.sizes, k)
+    counted, codes = np.minimum(rows.sizes, k), np.ascontiguousarray(rows.codes.T)
     for number, mask in enumerate(masks):
-        if counted[left].sum() < k:
+        if counted.sum() < k:
             break
-        keys = rows.keys(left, mask)
-        enough = _frequent(np.repeat(keys, counted[left]), k)
+        keys = instance_keys(codes, mask)
+        enough = _frequent(np.repeat(keys, counted), k)
         if not len(enough):
             continue
         place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
@@ -132,14 +130,15 @@ def greedy(rows: Rows, masks: Numbers, k: int) -> Placed:
         _, numbers = np.unique(place[taken], return_inverse=True)
         group[taken_rows] = classes + numbers
         classes += int(numbers.max(initial=-1)) + 1
-        left = left[~taken]
+        left, counted, codes = left[~taken], counted[~taken], codes[:, ~taken]
     return Placed(pattern, group)
 
 
 def _frequent(keys: Numbers, k: int) -> Numbers:
-    """The keys that occur at least k times, ascending."""
-    ordered = np.sort(keys)
-    return np.unique(ordered[k - 1 :][ordered[k - 1 :] == ordered[: len(ordered) - k + 1]])
+    """The keys that occur at least k times, ascending; sorts the keys in place."""
+    keys.sort()
+    found = keys[k - 1 :][keys[k - 1 :] == keys[: len(keys) - k + 1]]
+    return np.unique(found) if len(found) else found
 
 
 def pattern_order(nodes: Sequence[tuple[int, ...]], costs: Numbers, tops: Sequence[int]) -> Numbers:
