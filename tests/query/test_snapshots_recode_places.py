@@ -209,9 +209,9 @@ OTHERS = [("b2", "a2", "x"), ("b1", "b1", "y"), ("a1", "a2", "x")]
 STAY = [("a1", "a1", "x"), ("a1", "a1", "y"), (None, "b2", "x"), (None, "b2", "x")]
 
 
-@pytest.mark.parametrize("few", [set(), {"p"}, {"q"}, {"p", "q", "s"}], ids=repr)
+@pytest.mark.parametrize("few", ["", "p", "q", "pqs"])
 def test_order_of_rows_does_not_tell_the_lost_values_of_suppressed_records(connection, few):
-    _, query = statements((0, 0), few, True, "?")
+    _, query = statements((0, 0), set(few), True, "?")
     fill(connection, LOST + STAY)
     found = rows(connection, query)
     assert [row[1:] for row in found].count(("?", "?")) == len(LOST)
