@@ -13,13 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.clusters import Clusters, Problem, closed, closures, members, runs
-from sqlanon.search.pools import Closures, Pools, boxes_of, replay, try_all
+from sqlanon.search.pools import FAR, Closures, Pools, boxes_of, replay, try_all
 from sqlanon.search.taxonomy import Numbers
 
 POOLS = 64
 """Most pools of one round."""
 SPAN = 30
-"""Clusters times k in the largest pools, where that is more than seven clusters."""
+"""Clusters times k in the largest pools at first, where that is more than seven clusters."""
+LARGEST = 20
+"""Most clusters in a pool because its boxes are few."""
+FEW, MANY = 24, 48
+"""Boxes per pool below which pools become larger, and above which smaller again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def refine(problem: Problem, clusters: Clusters, effort: Effort | None = None) -
     return found if found.loss(problem) < clusters.loss(problem) else clusters
 
 
-def halves(problem: Problem, clusters: Clusters) -> Numbers:
+def parts_of_k(problem: Problem, clusters: Clusters) -> Numbers:
     """Per record its cluster after clusters of 2k records and more are cut into parts of k.
 
     Parts keep neighbouring records together; a cluster stays whole where a part fails the demand.
@@ -85,7 +89,8 @@ class _Search:
     def __init__(self, problem: Problem, clusters: Clusters, random: np.random.Generator) -> None:
         self._problem, self._random = problem, random
         self._joins = Closures(problem.taxonomies)
-        self.label = halves(problem, clusters)
+        self._first = self._most = 3 + max(5, SPAN // problem.k)
+        self.label = parts_of_k(problem, clusters)
         self._settle()
 
     def _settle(self) -> None:
@@ -108,6 +113,7 @@ class _Search:
             return 0
         pools = self._pools(chosen)
         boxes = boxes_of(self._problem, pools, self._joins, self._random)
+        self._adapt(float((boxes.cost < FAR).sum(axis=1).mean()))
         now = (self._sizes * self._cost)[chosen].sum(axis=1)
         trials = try_all(pools, boxes, self._problem.k, now)
         best = trials.loss.argmin(axis=1)
@@ -122,6 +128,13 @@ class _Search:
         if len(better):
             self._settle()
         return int((pools.records >= 0).sum())
+
+    def _adapt(self, boxes: float) -> None:
+        """Makes pools larger while few boxes make them cheap to try."""
+        if boxes < FEW:
+            self._most = max(self._most, min(self._most + 1, LARGEST))
+        elif boxes > MANY:
+            self._most = max(self._most - 1, self._first)
 
     def _replace(self, records: Numbers, parts: Numbers, now: int, number: int) -> int:
         """Puts records into new clusters, if those lose less and satisfy the demand."""
@@ -141,8 +154,7 @@ class _Search:
     def _choose(self) -> Numbers:
         """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
         count = len(self._nodes)
-        most = 3 + max(5, SPAN // self._problem.k)
-        size = min(int(self._random.integers(3, most)), count)
+        size = min(int(self._random.integers(3, self._most)), count)
         if size < 2:
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
