@@ -1,0 +1,156 @@
+"""Patterns on public data: the published table, how far from the optimum, and counting by SQL.
+
+    python benchmarks/patterns.py table
+    python benchmarks/patterns.py exact --time-limit 60
+    python benchmarks/patterns.py counting
+
+Reads the folder named by SQLANON_DATA, or ../shared/data.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+
+import sqlanon
+from sqlanon import KAnonymity, Policy
+from sqlanon.binding import bind
+from sqlanon.encoding import encode_subject
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.masks import MaskColumn, Masks
+from sqlanon.query.frequency import class_counts
+
+DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
+ADULT = DATA / "adult.csv.gz"
+NINE = [
+    "age",
+    "workclass",
+    "education",
+    "marital_status",
+    "occupation",
+    "race",
+    "sex",
+    "native_country",
+    "income",
+]
+ALL = [
+    *NINE[:3],
+    "education_num",
+    *NINE[3:5],
+    "relationship",
+    *NINE[5:7],
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+    *NINE[7:],
+]
+KS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 25, 50, 75, 100)
+
+
+def seconds_used():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def table(_):
+    """Table 1 of Bredereck, Nichterlein, Niedermeier 2013, each k in a process of its own."""
+    for k in KS:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-c", "from sqlanon.cli import app; app()", "anonymize"]
+            command += [str(ADULT), "--qi", ",".join(ALL), "--drop", "fnlwgt", "--k", str(k)]
+            command += ["--method", "pattern-greedy", "--patterns", "all", "--json"]
+            command += ["--output", f"{folder}/out.parquet"]
+            started, used = time.perf_counter(), seconds_used()
+            result = subprocess.run(command, capture_output=True, check=True, text=True)
+            whole = time.perf_counter() - started
+        document = json.loads(result.stdout)
+        found = document["search"]
+        print(
+            f"k={k}: {found['row_types']} types, average {found['average_row_type']:.3f}, maximum "
+            f"{found['maximum_row_type']}, left over {found['left_over']}; "
+            f"usefulness {document['loss']['usefulness']:.3f}; search "
+            f"{document['seconds']['search']:.2f} s, whole {whole:.2f} s, "
+            f"processor {seconds_used() - used:.2f} s",
+            flush=True,
+        )
+
+
+def sample(connection, rows):
+    """Distinct rows of nine columns, drawn with a seed."""
+    columns = ", ".join(NINE)
+    found = connection.execute(
+        f"SELECT DISTINCT {columns} FROM read_csv('{ADULT}') ORDER BY ALL"
+    ).fetchall()
+    drawn = random.Random(0).sample(found, rows)
+    connection.execute(f"CREATE TABLE drawn AS SELECT {columns} FROM read_csv('{ADULT}') LIMIT 0")
+    connection.executemany(f"INSERT INTO drawn VALUES ({', '.join('?' * len(NINE))})", drawn)
+
+
+def exact(arguments):
+    """The heuristic against the optimum by 20 patterns drawn with a seed, full suppression last."""
+    connection = duckdb.connect()
+    sample(connection, 2000)
+    every = [c for width in range(1, len(NINE)) for c in itertools.combinations(NINE, width)]
+    patterns = [*map(list, random.Random(0).sample(every, 19)), ["none"]]
+    for k in (3, 5, 10):
+        policy = Policy(NINE, models=[KAnonymity(k)])
+        for method in ("pattern-greedy", "pattern-exact"):
+            report = sqlanon.plan(
+                connection,
+                "drawn",
+                policy,
+                method=method,
+                patterns=patterns,
+                loss="suppressed-cells",
+                time_limit=arguments.time_limit,
+            ).report
+            print(
+                f"k={k} {method}: {report.loss['suppressed_cells']:,.0f} suppressed cells, at "
+                f"least {report.lower_bound}, gap {report.search.get('gap')}, left over "
+                f"{report.search['left_over']}, search {report.seconds['search']:.2f} s",
+                flush=True,
+            )
+
+
+def counting(_):
+    """Instances counted by SQL: the patterns are rows of a query, by their masks."""
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE adult AS SELECT * FROM read_csv('{ADULT}')")
+    engine, policy = DuckDB(connection), Policy(ALL, models=[KAnonymity(10)])
+    with engine.workspace():
+        subject = bind(engine, engine.resolve("adult"), policy)
+        encoded = encode_subject(engine, subject, policy)
+        columns = [MaskColumn(name, 0, 1) for name in ALL]
+        masks = [encoded.layout.node_masks(node) for node in Masks.of("all").nodes(columns)]
+        for batch in (1, 16, 128):
+            parts = masks[:: len(masks) // 1024]
+            started = time.perf_counter()
+            for first in range(0, len(parts), batch):
+                some = parts[first : first + batch]
+                words = [list(word) for word in zip(*some, strict=True)]
+                query = class_counts(encoded.table, encoded.layout.words, 10)
+                engine.rows(query, [list(range(len(some))), *words])
+            taken = time.perf_counter() - started
+            print(f"{batch} patterns a query: {taken / len(parts) * 1000:.2f} ms a pattern")
+
+
+def main():
+    """Runs one of the measurements."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["table", "exact", "counting"])
+    parser.add_argument("--time-limit", type=float, default=60.0)
+    arguments = parser.parse_args()
+    {"table": table, "exact": exact, "counting": counting}[arguments.what](arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The heuristic's published classes on Adult.
+
+Bredereck, Nichterlein, Niedermeier 2013, table 1; `benchmarks/patterns.py` counts all its rows.
+"""
+
+import pytest
+from test_published import read
+
+from sqlanon import KAnonymity, Policy
+from sqlanon.binding import bind
+from sqlanon.encoding import encode_subject
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.loss import CellCosts
+from sqlanon.options import Options
+from sqlanon.patterned import asked_nodes, patterned
+from sqlanon.search.patterns import LEFT, greedy
+from sqlanon.units import units_of
+
+COLUMNS = (
+    "age", "workclass", "education", "education_num", "marital_status", "occupation",
+    "relationship", "race", "sex", "capital_gain", "capital_loss", "hours_per_week",
+    "native_country", "income",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def adult():
+    connection = read("adult.csv.gz", COLUMNS)
+    engine, policy = DuckDB(connection), Policy(COLUMNS, models=[KAnonymity(2)])
+    options = Options("pattern-greedy", patterns="all")
+    with engine.workspace():
+        subject = bind(engine, engine.resolve("people"), policy)
+        encoded = encode_subject(engine, subject, policy)
+        units = units_of(engine, subject, encoded, policy)
+        costs = CellCosts.of("lm", subject.trees, subject.weights, subject.records)
+        asked = asked_nodes(subject, options), costs
+        yield patterned(subject, policy, encoded, units, asked)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("k", "types", "average", "maximum"),
+    [(2, 14589, 2.232, 16), (10, 2559, 12.724, 56), (100, 274, 118.836, 317)],
+)
+def test_greedy_finds_the_published_classes(adult, k, types, average, maximum):
+    placed = greedy(adult.rows, adult.masks, k)
+    sizes = placed.class_sizes(adult.rows).tolist()
+    left = int(adult.rows.sizes[placed.pattern == LEFT].sum())
+    assert left < k
+    sizes += [left] if left else []  # fully suppressed, they count as one type more
+    found = (len(sizes), round(sum(sizes) / len(sizes), 3), max(sizes))
+    assert found == (types, average, maximum)
