@@ -16,12 +16,14 @@ from sqlanon.hierarchy import Hierarchy
 from sqlanon.query.encode import LEAF, SIZE, VALUE, same_value, values_of
 from sqlanon.query.labels import level_labels
 from sqlanon.query.names import alias, bigint, column, count_all, named, nested, table
-from sqlanon.recoding import Run
+from sqlanon.recoding import Node, Run
 
 UNIT = "sqlanon_unit"
 POSITION = "sqlanon_position"
 FIRST, LAST = "first", "last"
 ASSIGNED = "sqlanon_assigned"
+NODES = "sqlanon_nodes"
+NODE = "node"
 RECORDS = "sqlanon_records"
 RECORD = "record"
 _RUN = "run"
@@ -88,7 +90,7 @@ class LocalRecode:
             )
             for at in range(self.lowest, self.highest + 1)
         ]
-        return exp.Case(this=column(level(self.number), ASSIGNED), ifs=ifs)
+        return exp.Case(this=column(level(self.number), NODES), ifs=ifs)
 
 
 def local_labels(
@@ -124,16 +126,39 @@ def _text(value: str | None) -> exp.Expr:
     return exp.null() if value is None else exp.Literal.string(value)
 
 
-def assigned(runs: Iterable[Run]) -> exp.Select:
-    """The published runs as rows of UNIT, FIRST, LAST and a `level` per quasi-identifier.
+def assigned(runs: Sequence[Run]) -> exp.Select:
+    """The published runs as rows of UNIT, FIRST, LAST and the number of their NODE."""
+    place = _numbers(runs)
+    rows = [
+        (run.unit, run.first, run.last, place[run.node]) for run in runs if run.node is not None
+    ]
+    return _listed(rows, [UNIT, FIRST, LAST, NODE])
 
-    They travel as one text: a literal for each of their numbers would be most of the statement.
+
+def nodes(runs: Sequence[Run]) -> exp.Select:
+    """The nodes of the published runs as rows of NODE and a `level` per quasi-identifier.
+
+    They are few: their levels are written once, not with every run.
     """
-    listed = [(run.unit, run.first, run.last, *run.node) for run in runs if run.node is not None]
-    text = " ".join(":".join(map(str, row)) for row in listed)
+    place = _numbers(runs)
+    width = len(next(iter(place), ()))
+    rows = ((number, *node) for node, number in place.items())
+    return _listed(rows, [NODE, *(level(n) for n in range(width))])
+
+
+def _numbers(runs: Sequence[Run]) -> dict[Node, int]:
+    found = dict.fromkeys(run.node for run in runs if run.node is not None)
+    return {node: number for number, node in enumerate(found)}
+
+
+def _listed(rows: Iterable[tuple[int, ...]], names: Sequence[str]) -> exp.Select:
+    """Rows of whole numbers.
+
+    They travel as one text: a literal for each number would be most of the statement.
+    """
+    text = " ".join(":".join(map(str, row)) for row in rows)
     split = exp.Split(this=exp.Literal.string(text), expression=exp.Literal.string(" "))
-    rows = exp.Select(expressions=[alias(exp.Explode(this=split), _RUN)])
-    names = [UNIT, FIRST, LAST, *(level(n) for n in range(len(listed[0]) - 3))]
+    parted = exp.Select(expressions=[alias(exp.Explode(this=split), _RUN)])
     parts = [
         alias(
             bigint(
@@ -147,7 +172,7 @@ def assigned(runs: Iterable[Run]) -> exp.Select:
         )
         for place, name in enumerate(names, start=1)
     ]
-    return exp.Select(expressions=parts).from_(nested(rows, "runs"), copy=False)
+    return exp.Select(expressions=parts).from_(nested(parted, "runs"), copy=False)
 
 
 def published(
@@ -174,6 +199,7 @@ def published(
         exp.select(*(alias(value, name) for name, value in values.items()))
         .from_(named(table(RECORDS), RECORD))
         .join(table(ASSIGNED), on=_own_run())
+        .join(table(NODES), on=exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES)))
     )
     for item in recodes.values():
         if not item.is_original:
@@ -183,6 +209,7 @@ def published(
     order = [name for name in columns if name not in by]
     query = query.with_(_quoted(RECORDS), as_=_placed(source, by, order))
     query = query.with_(_quoted(ASSIGNED), as_=assigned(runs))
+    query = query.with_(_quoted(NODES), as_=nodes(runs))
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
 
 

@@ -50,11 +50,35 @@ SNAPSHOTS = [
             CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
             CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
             CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
-            CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "level_0",
-            CAST(SPLIT_PART("run", ':', 5) AS BIGINT) AS "level_1"
-        FROM (SELECT UNNEST(STR_SPLIT('0:0:0:0:1 0:1:2:1:0', ' ')) AS "run") AS "runs"
+            CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
+        FROM (SELECT UNNEST(STR_SPLIT('0:0:0:0 0:1:2:1', ' ')) AS "run") AS "runs"
         """,
-        [(0, 0, 0, 0, 1), (0, 1, 2, 1, 0)],
+        [(0, 0, 0, 0), (0, 1, 2, 1)],
+    ),
+    Snapshot(
+        "assigned, without records that are dropped",
+        local.assigned([Run(0, 0, 0, None), Run(0, 1, 2, (1, 0))]),
+        """
+        SELECT
+            CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
+            CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
+            CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
+            CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
+        FROM (SELECT UNNEST(STR_SPLIT('0:1:2:0', ' ')) AS "run") AS "runs"
+        """,
+        [(0, 1, 2, 0)],
+    ),
+    Snapshot(
+        "nodes",
+        local.nodes(RUNS),
+        """
+        SELECT
+            CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "node",
+            CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "level_0",
+            CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "level_1"
+        FROM (SELECT UNNEST(STR_SPLIT('0:0:1 1:1:0', ' ')) AS "run") AS "runs"
+        """,
+        [(0, 0, 1), (1, 1, 0)],
     ),
     Snapshot(
         "published",
@@ -81,18 +105,23 @@ SNAPSHOTS = [
                 CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
                 CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
                 CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
-                CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "level_0",
-                CAST(SPLIT_PART("run", ':', 5) AS BIGINT) AS "level_1"
+                CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
             FROM (
-                SELECT UNNEST(STR_SPLIT('0:0:0:0:1 0:1:2:1:0 1:0:0:1:0 2:0:0:0:1', ' ')) AS "run"
+                SELECT UNNEST(STR_SPLIT('0:0:0:0 0:1:2:1 1:0:0:1 2:0:0:0', ' ')) AS "run"
             ) AS "runs"
+        ), "sqlanon_nodes" AS (
+            SELECT
+                CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "node",
+                CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "level_0",
+                CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "level_1"
+            FROM (SELECT UNNEST(STR_SPLIT('0:0:1 1:1:0', ' ')) AS "run") AS "runs"
         )
         SELECT
-            CASE "sqlanon_assigned"."level_0"
+            CASE "sqlanon_nodes"."level_0"
                 WHEN 0 THEN CAST("record"."age" AS TEXT)
                 WHEN 1 THEN "age labels"."label_1"
             END AS "age",
-            CASE "sqlanon_assigned"."level_1"
+            CASE "sqlanon_nodes"."level_1"
                 WHEN 0 THEN CAST("record"."sex" AS TEXT)
                 WHEN 1 THEN "sex labels"."label_1"
             END AS "sex",
@@ -102,6 +131,7 @@ SNAPSHOTS = [
             ON "record"."sqlanon_unit" = "sqlanon_assigned"."sqlanon_unit"
             AND "record"."sqlanon_position"
                 BETWEEN "sqlanon_assigned"."first" AND "sqlanon_assigned"."last"
+        JOIN "sqlanon_nodes" ON "sqlanon_assigned"."node" = "sqlanon_nodes"."node"
         JOIN (
             SELECT "value", '*' AS "label_1"
             FROM (SELECT DISTINCT "age" AS "value" FROM "people") AS "held"
