@@ -30,10 +30,13 @@ from numpy.typing import NDArray
 from sqlanon.errors import PolicyError
 from sqlanon.patterned import Parts, Patterned
 from sqlanon.search.patterns import LEFT, Placed, instance_keys
+from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+MOST_PLACES = 5_000_000
+"""Rows times patterns beyond which neither the memory nor the time of a program is in reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,15 @@ def optimal(table: Patterned, first: Placed, seconds: float | None) -> Parts:
         seconds: After which the best so far is returned; None for no limit.
 
     Raises:
-        PolicyError: There is no solver.
+        PolicyError: There is no solver, or the program would be too large.
     """
     refuse_without_solver()
+    rows, patterns = len(table.rows.sizes), len(table.nodes)
+    if rows * patterns > MOST_PLACES:
+        raise PolicyError(
+            f"{counted(rows, 'distinct row')} by {counted(patterns, 'pattern')} are too many for "
+            "pattern-exact; give fewer patterns, or use pattern-greedy"
+        )
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     places = places_of(table)
     parts = components(places, len(table.rows.sizes))

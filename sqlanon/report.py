@@ -240,6 +240,10 @@ class Report:
 
     def _found_text(self) -> str:
         candidates = self.search.get("candidates", 0)
+        if "used_patterns" in self.search:
+            classes = counted(self.search["row_types"], "class", "classes")
+            used = self.search["used_patterns"]
+            return f"{self.method}: {classes} by {used:,} of {counted(candidates, 'pattern')}"
         if self.records_per_level:
             clusters = counted(self.search["clusters"], "cluster")
             return f"{self.method}: {clusters} from {counted(candidates, 'candidate')}"
@@ -273,7 +277,8 @@ class Report:
     def _ratio_text(self) -> str:
         if self.lower_bound is None:
             return ""
-        least = f" (no recoding that satisfies k loses less than {figure(self.lower_bound)}"
+        every = "choice of these patterns" if "used_patterns" in self.search else "recoding"
+        least = f" (no {every} that satisfies k loses less than {figure(self.lower_bound)}"
         if not self.lower_bound:
             return f"{least})"
         return f"{least}; {self.loss[key(self.loss_name)] / self.lower_bound:.3g} times that)"

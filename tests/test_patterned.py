@@ -124,6 +124,9 @@ def test_exact_loses_what_it_proves(people):
     report, _ = published(people, policy_of(), "all", "pattern-exact", loss="suppressed-cells")
     assert report.search["proven"]
     assert report.lower_bound == report.loss["suppressed_cells"]
+    text = report.to_text()
+    assert text.startswith("pattern-exact: 4 classes by 2 of 8 patterns\n")
+    assert "no choice of these patterns that satisfies k loses less than" in text
 
 
 def test_exact_takes_no_model_beyond_k(people):
@@ -135,6 +138,12 @@ def test_exact_takes_no_model_beyond_k(people):
 def test_exact_says_how_to_install_its_solver(people, monkeypatch):
     monkeypatch.setattr("sqlanon.exact.find_spec", lambda _: None)
     with pytest.raises(PolicyError, match=r"pip install 'sqlanon\[exact\]'"):
+        sqlanon.plan(people, "people", policy_of(), method="pattern-exact", patterns="all")
+
+
+def test_exact_refuses_a_program_that_would_not_fit(people, monkeypatch):
+    monkeypatch.setattr("sqlanon.exact.MOST_PLACES", 63)
+    with pytest.raises(PolicyError, match="8 distinct rows by 8 patterns are too many"):
         sqlanon.plan(people, "people", policy_of(), method="pattern-exact", patterns="all")
 
 
