@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 STDLIB_ONLY = {
-    "cautions", "codes", "documents", "errors", "hierarchy", "loss", "masks", "measures", "objective",
-    "policy", "privacy", "reading", "recoding", "reidentification", "release", "report", "results",
+    "cautions", "codes", "documents", "errors", "hierarchy", "loss", "masks", "measures",
+    "objective", "policy", "privacy", "reading", "recoding", "reidentification", "release", "report", "results",
     "roles", "rules", "separation", "tree", "wording",
 }  # fmt: skip
 HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer"}
