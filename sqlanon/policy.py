@@ -295,7 +295,7 @@ class Policy:
         """Reads a policy from the keys of `policy.toml`.
 
         Args:
-            document: The keys; `method`, `loss` and `patterns` are no part of a policy and left out.
+            document: The keys; `method`, `loss` and `patterns` are no part of a policy.
             folder: Where relative paths of hierarchy files start.
 
         Raises:

@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 STDLIB_ONLY = {
     "cautions", "codes", "documents", "errors", "hierarchy", "loss", "masks", "measures",
-    "objective", "policy", "privacy", "reading", "recoding", "reidentification", "release", "report", "results",
-    "roles", "rules", "separation", "tree", "wording",
+    "objective", "policy", "privacy", "reading", "recoding", "reidentification", "release",
+    "report", "results", "roles", "rules", "separation", "tree", "wording",
 }  # fmt: skip
 HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer"}
 ALLOWED = {"search": {"numpy"}, "query": {"sqlglot"}, "engine": {"duckdb", "pyarrow", "sqlglot"}}
