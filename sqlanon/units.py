@@ -58,7 +58,8 @@ def units_of(engine: Engine, subject: Subject, encoded: Encoded, policy: Policy)
     table = engine.temporary("units")
     engine.run(create_temporary(table, local.units(subject.table, by)))
     words = encoded.layout.words
-    own = {local.UNIT: Carried(local.UNIT), COUNT: Carried(SIZE)}
+    unit, size = local.free(local.UNIT, by), local.free(SIZE, by)
+    own = {local.UNIT: Carried(unit), COUNT: Carried(size)}
     query = encode.encoded(table, encoded.maps, set(subject.nullable), words, own | carried)
     rows = engine.fetch(query.order_by(exp.Ordered(this=column(local.UNIT))))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)

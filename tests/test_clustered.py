@@ -155,6 +155,29 @@ def people():
         yield connection
 
 
+@pytest.mark.parametrize("method", COVERS)
+@pytest.mark.parametrize("name", ["size", "Size", "sqlanon_unit", "sqlanon_position", "records"])
+def test_columns_may_be_called_like_ours(people, method, name):
+    people.execute("CREATE TABLE other AS SELECT q0, job, length(job) + 0.5 AS kept FROM people")
+    people.execute(f'ALTER TABLE other RENAME q0 TO "{name}"')
+    people.execute("ALTER TABLE other RENAME kept TO sqlanon_unit_")
+    policy = Policy(
+        {name: Hierarchy.from_rows(SEX)},
+        sensitive=["job"],
+        models=[KAnonymity(2), LDiversity(2)],
+        keep=["sqlanon_unit_"],
+    )
+    report = sqlanon.anonymize(people, "other", policy, method=method, into="released")
+    expected = sqlanon.plan(
+        people,
+        "people",
+        policy_of([SEX], ["q0"], 2, [1.0], sensitive=["job"], models=[LDiversity(2)]),
+        method=method,
+    )
+    assert report.loss["lm"] == expected.report.loss["lm"]
+    assert report.lower_bound == expected.report.lower_bound
+
+
 def test_a_plan_survives_a_file_and_publishes_the_same(people, tmp_path):
     policy = policy_of([SEX], ["q0"], 2, [1.0], keep=["job"])
     plan = sqlanon.plan(people, "people", policy, method="direct-cover")

@@ -39,19 +39,29 @@ def label(at: int) -> str:
     return f"label_{at}"
 
 
+def free(name: str, taken: Iterable[str]) -> str:
+    """The name of a column of ours that none of the table's has, whatever case it is spelt in."""
+    others = {other.lower() for other in taken}
+    while name.lower() in others:
+        name += "_"
+    return name
+
+
 def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
     """One row per unit: its values, UNIT (from 0, in their order) and SIZE [records].
+
+    Both of these under a `free` name.
 
     Args:
         source: The table.
         by: The columns that tell units apart.
     """
     values = [column(name) for name in by]
-    grouped = exp.select(*values, alias(bigint(count_all()), SIZE)).from_(source.copy())
+    size = alias(bigint(count_all()), free(SIZE, by))
+    grouped = exp.select(*values, size).from_(source.copy())
     grouped = grouped.group_by(*(value.copy() for value in values))
-    return exp.Select(expressions=[exp.Star(), _numbered(exp.RowNumber(), by, UNIT)]).from_(
-        nested(grouped, "grouped"), copy=False
-    )
+    unit = _numbered(exp.RowNumber(), by, free(UNIT, by))
+    return exp.Select(expressions=[exp.Star(), unit]).from_(nested(grouped, "grouped"), copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +205,11 @@ def published(
         name: recodes[name].published(value) if name in recodes else value
         for name, value in columns.items()
     }
+    needed = list(dict.fromkeys([*by, *columns]))
     query = (
         exp.select(*(alias(value, name) for name, value in values.items()))
         .from_(named(table(RECORDS), RECORD))
-        .join(table(ASSIGNED), on=_own_run())
+        .join(table(ASSIGNED), on=_own_run(needed))
         .join(table(NODES), on=exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES)))
     )
     for item in recodes.values():
@@ -207,25 +218,31 @@ def published(
             same = same_value(column(item.name, RECORD), column(VALUE, relation), nullable=True)
             query = query.join(nested(item.labels.copy(), relation), on=same)
     order = [name for name in columns if name not in by]
-    query = query.with_(_quoted(RECORDS), as_=_placed(source, by, order))
+    query = query.with_(_quoted(RECORDS), as_=_placed(source, needed, by, order))
     query = query.with_(_quoted(ASSIGNED), as_=assigned(runs))
     query = query.with_(_quoted(NODES), as_=nodes(runs))
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
 
 
-def _own_run() -> exp.Expr:
-    unit = exp.EQ(this=column(UNIT, RECORD), expression=column(UNIT, ASSIGNED))
+def _own_run(needed: Sequence[str]) -> exp.Expr:
+    unit = exp.EQ(this=column(free(UNIT, needed), RECORD), expression=column(UNIT, ASSIGNED))
     within = exp.Between(
-        this=column(POSITION, RECORD), low=column(FIRST, ASSIGNED), high=column(LAST, ASSIGNED)
+        this=column(free(POSITION, needed), RECORD),
+        low=column(FIRST, ASSIGNED),
+        high=column(LAST, ASSIGNED),
     )
     return exp.and_(unit, within)
 
 
-def _placed(source: exp.Table, by: Sequence[str], order: Sequence[str]) -> exp.Select:
+def _placed(
+    source: exp.Table, needed: Sequence[str], by: Sequence[str], order: Sequence[str]
+) -> exp.Select:
     """The records with their UNIT, and their POSITION within it by what else is published."""
-    unit = _numbered(exp.DenseRank(), by, UNIT)
-    position = _numbered(exp.RowNumber(), order or by[:1], POSITION, within=by)
-    return exp.Select(expressions=[exp.Star(), unit, position]).from_(source.copy(), copy=False)
+    unit = _numbered(exp.DenseRank(), by, free(UNIT, needed))
+    within = free(POSITION, needed)
+    position = _numbered(exp.RowNumber(), order or by[:1], within, within=by)
+    held = [column(name) for name in needed]
+    return exp.Select(expressions=[*held, unit, position]).from_(source.copy(), copy=False)
 
 
 def _numbered(

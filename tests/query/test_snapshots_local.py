@@ -94,7 +94,7 @@ SNAPSHOTS = [
         ),
         """
         WITH "sqlanon_records" AS (
-            SELECT *,
+            SELECT "age", "sex", "zip",
                 CAST(DENSE_RANK() OVER (ORDER BY "age", "sex") - 1 AS BIGINT) AS "sqlanon_unit",
                 CAST(
                     ROW_NUMBER() OVER (PARTITION BY "age", "sex" ORDER BY "zip") - 1 AS BIGINT
