@@ -76,6 +76,8 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
         output.say(run, f"plan saved as {written.save}")
     if not written.sql:
         output.show(run, found.to_dict(), found.to_text)
+        if not found.report.holds:
+            raise typer.Exit(1)
         return
     statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
     if run.as_json:
