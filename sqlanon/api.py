@@ -7,20 +7,20 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from sqlanon.checking import check_table
 from sqlanon.engine.source import Limits, OpenedSource, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.masks import Patterns
-from sqlanon.options import BLOCK_RECORDS
 from sqlanon.policy import Policy
 from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
 
 if TYPE_CHECKING:
     from sqlanon.bounding import BoundReport
     from sqlanon.listing import MiningReport
+    from sqlanon.masks import Patterns
     from sqlanon.measuring import MeasureReport
+    from sqlanon.options import Options
     from sqlanon.plans import Plan
     from sqlanon.publishing import Target
     from sqlanon.reidentification import RiskReport
@@ -29,6 +29,24 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 Policies = Policy | Callable[[Sequence[str]], Policy]
 Confirm = Callable[["Plan"], object]
+_LIMITS = frozenset(Limits.__annotations__)
+
+
+class Settings(Limits, total=False):
+    """The arguments of `Options` and `Resources`: see `plan`."""
+
+    method: str
+    loss: str
+    minimal_nodes: bool
+    time_limit: float | None
+    candidates: str
+    beta: float | None
+    refine: bool
+    block_records: int
+    seed: int
+    suppress_uncovered: bool
+    patterns: Patterns | None
+    progress: Progress | None
 
 
 def check(
@@ -212,31 +230,16 @@ def bound(
             return bound_table(source.engine, source.table, settled, loss, progress)
 
 
-def plan(
-    connection: Any,
-    table: Any,
-    policy: Policies,
-    *,
-    method: str = "auto",
-    loss: str = "lm",
-    minimal_nodes: bool = False,
-    time_limit: float | None = None,
-    candidates: str = "closed",
-    beta: float | None = None,
-    refine: bool = True,
-    block_records: int = BLOCK_RECORDS,
-    seed: int = 0,
-    suppress_uncovered: bool = False,
-    patterns: Patterns | None = None,
-    progress: Progress | None = None,
-    **resources: Unpack[Limits],
-) -> Plan:
+def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
     """Finds the recoding of least loss; writes nothing but temporary tables.
 
     Args:
         connection: As for `check`.
         table: As for `check`.
         policy: What the published table must satisfy, or a function as for `check`.
+        settings: How to search, and the resources of `check`; everything has a default.
+
+    Settings:
         method: `auto`, `incognito` (full-domain generalization, proven optimal), `set-cover` or
             `direct-cover` (every record to the nodes of its cluster), `pattern-greedy` or
             `pattern-exact` (every record to one of the patterns).
@@ -257,7 +260,7 @@ def plan(
             `[["age", "sex"], ["zip@2"]]`, or rules: `all`, `at most 3 suppressed`, `zip never with
             birth date`.
         progress: Called with a line that says how far the search is.
-        resources: As for `check`.
+        threads, memory_limit, temp_directory: As for `check`.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
@@ -266,25 +269,11 @@ def plan(
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
     loading = Thread(target=import_module, args=("sqlanon.leveled",))
     loading.start()
-    with open_source(connection, table, read_only=True, **resources) as source:
+    with open_source(connection, table, read_only=True, **_limits(settings)) as source:
         loading.join()
-        from sqlanon.options import Options
         from sqlanon.planning import make_plan
 
-        options = Options(
-            method=method,
-            loss=loss,
-            minimal_nodes=minimal_nodes,
-            time_limit=time_limit,
-            progress=progress,
-            candidates=candidates,
-            beta=beta,
-            refine=refine,
-            block_records=block_records,
-            seed=seed,
-            suppress_uncovered=suppress_uncovered,
-            patterns=patterns,
-        )
+        options = _options(settings)
         settled = _settled(source, policy)
         with source.engine.transaction():
             return make_plan(source.engine, source.table, settled, options)
@@ -346,20 +335,8 @@ def anonymize(
     in_place: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
-    method: str = "auto",
-    loss: str = "lm",
-    minimal_nodes: bool = False,
-    time_limit: float | None = None,
-    candidates: str = "closed",
-    beta: float | None = None,
-    refine: bool = True,
-    block_records: int = BLOCK_RECORDS,
-    seed: int = 0,
-    suppress_uncovered: bool = False,
-    patterns: Patterns | None = None,
-    progress: Progress | None = None,
     confirm: Confirm | None = None,
-    **resources: Unpack[Limits],
+    **settings: Unpack[Settings],
 ) -> Report:
     """Plans and applies in one transaction: `plan` and `apply` in one call.
 
@@ -371,46 +348,21 @@ def anonymize(
         in_place: As for `apply`.
         output: As for `apply`.
         overwrite: As for `apply`.
-        method: As for `plan`.
-        loss: As for `plan`.
-        minimal_nodes: As for `plan`.
-        time_limit: As for `plan`.
-        candidates: As for `plan`.
-        beta: As for `plan`.
-        refine: As for `plan`.
-        block_records: As for `plan`.
-        seed: As for `plan`.
-        suppress_uncovered: As for `plan`.
-        patterns: As for `plan`.
-        progress: As for `plan`.
         confirm: As for `apply`.
-        resources: As for `check`.
+        settings: As for `plan`.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.options import Options
     from sqlanon.planning import make_plan
     from sqlanon.publishing import Target, refuse_target
 
     file = None if output is None else Path(output)
-    options = Options(
-        method=method,
-        loss=loss,
-        minimal_nodes=minimal_nodes,
-        time_limit=time_limit,
-        progress=progress,
-        candidates=candidates,
-        beta=beta,
-        refine=refine,
-        seed=seed,
-        suppress_uncovered=suppress_uncovered,
-        patterns=patterns,
-    )
-    target = Target(into, in_place, file, overwrite, resources, confirm)
-    with open_source(connection, table, read_only=file is not None, **resources) as source:
+    options, limits = _options(settings), _limits(settings)
+    target = Target(into, in_place, file, overwrite, limits, confirm)
+    with open_source(connection, table, read_only=file is not None, **limits) as source:
         _refuse_lost(source, target)
         settled = _settled(source, policy)
         settled.check_columns(list(source.engine.columns(source.table)), publish=True)
@@ -418,6 +370,19 @@ def anonymize(
             refuse_target(source.engine, source.table, target)
             found = make_plan(source.engine, source.table, settled, options, fingerprinted=False)
             return _publish(source, found, target)
+
+
+def _options(settings: Settings) -> Options:
+    """How to search, of all settings."""
+    from sqlanon.options import Options
+
+    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
+    return Options(**search)
+
+
+def _limits(settings: Settings) -> Limits:
+    """What a database may use, of all settings."""
+    return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
 
 
 def _settled(source: OpenedSource, policy: Policies) -> Policy:

@@ -96,6 +96,18 @@ def test_blocks_are_covered_each_on_its_own(case, method, most):
     assert matched(trees, records, rows)
 
 
+@pytest.mark.parametrize("method", COVERS)
+def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
+    """Two f and two m can each be a block; NULL goes with one of them."""
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
+    settings = {"method": method, "block_records": 3}
+    plan = sqlanon.plan(people, "people", policy, **settings)
+    report = sqlanon.anonymize(people, "people", policy, **settings, into="released")
+    assert (report.loss, report.notes) == (plan.report.loss, plan.report.notes)
+    assert report.lower_bound is None
+    assert any(note.startswith("the table was cut into 2 blocks") for note in report.notes)
+
+
 def matched(trees, records, rows):
     """Whether each published row can be given a record of its own that it generalizes."""
     paths = [{row[0]: set(row) for row in tree} for tree in trees]
