@@ -65,6 +65,9 @@ def run(words: Sequence[str]) -> None:
     """Runs the program on these words and ends the process with its exit code."""
     # Syntax trees are many small objects; the default threshold costs a plan a tenth of its time.
     gc.set_threshold(200_000)
+    # Nothing here multiplies matrices, and the waiting threads of numpy's library take a core from
+    # the database while a short command starts.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     open_streams()
     code = INTERRUPTED
     try:
