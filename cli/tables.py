@@ -25,7 +25,7 @@ from .policies import PolicyMaker, policy_document, search_settings
 
 if TYPE_CHECKING:
     from sqlanon.plans import Plan
-    from sqlanon.report import Report
+    from sqlanon.report import CheckReport, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,7 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     report = sqlanon.check(given.source, given.table, maker, **run.resources)
     output.timings(run, {"check": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)
-    if not report.holds:
-        raise typer.Exit(1)
+    _leave_unless_it_holds(report)
 
 
 def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) -> None:
@@ -76,14 +75,13 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
         output.say(run, f"plan saved as {written.save}")
     if not written.sql:
         output.show(run, found.to_dict(), found.to_text)
-        if not found.report.holds:
-            raise typer.Exit(1)
-        return
-    statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
-    if run.as_json:
-        output.show(run, {**found.to_dict(), "sql": statement}, str)
     else:
-        output.write(f"{statement};")
+        statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
+        if run.as_json:
+            output.show(run, {**found.to_dict(), "sql": statement}, str)
+        else:
+            output.write(f"{statement};")
+    _leave_unless_it_holds(found.report)
 
 
 def apply(
@@ -134,6 +132,7 @@ def anonymize(
         found = _planned(given, wanted, run, complete=True)
         output.say(run, "dry run: nothing is written")
         output.show(run, found.to_dict(), found.to_text)
+        _leave_unless_it_holds(found.report)
         return
     confirm = _settle_target(target, run)
     how, maker = _settled(wanted, run)
@@ -191,11 +190,15 @@ def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = 
     return found
 
 
+def _leave_unless_it_holds(report: CheckReport | Report) -> None:
+    if not report.holds:
+        raise typer.Exit(1)
+
+
 def _publish(report: Report, run: RunOptions) -> None:
     output.timings(run, report.seconds, report.search)
     output.show(run, report.to_dict(), report.to_text)
-    if not report.holds:
-        raise typer.Exit(1)
+    _leave_unless_it_holds(report)
 
 
 def _check_target(target: TargetOptions) -> None:

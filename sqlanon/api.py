@@ -230,6 +230,11 @@ def bound(
             return bound_table(source.engine, source.table, settled, loss, progress)
 
 
+def _load_search() -> None:
+    for name in ("leveled", "planning"):
+        import_module(f"sqlanon.{name}")
+
+
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
     """Finds the recoding of least loss; writes nothing but temporary tables.
 
@@ -267,7 +272,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
-    loading = Thread(target=import_module, args=("sqlanon.leveled",))
+    loading = Thread(target=_load_search)
     loading.start()
     with open_source(connection, table, read_only=True, **_limits(settings)) as source:
         loading.join()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlanon.errors import PolicyError
 from sqlanon.loss import checked_loss
-from sqlanon.masks import Masks, Patterns
 from sqlanon.recoding import Recoding
 from sqlanon.report import Report
+
+if TYPE_CHECKING:
+    from sqlanon.masks import Masks, Patterns
 
 LOCAL_METHODS = ("set-cover", "direct-cover")
 PATTERN_METHODS = ("pattern-greedy", "pattern-exact")
@@ -75,7 +78,11 @@ class Options:
     @property
     def masks(self) -> Masks | None:
         """The patterns that are asked for."""
-        return None if self.patterns is None else Masks.of(self.patterns)
+        if self.patterns is None:
+            return None
+        from sqlanon.masks import Masks  # the other methods do not need it
+
+        return Masks.of(self.patterns)
 
     def _check_cover(self) -> None:
         if self.candidates not in CANDIDATES:

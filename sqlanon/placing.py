@@ -11,11 +11,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.policy import Policy
 from sqlanon.query.encode import confused
 from sqlanon.query.places import MOST_PLACES, distinct_roughly
-from sqlanon.recoding import Clusters, Recoding
-
-MANY_RECORDS = 100_000
-"""Fewer are sorted in no time, and their statement had better be short."""
-
+from sqlanon.recoding import Node
 
 WIDEST_KEY = 32
 """Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
@@ -31,9 +27,7 @@ _WIDTHS = {
 _PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, WIDEST_KEY + 1
 
 
-def few_labels(
-    engine: Engine, subject: Subject, policy: Policy, recoding: Recoding
-) -> tuple[str, ...]:
+def few_labels(engine: Engine, subject: Subject, policy: Policy, recoding: Node) -> tuple[str, ...]:
     """Columns that records had better be sorted by the places of: none, or all that are long.
 
     These are the quasi-identifiers that are generalized or are text, and all other published text
@@ -46,8 +40,6 @@ def few_labels(
         policy: Which columns are published.
         recoding: How they are published.
     """
-    if isinstance(recoding, Clusters) or subject.records < MANY_RECORDS:
-        return ()
     levels = dict(zip(subject.names, recoding, strict=True))
     heights = {tree.column: tree.height for tree in subject.trees}
     constant = {name for name, level in levels.items() if level == heights[name]}

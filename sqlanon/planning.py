@@ -13,13 +13,15 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.measures import refuse_inapplicable
 from sqlanon.options import LOCAL_METHODS, PATTERN_METHODS, Decided, Options
-from sqlanon.placing import few_labels
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import create_temporary
-from sqlanon.recoding import Clusters
+from sqlanon.recoding import Clusters, Recoding
 from sqlanon.report import Report
+
+MANY_RECORDS = 100_000
+"""Fewer are sorted in no time, and their statement had better be short."""
 
 
 def make_plan(
@@ -65,7 +67,7 @@ def make_plan(
         enumerated=enumerated(engine, table),
         recoding=decided.recoding,
         rounds=decided.rounds,
-        few=few_labels(engine, subject, policy, decided.recoding),
+        few=_few(engine, subject, policy, decided.recoding),
         report=decided.report,
         fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
         if fingerprinted
@@ -73,7 +75,7 @@ def make_plan(
     )
     report = plan.report
     if isinstance(plan.recoding, Clusters):
-        from sqlanon.clustered import expected_report
+        from sqlanon.localized import expected_report
 
         report = expected_report(engine, plan, table)
     elif fingerprinted or policy.entity:
@@ -98,6 +100,15 @@ def _decide(engine: Engine, subject: Subject, policy: Policy, options: Options) 
     from sqlanon.leveled import decide as decide_node
 
     return decide_node(engine, subject, policy, options)
+
+
+def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:
+    """The columns that records had better be sorted by the places of."""
+    if isinstance(recoding, Clusters) or subject.records < MANY_RECORDS:
+        return ()
+    from sqlanon.placing import few_labels  # small tables do not need it
+
+    return few_labels(engine, subject, policy, recoding)
 
 
 def _resolved(engine: Engine, policy: Policy) -> Policy:

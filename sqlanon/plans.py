@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -15,12 +15,14 @@ from sqlglot.dialects.dialect import Dialect
 from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
-from sqlanon.query import local, recode
+from sqlanon.query import recode
 from sqlanon.query.names import column
-from sqlanon.query.places import ByPlace
 from sqlanon.query.suppression import Suppression
 from sqlanon.recoding import Clusters, Node, Recoding
 from sqlanon.report import SCHEMA_VERSION, Report
+
+if TYPE_CHECKING:
+    from sqlanon.query.places import ByPlace
 
 Fingerprint = tuple[int, str]
 MOST_ROUNDS = 1000
@@ -104,8 +106,12 @@ class Plan:
         """
         self.policy.check_columns(list(self.columns), publish=True)
         columns = self.policy.published(list(self.columns))
-        by_place = ByPlace(self.few) if dialect == "duckdb" else None
-        return self.recoded(columns, source or self.source, by_place=by_place)
+        source = source or self.source
+        if not self.few or dialect != "duckdb":
+            return self.recoded(columns, source)
+        from sqlanon.query.places import ByPlace  # small tables do not need it
+
+        return self.recoded(columns, source, by_place=ByPlace(self.few))
 
     def recoded(
         self, columns: Sequence[str], source: exp.Table, *, by_place: ByPlace | None = None
@@ -133,6 +139,8 @@ class Plan:
     def _recoded_one_by_one(
         self, columns: Sequence[str], source: exp.Table, recoding: Clusters
     ) -> exp.Select:
+        from sqlanon.query import local  # recodings at one level do not need it
+
         attributes = self.policy.attributes
         bounds = zip(recoding.lowest, recoding.highest, strict=True)
         recodes = {

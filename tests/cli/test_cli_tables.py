@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import sys
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -251,6 +252,27 @@ def test_in_place_shows_the_plan_then_asks_then_applies_it(
     assert "incognito" not in said
     assert "[y/N]" in said
     assert run("check", database, *policy).code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["plan"], ["plan", "--json"], ["plan", "--sql"], ["anonymize", "--dry-run"]]
+)
+def test_plan_that_does_not_hold_is_shown_and_exits_with_1(
+    run, database, policy, monkeypatch, words
+):
+    import sqlanon.planning
+
+    make_plan = sqlanon.planning.make_plan
+
+    def violated(*given, **how):
+        found = make_plan(*given, **how)
+        models = tuple(replace(result, holds=False) for result in found.report.models)
+        return replace(found, report=replace(found.report, models=models))
+
+    monkeypatch.setattr(sqlanon.planning, "make_plan", violated)
+    outcome = run(words[0], database, *policy, *words[1:])
+    assert outcome.code == 1
+    assert outcome.out
 
 
 def test_in_place_searches_once(at_terminal, database, policy, monkeypatch):
