@@ -10,9 +10,10 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.binding import bind
-from sqlanon.clustered import candidates_of, encoded_problem, plain, refuse_unsuited
+from sqlanon.clustered import candidates_of, encoded_problem
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.localized import plain, refuse_unsuited
 from sqlanon.loss import CELL_LOSSES
 from sqlanon.options import Options
 from sqlanon.policy import Policy
@@ -100,12 +101,12 @@ def bound_table(
     refuse_unsuited(subject, own)
     options = Options("set-cover", loss, progress=progress)
     with engine.workspace():
-        encoded, _, problem, costs = encoded_problem(engine, subject, own, options)
-        candidates = candidates_of(engine, subject, encoded, problem, options)
+        read, problem = encoded_problem(engine, subject, own, options)
+        candidates = candidates_of(engine, subject, read.encoded, problem, options)
     least = lower_bound(problem, candidates)
     return BoundReport(
         loss,
-        costs.loss(least, subject.records),
+        read.costs.loss(least, subject.records),
         policy.k,
         subject.records,
         len(candidates),

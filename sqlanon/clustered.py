@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlglot import exp
 
 from sqlanon.binding import Subject
-from sqlanon.cautions import policy_notes
-from sqlanon.checking import demanded_results, model_results
-from sqlanon.encoding import Encoded, encode_subject
+from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
-from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.localized import Coded, Outcome, coded, demands_of, refuse_unsuited, report_of
 from sqlanon.loss import CellCosts
-from sqlanon.measuring import Wanted as WantedMeasures
-from sqlanon.measuring import measure_release
 from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
-from sqlanon.plans import Plan
 from sqlanon.policy import Policy
-from sqlanon.privacy import KAnonymity
-from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Clusters, Run
-from sqlanon.report import ClassStatistics, Report, key
 from sqlanon.search.blocks import cut
 from sqlanon.search.bound import lower_bound
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.clusters import Clusters as Found
 from sqlanon.search.cover import exhaustive_cover, set_cover, within
-from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.search.demands import Demands
 from sqlanon.search.direct import direct_cover, published_direct_cover
 from sqlanon.search.refine import Effort, refine
 from sqlanon.search.taxonomy import Taxonomy
-from sqlanon.units import Units, block_of, expanded, units_of
+from sqlanon.units import Units, block_of, expanded
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
@@ -54,17 +45,13 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
         UnsatisfiableError: No clusters satisfy the policy.
     """
     refuse_unsuited(subject, policy)
-    encoded, units, problem, costs = encoded_problem(engine, subject, policy, options)
+    read, problem = encoded_problem(engine, subject, policy, options)
     encoded_at = time.monotonic()
-    found = clustered(engine, subject, encoded, problem, options)
+    found = clustered(engine, subject, read.encoded, problem, options)
     searched_at = time.monotonic()
     levels = [taxonomy.level for taxonomy in problem.taxonomies]
-    recoding = recoded(units, found.nodes, subject, levels)
-    report = replace(
-        _report(subject, policy, options.loss, costs, found),
-        method=options.method,
-        records_per_level=per_level(subject, recoding),
-    )
+    recoding = recoded(read.units, found.nodes, subject, levels)
+    report = report_of(subject, policy, options, read.costs, found.outcome(policy, recoding))
     return Decided(recoding, report, encoded_at, searched_at)
 
 
@@ -90,45 +77,20 @@ class Clustered:
     candidates: int
     notes: tuple[str, ...] = ()
 
-
-def _report(
-    subject: Subject, policy: Policy, loss: str, costs: CellCosts, found: Clustered
-) -> Report:
-    """The report before the published rows are measured: method, levels and bound."""
-    statistics = ClassStatistics.of(Counter(found.sizes.tolist()).items())
-    return Report(
-        method="",
-        loss_name=loss,
-        loss={key(loss): costs.loss(found.cost, subject.records)},
-        lower_bound=None if found.bound is None else costs.loss(found.bound, subject.records),
-        levels={},
-        heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
-        records=subject.records,
-        suppressed_records=0,
-        suppressed_cells=0,
-        statistics=statistics,
-        models=model_results(policy, statistics),
-        search={
-            "candidates": found.candidates,
-            "clusters": len(found.sizes),
-            "proven": found.cost == found.bound,
-        },
-        notes=(*policy_notes(policy), *_unused(policy), *found.notes),
-    )
+    def outcome(self, policy: Policy, recoding: Clusters) -> Outcome:
+        """What is reported of them."""
+        search = {
+            "candidates": self.candidates,
+            "clusters": len(self.sizes),
+            "proven": self.cost == self.bound,
+        }
+        notes = (*_unused(policy), *self.notes)
+        return Outcome(recoding, self.sizes, self.cost, self.bound, search, notes)
 
 
 def _unused(policy: Policy) -> Iterator[str]:
     if policy.suppression_limit:
         yield "this method publishes every record; the suppression limit is not used"
-
-
-def per_level(subject: Subject, recoding: Clusters) -> dict[str, list[int]]:
-    """Records at each level, per quasi-identifier."""
-    counts = [[0] * (tree.height + 1) for tree in subject.trees]
-    for run in recoding.runs:
-        for column, level in zip(counts, run.node or (), strict=run.node is not None):
-            column[level] += run.last - run.first + 1
-    return dict(zip(subject.names, counts, strict=True))
 
 
 def clustered(
@@ -243,25 +205,18 @@ def candidates_of(
 
 def encoded_problem(
     engine: Engine, subject: Subject, policy: Policy, options: Options
-) -> tuple[Encoded, Units, Problem, CellCosts]:
-    """The table in codes, its units, what a search sees of it, and what cells cost."""
-    encoded = encode_subject(engine, subject, plain(policy))
-    units = units_of(engine, subject, encoded, policy)
-    costs = CellCosts.of(
-        options.loss, subject.trees, subject.weights, subject.records, encoded.counts
-    )
-    return encoded, units, problem_of(subject, policy, units, costs), costs
+) -> tuple[Coded, Problem]:
+    """The table in codes, and what a search sees of it."""
+    read = coded(engine, subject, policy, options.loss)
+    return read, problem_of(subject, policy, read.units, read.costs)
 
 
 def problem_of(subject: Subject, policy: Policy, units: Units, costs: CellCosts) -> Problem:
     """The table as a search sees it: a row of leaves per record, in the order of the units."""
     records = expanded(units.sizes)
-    every = tuple(
-        ValueDemand(place, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
-        for place, each in enumerate(units.attributes)
-        for model in each.models
-    )
-    demands = Demands(units.values[records], every) if every else None
+    demands = demands_of(units)
+    if demands is not None:
+        demands = replace(demands, values=units.values[records])
     return Problem(tuple(taxonomies(subject, costs)), units.leaves[records], policy.k, demands)
 
 
@@ -299,62 +254,3 @@ def recoded(units: Units, nodes: Numbers, subject: Subject, levels: Sequence[Num
             runs.append(Run(unit, first, first + count - 1, row[1:]))
             first += count
     return Clusters(tuple(runs), units.by[len(subject.names) :])
-
-
-def refuse_unsuited(subject: Subject, policy: Policy) -> None:
-    """Refuses what a recoding of single records cannot do.
-
-    Raises:
-        PolicyError: Levels that may not be exceeded, or persons to count.
-        HierarchyError: A label that stands for different nodes, since levels mix in the output.
-    """
-    capped = [
-        name
-        for name, tree, high in zip(subject.names, subject.trees, subject.high, strict=True)
-        if high < tree.height
-    ]
-    if capped:
-        raise PolicyError(
-            f"a cluster may need any level, so this method takes no highest level for "
-            f"{', '.join(map(repr, capped))}; leave max_level and level out, or use incognito"
-        )
-    if policy.entity is not None:
-        raise PolicyError(
-            f"this method counts records, not persons by {policy.entity!r}; use incognito"
-        )
-    faults = [
-        fault
-        for name, tree in zip(subject.names, subject.trees, strict=True)
-        for fault in tree.mixing_faults(
-            show_labels=subject.attributes[name].hierarchy.rows is not None
-        )
-    ]
-    if faults:
-        raise HierarchyError(faults)
-
-
-def plain(policy: Policy) -> Policy:
-    """The quasi-identifiers and k alone."""
-    k = [model for model in policy.models if isinstance(model, KAnonymity)]
-    return replace(policy, models=k, sensitive=(), entity=None)
-
-
-def expected_report(engine: Engine, plan: Plan, table: exp.Table) -> Report:
-    """The report with every measure of what a plan will publish, and its classes and models."""
-    policy = plan.policy
-    columns = list(dict.fromkeys([*policy.attributes, *policy.sensitive_attributes]))
-    rows = plan.recoded(columns, table)
-    rows.set("order", None)
-    with engine.workspace():
-        staged = engine.temporary("expected")
-        engine.run(create_temporary(staged, rows))
-        found = demanded_results(engine, staged, policy, columns)
-        measured = measure_release(engine, table, staged, policy, WantedMeasures())
-    return replace(
-        plan.report,
-        loss=measured.loss,
-        suppressed_cells=int(measured.loss["suppressed_cells"]),
-        statistics=found.statistics,
-        models=found.models,
-        notes=(*plan.report.notes, *measured.notes),
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -12,22 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
-from sqlanon.cautions import policy_notes
-from sqlanon.checking import model_results
-from sqlanon.clustered import per_level, plain, refuse_unsuited
-from sqlanon.encoding import Encoded, encode_subject
+from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.localized import Outcome, coded, demands_of, refuse_unsuited, report_of
 from sqlanon.loss import CellCosts
 from sqlanon.masks import MaskColumn
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
 from sqlanon.privacy import TCloseness
 from sqlanon.recoding import Clusters, Node, Run
-from sqlanon.report import ClassStatistics, Report, key
-from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.search.patterns import LEFT, Rows, greedy, pattern_order
-from sqlanon.units import Units, units_of
+from sqlanon.units import Units
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
@@ -121,19 +116,15 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
             "pattern-exact proves the optimum for k alone; use pattern-greedy for l and t"
         )
     nodes = asked_nodes(subject, options)
-    encoded = encode_subject(engine, subject, plain(policy))
-    units = units_of(engine, subject, encoded, policy)
-    costs = CellCosts.of(
-        options.loss, subject.trees, subject.weights, subject.records, encoded.counts
-    )
-    table = patterned(subject, policy, encoded, units, (nodes, costs))
+    read = coded(engine, subject, policy, options.loss)
+    table = patterned(subject, policy, read.encoded, read.units, (nodes, read.costs))
     encoded_at = time.monotonic()
     parts = found_parts(table, policy, options)
     finished = finish(table, parts, policy)
     searched_at = time.monotonic()
-    recoding = recoded(units, parts, finished, subject)
-    report = _report(subject, policy, (table, parts, finished), (options, costs))
-    report = replace(report, records_per_level=per_level(subject, recoding))
+    recoding = recoded(read.units, parts, finished, subject)
+    outcome = _outcome(table, parts, finished, recoding)
+    report = report_of(subject, policy, options, read.costs, outcome)
     return Decided(recoding, report, encoded_at, searched_at)
 
 
@@ -189,19 +180,10 @@ def patterned(
         np.array(layout.leaf_codes(c, tree), np.int64).T[units.leaves[:, c]]
         for c, tree in enumerate(subject.trees)
     ]
-    rows = Rows(reduce(np.bitwise_or, codes), units.sizes, _demands(units))
+    rows = Rows(reduce(np.bitwise_or, codes), units.sizes, demands_of(units))
     return Patterned(
         rows, levels[order], masks, costs, units.leaves, np.array(tops), max(policy.k, 1)
     )
-
-
-def _demands(units: Units) -> Demands | None:
-    every = tuple(
-        ValueDemand(place, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
-        for place, each in enumerate(units.attributes)
-        for model in each.models
-    )
-    return Demands(units.values, every) if every else None
 
 
 def found_parts(table: Patterned, policy: Policy, options: Options) -> Parts:
@@ -314,36 +296,14 @@ def recoded(units: Units, parts: Parts, finished: Finished, subject: Subject) ->
     return Clusters(tuple(runs), units.by[len(subject.names) :])
 
 
-def _report(
-    subject: Subject,
-    policy: Policy,
-    found: tuple[Patterned, Parts, Finished],
-    steered: tuple[Options, CellCosts],
-) -> Report:
-    """The report before the published rows are measured."""
-    (table, parts, finished), (options, costs) = found, steered
-    statistics = ClassStatistics.of(Counter(finished.sizes.tolist()).items())
-    cost = _total(table, parts, finished)
-    bound = None if parts.bound is None else costs.loss(parts.bound, subject.records)
-    return Report(
-        method=options.method,
-        loss_name=options.loss,
-        loss={key(options.loss): costs.loss(cost, subject.records)},
-        lower_bound=bound,
-        levels={},
-        heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
-        records=subject.records,
-        suppressed_records=int(parts.count[finished.dropped].sum()),
-        suppressed_cells=0,
-        statistics=statistics,
-        models=model_results(policy, statistics),
-        search=dict(_searched(parts, finished)) | {"candidates": len(table.nodes)},
-        notes=(*policy_notes(policy), *finished.notes),
+def _outcome(table: Patterned, parts: Parts, finished: Finished, recoding: Clusters) -> Outcome:
+    """What is reported of an assignment."""
+    cost = int((table.cost(parts.row, finished.levels) * parts.count).sum())
+    search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
+    dropped = int(parts.count[finished.dropped].sum())
+    return Outcome(
+        recoding, finished.sizes, cost, parts.bound, search, finished.notes, suppressed=dropped
     )
-
-
-def _total(table: Patterned, parts: Parts, finished: Finished) -> int:
-    return int((table.cost(parts.row, finished.levels) * parts.count).sum())
 
 
 def _searched(parts: Parts, finished: Finished) -> Iterator[tuple[str, object]]:
