@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from sqlanon.search.clusters import Clusters, check
 from sqlanon.search.direct import direct_cover
-from sqlanon.search.pools import FAR, Closures, Pools, boxes_of, replay, try_all
+from sqlanon.search.joins import Joins
+from sqlanon.search.pools import FAR, Pools, boxes_of
 from sqlanon.search.refine import Effort, refine
+from sqlanon.search.trials import replay, try_all
 
 FEW = settings(max_examples=30, deadline=None)
 SHORT = Effort(passes=30)
@@ -80,10 +82,10 @@ def test_a_trial_loses_no_less_than_its_clusters(seed):
     problem, random = random_table(60, 3, seed), np.random.default_rng(seed)
     records = random.permutation(60).reshape(4, 15)
     pools = Pools(records, problem.leaves[records], np.tile(problem.root, (4, 1, 1)))
-    boxes = boxes_of(problem, pools, Closures(problem.taxonomies), random)
+    boxes = boxes_of(problem, pools, Joins(problem.taxonomies), random)
     trials = try_all(pools, boxes, problem.k, np.full(4, FAR))
     for pool, trial in zip(*np.nonzero(trials.loss < FAR), strict=True):
-        parts = replay(pools, boxes, trials, int(pool), int(trial))
+        parts = replay(pools, boxes, trials, np.full(4, trial))[pool]
         label = np.full(60, -1)
         label[records[pool]] = parts
         order = records[pool]

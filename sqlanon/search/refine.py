@@ -1,8 +1,9 @@
 """Refinement: a search among neighbouring clusterings that never raises the loss.
 
 Each round picks disjoint pools of similar clusters, dissolves them and covers their records anew
-(`pools`); where that loses less, the new clusters stay. Which clusters are picked, and how, is
-drawn from a seed, so equal seeds give equal clusters.
+(`trials`); where that loses no more, the new clusters stay. Clusters that lose as much as those
+before them give later rounds other starting points. Which clusters are picked, and how, is drawn
+from a seed, so equal seeds give equal clusters.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.clusters import Clusters, Problem, closed, closures, members, runs
-from sqlanon.search.pools import FAR, Closures, Pools, boxes_of, replay, try_all
+from sqlanon.search.joins import Joins
+from sqlanon.search.pools import BOXES, FAR, Pools, boxes_of
+from sqlanon.search.trials import replay, try_all
 from sqlanon.search.taxonomy import Numbers
 
 POOLS = 64
@@ -88,7 +91,7 @@ class _Search:
 
     def __init__(self, problem: Problem, clusters: Clusters, random: np.random.Generator) -> None:
         self._problem, self._random = problem, random
-        self._joins = Closures(problem.taxonomies)
+        self._joins = Joins(problem.taxonomies)
         self._first = self._most = 3 + max(5, SPAN // problem.k)
         self.label = parts_of_k(problem, clusters)
         self._settle()
@@ -115,18 +118,11 @@ class _Search:
         boxes = boxes_of(self._problem, pools, self._joins, self._random)
         self._adapt(float((boxes.cost < FAR).sum(axis=1).mean()))
         now = (self._sizes * self._cost)[chosen].sum(axis=1)
-        trials = try_all(pools, boxes, self._problem.k, now)
-        best = trials.loss.argmin(axis=1)
-        after = trials.loss[np.arange(len(chosen)), best]
-        number = len(self._nodes)
-        better = np.flatnonzero(after < now)
-        for pool in better:
-            parts = replay(pools, boxes, trials, int(pool), int(best[pool]))
-            held = parts >= 0
-            records = pools.records[pool, held]
-            number = self._replace(records, parts[held], int(now[pool]), number)
-        if len(better):
-            self._settle()
+        trials = try_all(pools, boxes, self._problem.k, now + 1)
+        best = _least(trials.loss, self._random)
+        able = np.flatnonzero(trials.loss[np.arange(len(chosen)), best] <= now)
+        parts = replay(pools, boxes, trials, best)
+        self._replace(pools.records[able], parts[able], now[able])
         return int((pools.records >= 0).sum())
 
     def _adapt(self, boxes: float) -> None:
@@ -136,20 +132,33 @@ class _Search:
         elif boxes > MANY:
             self._most = max(self._most - 1, self._first)
 
-    def _replace(self, records: Numbers, parts: Numbers, now: int, number: int) -> int:
-        """Puts records into new clusters, if those lose less and satisfy the demand."""
-        order, starts = runs(np.unique(parts, return_inverse=True)[1])
-        nodes = closed(self._problem, self._problem.leaves[records[order]], starts)
-        groups = np.split(records[order], starts[1:])
-        sizes = np.array([len(group) for group in groups])
-        if (sizes * self._problem.cost(nodes)).sum() >= now:
-            return number
-        if not all(self._problem.satisfies(group) for group in groups):
-            return number
-        for group in groups:
-            self.label[group] = number
-            number += 1
-        return number
+    def _replace(self, records: Numbers, parts: Numbers, now: Numbers) -> None:
+        """Puts the records of pools into new clusters, where those lose no more and may stand.
+
+        Args:
+            records: Record numbers, shape `(pools, places)`; -1 pads.
+            parts: The new cluster of each within its pool.
+            now: What each pool loses now [units].
+        """
+        pool, place = np.nonzero(records >= 0)
+        held, key = records[pool, place], pool * (records.shape[1] + BOXES) + parts[pool, place]
+        group = np.unique(key, return_inverse=True)[1]
+        if self._problem.demand is None:
+            group = _cut(group, self._problem.k)
+        order, starts = runs(group)
+        nodes = closed(self._problem, self._problem.leaves[held[order]], starts)
+        sizes = np.diff(np.r_[starts, len(order)])
+        after = np.zeros(len(records), np.int64)
+        owner = pool[order[starts]]
+        np.add.at(after, owner, sizes * self._problem.cost(nodes))
+        stays = after <= now
+        if self._problem.demand is not None:
+            groups = np.split(held[order], starts[1:])
+            failed = [not self._problem.satisfies(each) for each in groups]
+            stays[owner[failed]] = False
+        chosen = stays[pool]
+        self.label[held[chosen]] = len(self._nodes) + group[chosen]
+        self._settle()
 
     def _choose(self) -> Numbers:
         """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
@@ -196,3 +205,27 @@ class _Search:
         leaves = self._problem.leaves[np.where(records >= 0, records, first)]
         own = self._nodes[chosen]
         return Pools(records, leaves, own)
+
+
+def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
+    """Per pool one of the trials with the least loss, drawn among equals."""
+    tie = np.where(loss == loss.min(axis=1, keepdims=True), random.random(loss.shape), -1.0)
+    found: Numbers = tie.argmax(axis=1)
+    return found
+
+
+def _cut(group: Numbers, k: int) -> Numbers:
+    """Groups after those of 2k members and more are cut into parts of k to 2k - 1.
+
+    Args:
+        group: Per member its group, numbered 0, 1, …
+        k: Smallest part allowed.
+    """
+    order, starts = runs(group)
+    sizes = np.diff(np.r_[starts, len(order)])
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    count = np.maximum(sizes // k, 1)
+    first = np.cumsum(count) - count
+    found = np.empty(len(group), np.int64)
+    found[order] = np.repeat(first, sizes) + place * np.repeat(count, sizes) // np.repeat(sizes, sizes)
+    return found

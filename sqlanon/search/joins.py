@@ -1,0 +1,85 @@
+"""Closures of pairs of leaves and of nodes, by tables where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.search.memberships import Words
+from sqlanon.search.taxonomy import Numbers, Taxonomy
+
+TABLE = 2**22
+"""Most entries of a table."""
+Floats = NDArray[np.float32]
+
+
+class Joins:
+    """The closure of two leaves, what that of two nodes costs, and keys of closures.
+
+    A key tells node tuples apart: the sum, modulo 2^64, of each column's node times an odd number.
+    """
+
+    def __init__(self, taxonomies: Sequence[Taxonomy]) -> None:
+        self._taxonomies = taxonomies
+        random = np.random.default_rng(0)
+        self._odd = random.integers(0, 2**63, len(taxonomies), np.uint64) * 2 + 1
+        self._nodes = [_leaf_joins(taxonomy) for taxonomy in taxonomies]
+        self._keys = [
+            None if nodes is None else nodes.astype(np.uint64) * odd
+            for nodes, odd in zip(self._nodes, self._odd, strict=True)
+        ]
+        self._costs = [_join_costs(taxonomy) for taxonomy in taxonomies]
+
+    def of(self, column: int, first: Numbers, second: Numbers) -> Numbers:
+        """The lowest node that holds both leaves, element by element."""
+        taxonomy, table = self._taxonomies[column], self._nodes[column]
+        if table is not None:
+            return table.take(first * taxonomy.leaves + second)
+        return taxonomy.closure(np.minimum(first, second), np.maximum(first, second))
+
+    def keys(self, column: int, first: Numbers, second: Numbers) -> Words:
+        """What a column adds to the keys of the closures of pairs of leaves."""
+        table = self._keys[column]
+        if table is not None:
+            return table.take(first * self._taxonomies[column].leaves + second)
+        return self.of(column, first, second).astype(np.uint64) * self._odd[column]
+
+    def keys_of(self, nodes: Numbers) -> Words:
+        """The keys of node tuples, shape `(..., columns)`."""
+        keys: Words = (nodes.astype(np.uint64) * self._odd).sum(axis=-1, dtype=np.uint64)
+        return keys
+
+    def costs(self, some: Numbers, nodes: Numbers) -> Floats:
+        """About what a record at the closure of each pair of node tuples costs [units].
+
+        Args:
+            some: Node tuples, shape `(some, columns)`.
+            nodes: Node tuples, shape `(tuples, columns)`.
+        """
+        total = np.zeros((len(some), len(nodes)), np.float32)
+        for column, taxonomy in enumerate(self._taxonomies):
+            table = self._costs[column]
+            if table is not None:
+                total += table[some[:, column]].take(nodes[:, column], axis=1)
+            else:
+                total += taxonomy.cost[taxonomy.join(some[:, column, None], nodes[None, :, column])]
+        return total
+
+
+def _leaf_joins(taxonomy: Taxonomy) -> Numbers | None:
+    """The closure of each pair of leaves in one row; None where it would be long."""
+    if taxonomy.leaves**2 > TABLE:
+        return None
+    first, second = np.meshgrid(np.arange(taxonomy.leaves), np.arange(taxonomy.leaves))
+    return taxonomy.closure(np.minimum(first, second), np.maximum(first, second)).ravel()
+
+
+def _join_costs(taxonomy: Taxonomy) -> Floats | None:
+    """What the closure of two nodes costs, as a table; None where it would be large."""
+    nodes = np.arange(len(taxonomy.cost))
+    if len(nodes) ** 2 > TABLE:
+        return None
+    first, second = np.meshgrid(nodes, nodes)
+    return taxonomy.cost[taxonomy.join(first, second)].astype(np.float32)

@@ -1,0 +1,198 @@
+"""Trials: what small groups of clusters lose when they are covered anew, many at once.
+
+A *trial* forces one box of a pool (`pools`) to open with the k dearest records that it holds; the
+rest is then covered directly: cheapest box first, each with all that it holds, as long as that is
+k records; what remains is united with the records of the box that was opened last. All boxes of a
+pool are tried.
+
+Forcing the choice that a greedy method starts with and keeping the best outcome is the pilot method
+(Duin and Voß 1999); dissolving and covering parts anew is large neighbourhood search (Shaw 1998).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.search.clusters import Mask
+from sqlanon.search.memberships import WORD, Words, flags
+from sqlanon.search.pools import FAR, Boxes, Pools
+from sqlanon.search.taxonomy import Numbers
+
+LOOK = 16
+"""Boxes that a trial passes until it may be given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """One trial for each box of each pool.
+
+    Args:
+        loss: What the pool then loses, shape `(pools, trials)` [units]; too much for a trial that
+            was given up.
+        open: Which boxes are open, shape `(pools, trials, boxes)`.
+        forced: The places that the forced box took, shape `(pools, trials, words)`.
+        partner: The open box whose records were united with what remained.
+    """
+
+    loss: Numbers
+    open: Mask
+    forced: Words
+    partner: Numbers
+
+
+def try_all(pools: Pools, boxes: Boxes, k: int, now: Numbers) -> Trials:
+    """Forces each box of each pool in turn, and covers the rest directly.
+
+    What is left of a box never grows, so one pass over the boxes in the order of their costs finds
+    what always taking the cheapest one does.
+
+    Args:
+        pools: The pools.
+        boxes: Their boxes.
+        k: Smallest cluster allowed.
+        now: What each pool loses now [units]; trials that lose as much are given up.
+    """
+    forced = first_bits(boxes.bits, pools.records.shape[1], k)
+    pool, trial = np.nonzero(boxes.cost < FAR)
+    started = forced[pool, trial]
+    run = _Run(boxes, pool, trial, k, _valid(pools)[pool] & ~started)
+    for box in range(boxes.cost.shape[1]):
+        if box % LOOK == 0:
+            run.give_up(box, now)
+        run.open(box)
+    run.unite_rest(started, now)
+    loss, partner = np.full(boxes.cost.shape, FAR), np.zeros(boxes.cost.shape, np.int64)
+    opened = np.zeros((*boxes.cost.shape, boxes.cost.shape[1]), np.bool_)
+    loss[pool, trial], partner[pool, trial] = run.loss, run.partner
+    opened[pool, trial] = run.opened.T
+    return Trials(loss, opened, forced, partner)
+
+
+class _Run:
+    """Trials side by side, as they pass the boxes.
+
+    Bit maps have their words along the first axis, so that sums over words are sums of rows.
+
+    Args:
+        boxes: The boxes of all pools.
+        pool: Per trial its pool.
+        trial: Per trial the box that it forces.
+        k: Smallest cluster allowed.
+        left: The places that no box has yet, shape `(trials, words)`.
+    """
+
+    def __init__(self, boxes: Boxes, pool: Numbers, trial: Numbers, k: int, left: Words) -> None:
+        self._bits = np.ascontiguousarray(boxes.bits.transpose(1, 2, 0))
+        self._cost = np.ascontiguousarray(boxes.cost.T)
+        self._pool, self._trial, self._k = pool, trial, k
+        self._left = np.ascontiguousarray(left.T)
+        self.loss = k * boxes.cost[pool, trial]
+        self.partner = trial.copy()
+        self.opened = np.zeros((len(self._cost), len(pool)), np.bool_)
+        self._active = np.arange(len(pool))
+        self._view = self._left
+
+    def give_up(self, box: int, now: Numbers) -> None:
+        """Goes on with the trials that have records left and may still come to less."""
+        self._left[:, self._active] = self._view
+        size = _sizes(self._left)
+        rest = np.maximum(size - self._k, 0) * np.minimum(self._cost[box, self._pool], FAR >> 32)
+        hopeless = (size > 0) & (self.loss + rest >= now[self._pool])
+        self.loss[hopeless] = FAR
+        self._left[:, hopeless] = 0
+        self._active = np.flatnonzero(self._left.any(axis=0))
+        self._view = self._left[:, self._active]
+
+    def open(self, box: int) -> None:
+        """Opens a box where k records are left of it; the forced one takes what is left of it."""
+        pool = self._pool[self._active]
+        taken = self._view & self._bits[box][:, pool]
+        size = _sizes(taken)
+        enough = size >= self._k
+        enough |= self._trial[self._active] == box
+        chosen = np.flatnonzero(enough)
+        trials = self._active[chosen]
+        self._view[:, chosen] ^= taken[:, chosen]
+        self.loss[trials] += size[chosen] * self._cost[box, pool[chosen]]
+        self.opened[box, trials] = True
+        self.partner[trials] = box
+
+    def unite_rest(self, forced: Words, now: Numbers) -> None:
+        """Unites what remains with the records of the box that was opened last.
+
+        Args:
+            forced: What the forced box took at first, shape `(trials, words)`.
+            now: What each pool loses now [units].
+        """
+        self._left[:, self._active] = self._view
+        self.opened[self._trial, np.arange(len(self._trial))] = True
+        rest = np.flatnonzero(self._left.any(axis=0))
+        pool, partner = self._pool[rest], self.partner[rest]
+        held = self._held_last(rest, forced[rest].T)
+        need = held | self._left[:, rest]
+        cost = np.full(len(rest), FAR)
+        for box in reversed(range(len(self._cost))):
+            fits = ~(need & ~self._bits[box][:, pool]).any(axis=0)
+            cost[fits] = self._cost[box, pool][fits]
+        found = cost < FAR
+        loss = self.loss[rest] - self._cost[partner, pool] * _sizes(held)
+        loss += np.where(found, cost, 0) * _sizes(need)
+        self.loss[rest] = np.where(found, loss, FAR)
+
+    def _held_last(self, rest: Numbers, forced: Words) -> Words:
+        """What the last box of some trials took."""
+        pool, partner = self._pool[rest], self.partner[rest]
+        own = partner == self._trial[rest]
+        gone = np.where(own, np.uint64(0), forced)
+        for box in range(int(partner.max(initial=0))):
+            other = self.opened[box, rest] & (box < partner)
+            gone |= np.where(other, self._bits[box][:, pool], np.uint64(0))
+        held: Words = self._bits[partner, :, pool].T & ~gone
+        return np.where(own, held | forced, held)
+
+
+def _sizes(bits: Words) -> Numbers:
+    """Number of bits set, over the words along the first axis."""
+    sizes: Numbers = np.bitwise_count(bits).sum(axis=0, dtype=np.int64)
+    return sizes
+
+
+def _valid(pools: Pools) -> Words:
+    """The places that hold a record, shape `(pools, words)`."""
+    spare = pools.words * WORD - pools.records.shape[1]
+    held = np.pad(pools.records >= 0, ((0, 0), (0, spare)))
+    return np.packbits(held, axis=1, bitorder="little").view(np.uint64)
+
+
+def first_bits(bits: Words, places: int, k: int) -> Words:
+    """The first k bits of each bit map."""
+    held = flags(bits, places)
+    held &= np.cumsum(held, axis=-1, dtype=np.int32) <= k
+    spare = bits.shape[-1] * WORD - places
+    held = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(0, spare)])
+    return np.packbits(held, axis=-1, bitorder="little").view(np.uint64)
+
+
+def replay(pools: Pools, boxes: Boxes, trials: Trials, chosen: Numbers) -> Numbers:
+    """The box of each place after a trial of each pool, shape `(pools, places)`; -1 for a pad.
+
+    Args:
+        pools: The pools.
+        boxes: Their boxes.
+        trials: What was tried.
+        chosen: Per pool a trial that was not given up.
+    """
+    pool, places = np.arange(len(chosen)), pools.records.shape[1]
+    first = flags(trials.forced[pool, chosen], places)
+    found = np.where(first, chosen[:, None], -1)
+    free = ~first & (pools.records >= 0)
+    opened = trials.open[pool, chosen]
+    for box in range(opened.shape[1]):
+        some = np.flatnonzero(opened[:, box])
+        if len(some):
+            taken = flags(boxes.bits[some, box], places) & free[some]
+            found[some] = np.where(taken, box, found[some])
+            free[some] &= ~taken
+    return np.where(free, trials.partner[pool, chosen][:, None], found)
