@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +13,11 @@ from sqlanon.binding import Subject
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.localized import Coded, Outcome, coded, demands_of, refuse_unsuited, report_of
+from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.loss import CellCosts
 from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
-from sqlanon.recoding import Clusters, Run
 from sqlanon.search.blocks import cut
 from sqlanon.search.bound import lower_bound
 from sqlanon.search.clusters import Candidates, Problem
@@ -30,6 +27,7 @@ from sqlanon.search.demands import Demands
 from sqlanon.search.direct import direct_cover, published_direct_cover
 from sqlanon.search.refine import Effort, refine
 from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.tallied import Assigned
 from sqlanon.units import Units, block_of, expanded
 from sqlanon.wording import counted
 
@@ -46,13 +44,11 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     """
     refuse_unsuited(subject, policy)
     read, problem = encoded_problem(engine, subject, policy, options)
-    encoded_at = time.monotonic()
     found = clustered(engine, subject, read.encoded, problem, options)
-    searched_at = time.monotonic()
     levels = [taxonomy.level for taxonomy in problem.taxonomies]
-    recoding = recoded(read.units, found.nodes, subject, levels)
-    report = report_of(subject, policy, options, read.costs, found.outcome(policy, recoding))
-    return Decided(recoding, report, encoded_at, searched_at)
+    assigned = assigned_levels(read.units, found.nodes, subject, levels)
+    outcome = found.outcome(policy, assigned)
+    return decided(subject, policy, options, read, outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +73,14 @@ class Clustered:
     candidates: int
     notes: tuple[str, ...] = ()
 
-    def outcome(self, policy: Policy, recoding: Clusters) -> Outcome:
+    def outcome(self, policy: Policy, assigned: Assigned) -> Outcome:
         """What is reported of them."""
         search = {
             "candidates": self.candidates,
             "clusters": len(self.sizes),
             "proven": self.cost == self.bound,
         }
-        notes = (*_unused(policy), *self.notes)
-        return Outcome(recoding, self.sizes, self.cost, self.bound, search, notes)
+        return Outcome(assigned, self.bound, search, (*_unused(policy), *self.notes))
 
 
 def _unused(policy: Policy) -> Iterator[str]:
@@ -231,8 +226,10 @@ def taxonomies(subject: Subject, costs: CellCosts) -> list[Taxonomy]:
     return made
 
 
-def recoded(units: Units, nodes: Numbers, subject: Subject, levels: Sequence[Numbers]) -> Clusters:
-    """The recoding that gives every record the nodes of its cluster.
+def assigned_levels(
+    units: Units, nodes: Numbers, subject: Subject, levels: Sequence[Numbers]
+) -> Assigned:
+    """The levels that give every record the nodes of its cluster.
 
     Args:
         units: The units.
@@ -245,12 +242,7 @@ def recoded(units: Units, nodes: Numbers, subject: Subject, levels: Sequence[Num
         np.maximum(own[nodes[:, number]], low)
         for number, (own, low) in enumerate(zip(levels, subject.low, strict=True))
     ]
-    rows = sorted(zip(expanded(units.sizes).tolist(), *(h.tolist() for h in heights), strict=True))
-    runs: list[Run] = []
-    for unit, own_rows in groupby(rows, key=lambda row: row[0]):
-        first = 0
-        for row, alike in groupby(own_rows):
-            count = sum(1 for _ in alike)
-            runs.append(Run(unit, first, first + count - 1, row[1:]))
-            first += count
-    return Clusters(tuple(runs), units.by[len(subject.names) :])
+    records = len(nodes)
+    one = np.ones(records, np.int64)
+    every = np.stack(heights, axis=1)
+    return Assigned(expanded(units.sizes), one, every, np.zeros(records, bool))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -17,15 +17,16 @@ from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.loss import CellCosts
-from sqlanon.measuring import Wanted, measure_release
-from sqlanon.options import Options
+from sqlanon.measures import measured
+from sqlanon.options import Decided, Options
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
+from sqlanon.published import Told, class_spread
 from sqlanon.query.names import create_temporary
-from sqlanon.recoding import Clusters
-from sqlanon.report import ClassStatistics, Report, key
+from sqlanon.report import Report
 from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.tallied import Assigned, Tallied, tallied
 from sqlanon.units import Units, units_of
 
 Numbers = NDArray[np.int64]
@@ -39,11 +40,13 @@ class Coded:
         encoded: Its distinct combinations.
         units: Its records.
         costs: What cells cost.
+        at: When they had been read, by the monotonic clock [seconds].
     """
 
     encoded: Encoded
     units: Units
     costs: CellCosts
+    at: float
 
 
 def coded(engine: Engine, subject: Subject, policy: Policy, loss: str) -> Coded:
@@ -55,7 +58,7 @@ def coded(engine: Engine, subject: Subject, policy: Policy, loss: str) -> Coded:
     encoded = encode_subject(engine, subject, plain(policy))
     units = units_of(engine, subject, encoded, policy)
     costs = CellCosts.of(loss, subject.trees, subject.weights, subject.records, encoded.counts)
-    return Coded(encoded, units, costs)
+    return Coded(encoded, units, costs, time.monotonic())
 
 
 def demands_of(units: Units) -> Demands | None:
@@ -73,55 +76,54 @@ class Outcome:
     """What a search found, before it is measured.
 
     Args:
-        recoding: The recoding of every record.
-        sizes: Records of each class [records].
-        cost: What all cells lose [units].
-        bound: What they lose at least [units]; None where it is not known.
+        assigned: What becomes of every record.
+        bound: What all cells lose at least [units]; None where it is not known.
         search: What is known of the search.
         notes: What a reader should know besides.
-        suppressed: Records that are not published.
     """
 
-    recoding: Clusters
-    sizes: Numbers
-    cost: int
+    assigned: Assigned
     bound: int | None
     search: Mapping[str, object]
     notes: tuple[str, ...] = ()
-    suppressed: int = 0
 
 
-def report_of(
-    subject: Subject, policy: Policy, options: Options, costs: CellCosts, outcome: Outcome
-) -> Report:
-    """The report before the published rows are measured."""
-    statistics = ClassStatistics.of(Counter(outcome.sizes.tolist()).items())
-    bound = outcome.bound
-    return Report(
+def decided(
+    subject: Subject, policy: Policy, options: Options, read: Coded, outcome: Outcome
+) -> Decided:
+    """The recoding that a search found, with a report of all that follows from it alone.
+
+    Args:
+        subject: The table.
+        policy: Its policy.
+        options: How was searched.
+        read: The table in codes, and when it was read by the monotonic clock [seconds].
+        outcome: What was found.
+    """
+    searched_at = time.monotonic()
+    units, assigned = read.units, outcome.assigned
+    recoding = assigned.recoding(units.by[len(subject.names) :])
+    told = tallied(subject, policy, read.encoded.counts, units, assigned)
+    heights = {name: t.height for name, t in zip(subject.names, subject.trees, strict=True)}
+    levels = recoding.per_level(list(heights.values()))
+    loss, bound = measured(told.release), outcome.bound
+    report = Report(
         method=options.method,
         loss_name=options.loss,
-        loss={key(options.loss): costs.loss(outcome.cost, subject.records)},
-        lower_bound=None if bound is None else costs.loss(bound, subject.records),
+        loss=loss,
+        lower_bound=None if bound is None else read.costs.loss(bound, subject.records),
         levels={},
-        heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
+        heights=heights,
         records=subject.records,
-        suppressed_records=outcome.suppressed,
-        suppressed_cells=0,
-        statistics=statistics,
-        models=model_results(policy, statistics),
+        suppressed_records=int(assigned.count[assigned.dropped].sum()),
+        suppressed_cells=int(loss["suppressed_cells"]),
+        statistics=told.statistics,
+        models=model_results(policy, told.statistics),
         search=dict(outcome.search),
         notes=(*policy_notes(policy), *outcome.notes),
-        records_per_level=per_level(subject, outcome.recoding),
+        records_per_level=dict(zip(subject.names, levels, strict=True)),
     )
-
-
-def per_level(subject: Subject, recoding: Clusters) -> dict[str, list[int]]:
-    """Records at each level, per quasi-identifier."""
-    counts = [[0] * (tree.height + 1) for tree in subject.trees]
-    for run in recoding.runs:
-        for column, level in zip(counts, run.node or (), strict=run.node is not None):
-            column[level] += run.last - run.first + 1
-    return dict(zip(subject.names, counts, strict=True))
+    return Decided(recoding, report, read.at, searched_at, tallied=told)
 
 
 def refuse_unsuited(subject: Subject, policy: Policy) -> None:
@@ -162,22 +164,32 @@ def plain(policy: Policy) -> Policy:
     return replace(policy, models=k, sensitive=(), entity=None)
 
 
-def expected_report(engine: Engine, plan: Plan, table: exp.Table) -> Report:
-    """The report with every measure of what a plan will publish, and its classes and models."""
+def expected_report(engine: Engine, plan: Plan, table: exp.Table, told: Tallied) -> Report:
+    """The report with what the published classes will tell of sensitive columns.
+
+    Args:
+        engine: Where the table lives.
+        plan: The plan.
+        table: The table.
+        told: What the plan will publish of the other columns.
+    """
     policy = plan.policy
-    columns = list(dict.fromkeys([*policy.attributes, *policy.sensitive_attributes]))
+    attributes = policy.sensitive_attributes
+    if not attributes:
+        return plan.report
+    columns = list(dict.fromkeys([*policy.attributes, *attributes]))
     rows = plan.recoded(columns, table)
     rows.set("order", None)
     with engine.workspace():
         staged = engine.temporary("expected")
         engine.run(create_temporary(staged, rows))
         found = demanded_results(engine, staged, policy, columns)
-        measured = measure_release(engine, table, staged, policy, Wanted())
-    return replace(
-        plan.report,
-        loss=measured.loss,
-        suppressed_cells=int(measured.loss["suppressed_cells"]),
-        statistics=found.statistics,
-        models=found.models,
-        notes=(*plan.report.notes, *measured.notes),
-    )
+        by = list(policy.attributes)
+        spreads = [
+            class_spread(
+                engine, table, staged, Told(by, name, each.nulls == "value"), told.suppressed
+            )
+            for name, each in attributes.items()
+        ]
+    loss = measured(replace(told.release, sensitive=spreads))
+    return replace(plan.report, loss=loss, statistics=found.statistics, models=found.models)

@@ -13,6 +13,7 @@ from sqlanon.report import Report
 
 if TYPE_CHECKING:
     from sqlanon.masks import Masks, Patterns
+    from sqlanon.tallied import Tallied
 
 LOCAL_METHODS = ("set-cover", "direct-cover")
 PATTERN_METHODS = ("pattern-greedy", "pattern-exact")
@@ -124,6 +125,7 @@ class Decided:
         encoded_at: When the table was encoded, by the monotonic clock [seconds].
         searched_at: When the search was over.
         rounds: How often suppression is looked at.
+        tallied: What a recoding of single records publishes; None where all have one level.
     """
 
     recoding: Recoding
@@ -131,3 +133,4 @@ class Decided:
     encoded_at: float
     searched_at: float
     rounds: int = 1
+    tallied: Tallied | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -14,14 +13,15 @@ from sqlanon.binding import Subject
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.localized import Outcome, coded, demands_of, refuse_unsuited, report_of
+from sqlanon.localized import Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.loss import CellCosts
 from sqlanon.masks import MaskColumn
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
 from sqlanon.privacy import TCloseness
-from sqlanon.recoding import Clusters, Node, Run
+from sqlanon.recoding import Node
 from sqlanon.search.patterns import LEFT, Rows, greedy, pattern_order
+from sqlanon.tallied import Assigned
 from sqlanon.units import Units
 from sqlanon.wording import counted
 
@@ -118,14 +118,12 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     nodes = asked_nodes(subject, options)
     read = coded(engine, subject, policy, options.loss)
     table = patterned(subject, policy, read.encoded, read.units, (nodes, read.costs))
-    encoded_at = time.monotonic()
     parts = found_parts(table, policy, options)
     finished = finish(table, parts, policy)
-    searched_at = time.monotonic()
-    recoding = recoded(read.units, parts, finished, subject)
-    outcome = _outcome(table, parts, finished, recoding)
-    report = report_of(subject, policy, options, read.costs, outcome)
-    return Decided(recoding, report, encoded_at, searched_at)
+    assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
+    search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
+    outcome = Outcome(assigned, parts.bound, search, finished.notes)
+    return decided(subject, policy, options, read, outcome)
 
 
 def asked_nodes(subject: Subject, options: Options) -> list[Node]:
@@ -278,31 +276,6 @@ def _joined(table: Patterned, parts: Parts, suppressed: NDArray[np.bool_]) -> ND
             return joined
     raise UnsatisfiableError(
         "not even all records as one class satisfy the models; lower k, l or raise t"
-    )
-
-
-def recoded(units: Units, parts: Parts, finished: Finished, subject: Subject) -> Clusters:
-    """The recoding of every record."""
-    nodes = list(map(tuple, finished.levels.tolist()))
-    runs: list[Run] = []
-    unit, first = -1, 0
-    for number, (row, count) in enumerate(
-        zip(parts.row.tolist(), parts.count.tolist(), strict=True)
-    ):
-        first = 0 if row != unit else first
-        node = None if finished.dropped[number] else nodes[number]
-        runs.append(Run(row, first, first + count - 1, node))
-        unit, first = row, first + count
-    return Clusters(tuple(runs), units.by[len(subject.names) :])
-
-
-def _outcome(table: Patterned, parts: Parts, finished: Finished, recoding: Clusters) -> Outcome:
-    """What is reported of an assignment."""
-    cost = int((table.cost(parts.row, finished.levels) * parts.count).sum())
-    search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
-    dropped = int(parts.count[finished.dropped].sum())
-    return Outcome(
-        recoding, finished.sizes, cost, parts.bound, search, finished.notes, suppressed=dropped
     )
 
 

@@ -74,10 +74,10 @@ def make_plan(
         else None,
     )
     report = plan.report
-    if isinstance(plan.recoding, Clusters):
+    if decided.tallied is not None:
         from sqlanon.localized import expected_report
 
-        report = expected_report(engine, plan, table)
+        report = expected_report(engine, plan, table, decided.tallied)
     elif fingerprinted or policy.entity:
         report = _counted(engine, plan, table)
     seconds = {

@@ -72,8 +72,8 @@ class Plan:
         if isinstance(self.recoding, Clusters):
             if self.recoding.records != self.report.records:
                 raise PolicyError("the plan does not recode every record of its table once")
-            self._refuse_misfit(self.recoding.lowest)
-            self._refuse_misfit(self.recoding.highest)
+            for node in self.recoding.published:
+                self._refuse_misfit(node)
         else:
             self._refuse_misfit(self.recoding)
 
@@ -142,21 +142,16 @@ class Plan:
         from sqlanon.query import local  # recodings at one level do not need it
 
         attributes = self.policy.attributes
-        bounds = zip(recoding.lowest, recoding.highest, strict=True)
-        recodes = {
-            name: local.LocalRecode(name, lowest, highest, labels, number)
-            for number, ((name, attribute), (lowest, highest)) in enumerate(
-                zip(attributes.items(), bounds, strict=True)
-            )
-            for labels in [local.local_labels(source, name, attribute.hierarchy, self._type(name))]
+        hierarchies = {
+            name: (attribute.hierarchy, self._type(name)) for name, attribute in attributes.items()
         }
+        recodes = local.local_recode(source, hierarchies, recoding.levels)
         casts = self._casts(attributes)
         values = {
             name: recode.as_published(column(name, local.RECORD), casts.get(name))
             for name in columns
         }
-        by = list(dict.fromkeys([*attributes, *recoding.by]))
-        return local.published(source, values, recodes, by, recoding.runs)
+        return local.published(source, values, recodes, recoding)
 
     def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
         """The types that values are cast to: enumerations to text, real numbers to their own."""

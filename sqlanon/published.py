@@ -102,25 +102,15 @@ class Published:
             name: The column, in both tables.
             nulls: Whether NULL is a value; else its records do not count.
         """
-        every, kept = released.column_values(self.subject.table, name), self._values(name)
-        if not nulls:
-            every, kept = measure.without_null(every), measure.without_null(kept)
-        [(records, squares)] = self.engine.rows(measure.value_squares(nested(every, "rows")))
-        rows = self.engine.rows(measure.spread(nested(kept, "rows"), self._keys))
-        return Spread(rows, records, squares)
+        told = Told(self.subject.names, name, nulls)
+        return class_spread(self.engine, self.subject.table, self.table, told, self.suppressed)
 
     def majority(self, name: str) -> int:
         """Records that hold the most frequent value of a column within their class."""
-        rows = nested(self._values(name), "rows")
-        count: int = self.engine.rows(measure.majority(rows, self._keys))[0][0]
+        values = released.class_values(self.table, self.subject.names, name, self.suppressed)
+        query = measure.majority(nested(values, "rows"), _keys(self.subject.names))
+        count: int = self.engine.rows(query)[0][0]
         return count
-
-    def _values(self, name: str) -> exp.Select:
-        return released.class_values(self.table, self.subject.names, name, self.suppressed)
-
-    @property
-    def _keys(self) -> list[str]:
-        return list(map(measure.label, range(len(self.labels))))
 
     def _read(self) -> exp.Table:
         """What the labels stand for, as a table."""
@@ -205,6 +195,46 @@ class Published:
         return table
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A sensitive attribute, and the columns that make the classes that tell of it.
+
+    Args:
+        by: The quasi-identifiers.
+        name: The attribute's column, in both tables.
+        nulls: Whether NULL is a value; else its records do not count.
+    """
+
+    by: Sequence[str]
+    name: str
+    nulls: bool
+
+
+def class_spread(
+    engine: Engine, original: exp.Table, table: exp.Table, told: Told, suppressed: str | None
+) -> Spread:
+    """How the values of a sensitive attribute are spread over the classes of a published table.
+
+    Args:
+        engine: Where both tables are.
+        original: The original.
+        table: The published table.
+        told: The attribute and the quasi-identifiers.
+        suppressed: The label of suppressed records; None where no class counts as suppressed.
+    """
+    every = released.column_values(original, told.name)
+    kept = released.class_values(table, told.by, told.name, suppressed)
+    if not told.nulls:
+        every, kept = measure.without_null(every), measure.without_null(kept)
+    [(records, squares)] = engine.rows(measure.value_squares(nested(every, "rows")))
+    rows = engine.rows(measure.spread(nested(kept, "rows"), _keys(told.by)))
+    return Spread(rows, records, squares)
+
+
+def _keys(names: Sequence[str]) -> list[str]:
+    return list(map(measure.label, range(len(names))))
+
+
 def _targets(labels: Labels) -> dict[int, Place]:
     """The node that each leaf became."""
     runs = {place: labels.nodes.run(place) for place in labels.records}
@@ -257,7 +287,7 @@ def read_published(
         )
         kept, lost = _statistics(engine, classes)
     if lost:
-        _refuse_two_meanings(subject, suppressed)
+        refuse_two_meanings(subject, suppressed)
     labels = _labels(engine, subject, encoded, classes, suppressed)
     return Published(engine, subject, encoded, table, classes, kept, label, labels)
 
@@ -269,7 +299,12 @@ def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, in
     return kept, sum(size * number for size, small, number in rows if small)
 
 
-def _refuse_two_meanings(subject: Subject, suppressed: str) -> None:
+def refuse_two_meanings(subject: Subject, suppressed: str) -> None:
+    """Refuses a label of suppressed values that is that of a value or an inner node, too.
+
+    Raises:
+        PolicyError: It is.
+    """
     for tree in subject.trees:
         inner = {
             label

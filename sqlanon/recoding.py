@@ -11,31 +11,29 @@ section 2.3, for local recoding.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from itertools import starmap
+from typing import Any, NamedTuple
 
 from sqlanon.errors import PolicyError
 
 Node = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Records of one unit that are recoded alike.
+class Run(NamedTuple):
+    """Records of one unit that are recoded alike; the runs of a unit follow each other.
 
     Args:
         unit: The unit: records alike in all that a search looks at, numbered in their order.
-        first: Position of the first record within the unit.
-        last: Position of the last one.
-        node: One level per quasi-identifier; None where the records are not published.
+        records: How many they are [records].
+        node: The number of their node.
     """
 
     unit: int
-    first: int
-    last: int
-    node: Node | None
+    records: int
+    node: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,53 +41,64 @@ class Clusters:
     """A local recoding.
 
     Args:
+        nodes: What records are recoded to: one level per quasi-identifier, None where they are not
+            published.
         runs: Every record once, by unit and position.
         by: The columns that tell units apart, besides the quasi-identifiers.
 
     Raises:
-        PolicyError: A record is missing or recoded twice, or nodes of different widths.
+        PolicyError: A unit or a node is missing, a run has no record, or nodes differ in width.
     """
 
+    nodes: tuple[Node | None, ...]
     runs: tuple[Run, ...]
     by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for number, (unit, runs) in enumerate(groupby(self.runs, lambda run: run.unit)):
-            position = 0
-            for run in runs:
-                if run.first != position or run.last < run.first:
-                    raise PolicyError(f"unit {unit} is not recoded record by record")
-                position = run.last + 1
-            if unit != number:
-                raise PolicyError(f"unit {unit} is recoded where unit {number} was expected")
-        if len({len(node) for node in self._nodes}) != 1:
+        before = -1
+        for unit, records, node in self.runs:
+            if unit not in (before, before + 1) or unit < 0:
+                raise PolicyError(f"unit {unit} is recoded where unit {before + 1} was expected")
+            if records < 1 or not 0 <= node < len(self.nodes):
+                raise PolicyError(f"unit {unit} is not recoded record by record")
+            before = unit
+        if len(set(map(len, self.published))) != 1:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
 
     @property
-    def _nodes(self) -> set[Node]:
-        return {run.node for run in self.runs if run.node is not None}
+    def published(self) -> tuple[Node, ...]:
+        """The nodes of records that are published."""
+        return tuple(node for node in self.nodes if node is not None)
 
     @property
     def records(self) -> int:
         """Records that are recoded."""
-        return sum(run.last - run.first + 1 for run in self.runs)
+        return sum(records for _, records, _ in self.runs)
 
     @property
-    def lowest(self) -> Node:
-        """Per quasi-identifier the lowest level of any record."""
-        return tuple(map(min, zip(*self._nodes, strict=True)))
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """Per quasi-identifier the levels that records are published at, ascending."""
+        return tuple(tuple(sorted(set(own))) for own in zip(*self.published, strict=True))
 
-    @property
-    def highest(self) -> Node:
-        """Per quasi-identifier the highest level of any record."""
-        return tuple(map(max, zip(*self._nodes, strict=True)))
+    def per_level(self, heights: Sequence[int]) -> list[list[int]]:
+        """Per quasi-identifier its published records at each level [records].
+
+        Args:
+            heights: The highest level of each.
+        """
+        sizes: Counter[int] = Counter()
+        for _, records, node in self.runs:
+            sizes[node] += records
+        counts = [[0] * (height + 1) for height in heights]
+        for number, records in sizes.items():
+            for own, level in zip(counts, self.nodes[number] or (), strict=False):
+                own[level] += records
+        return counts
 
     def to_dict(self) -> dict[str, Any]:
-        """As a saved plan holds it: the nodes once, and a row of numbers per run."""
-        nodes = dict.fromkeys(run.node for run in self.runs)
-        place = {node: number for number, node in enumerate(nodes)}
-        rows = [[run.unit, run.last - run.first + 1, place[run.node]] for run in self.runs]
-        return {"nodes": [node and list(node) for node in nodes], "runs": rows, "by": list(self.by)}
+        """As a saved plan holds it."""
+        nodes = [node and list(node) for node in self.nodes]
+        return {"nodes": nodes, "runs": list(map(list, self.runs)), "by": list(self.by)}
 
     @classmethod
     def from_dict(cls, document: Any) -> Clusters:
@@ -97,16 +106,12 @@ class Clusters:
 
         Raises:
             LookupError: Something is missing.
+            TypeError: A run has too few or too many numbers.
             PolicyError: It is no recoding.
         """
         nodes = [None if node is None else tuple(node) for node in document["nodes"]]
-        runs = []
-        for unit, own in groupby(document["runs"], itemgetter(0)):
-            first = 0
-            for _, records, place in own:
-                runs.append(Run(unit, first, first + records - 1, nodes[place]))
-                first += records
-        return cls(tuple(runs), tuple(document["by"]))
+        runs = tuple(starmap(Run, document["runs"]))
+        return cls(tuple(nodes), runs, tuple(document["by"]))
 
 
 Recoding = Node | Clusters

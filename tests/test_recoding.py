@@ -9,29 +9,36 @@ import pytest
 from sqlanon.errors import PolicyError
 from sqlanon.recoding import Clusters, Run
 
-RUNS = (Run(0, 0, 0, (0, 1)), Run(0, 1, 2, (1, 1)), Run(1, 0, 0, (0, 0)))
+NODES = ((0, 1), (1, 1), (0, 0), None)
+RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 2), Run(2, 3, 3))
 
 
 def test_clusters_know_their_records_and_levels():
-    clusters = Clusters(RUNS)
-    assert (clusters.records, clusters.lowest, clusters.highest) == (4, (0, 0), (1, 1))
+    clusters = Clusters(NODES, RUNS)
+    assert (clusters.records, clusters.levels) == (7, ((0, 1), (0, 1)))
+
+
+def test_records_that_are_not_published_have_no_level():
+    assert Clusters(NODES, RUNS).per_level([1, 2]) == [[2, 2], [1, 3, 0]]
 
 
 def test_clusters_survive_a_file():
-    clusters = Clusters(RUNS, ("diagnosis",))
+    clusters = Clusters(NODES, RUNS, ("diagnosis",))
     assert Clusters.from_dict(json.loads(json.dumps(clusters.to_dict()))) == clusters
 
 
 @pytest.mark.parametrize(
-    "runs",
+    ("nodes", "runs"),
     [
-        (Run(0, 1, 1, (0,)),),  # the first record is missing
-        (Run(0, 0, 1, (0,)), Run(0, 1, 2, (0,))),  # the second one twice
-        (Run(0, 0, 0, (0,)), Run(2, 0, 0, (0,))),  # a unit is missing
-        (Run(0, 0, -1, (0,)),),  # none
-        (Run(0, 0, 0, (0,)), Run(1, 0, 0, (0, 0))),  # of other quasi-identifiers
+        (((0,),), (Run(1, 1, 0),)),  # the first unit is missing
+        (((0,),), (Run(0, 1, 0), Run(2, 1, 0))),  # the second one
+        (((0,),), (Run(0, 1, 0), Run(1, 1, 0), Run(0, 1, 0))),  # the first one comes twice
+        (((0,),), (Run(0, 0, 0),)),  # no record
+        (((0,),), (Run(0, 1, 1),)),  # no such node
+        (((0,), (0, 0)), (Run(0, 1, 0), Run(1, 1, 1))),  # of other quasi-identifiers
+        ((None,), (Run(0, 1, 0),)),  # nothing is published
     ],
 )
-def test_clusters_that_do_not_recode_every_record_once_are_refused(runs):
+def test_clusters_that_do_not_recode_every_record_once_are_refused(nodes, runs):
     with pytest.raises(PolicyError):
-        Clusters(runs)
+        Clusters(nodes, runs)

@@ -7,16 +7,16 @@ without holding a value of the table, and the statement finds them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.query.encode import LEAF, SIZE, VALUE, same_value, values_of
-from sqlanon.query.labels import level_labels
+from sqlanon.query.encode import SIZE, VALUE, same_value
 from sqlanon.query.names import alias, bigint, column, count_all, named, nested, table
-from sqlanon.recoding import Node, Run
+from sqlanon.query.recode import Labelled, constant_text, labelled
+from sqlanon.recoding import Clusters
 
 UNIT = "sqlanon_unit"
 POSITION = "sqlanon_position"
@@ -70,95 +70,101 @@ class LocalRecode:
 
     Args:
         name: The column.
-        lowest: The lowest level of any record.
-        highest: The highest level of any record.
-        labels: A query of VALUE and a `label` per level from 1 on, in the order of the levels.
         number: Its place among the quasi-identifiers.
+        levels: The levels of its records, ascending.
+        labels: What its values become at those above 0, the others in columns called `label`.
     """
 
     name: str
-    lowest: int
-    highest: int
-    labels: exp.Select
     number: int
+    levels: tuple[int, ...]
+    labels: Labelled
 
     @property
     def is_original(self) -> bool:
         """Whether all values stay as they are."""
-        return self.highest == 0
+        return self.levels == (0,)
 
     def published(self, original: exp.Expr) -> exp.Expr:
         """The published value of a record, of its original."""
         if self.is_original:
             return original
-        relation = f"{self.name} labels"
-        text = exp.cast(original, exp.DataType.Type.VARCHAR)
+        texts = [self._text(at, original) for at in self.levels]
+        if len(texts) == 1:
+            return texts[0]
         ifs = [
-            exp.If(
-                this=exp.Literal.number(at),
-                true=text if at == 0 else column(label(at), relation),
-            )
-            for at in range(self.lowest, self.highest + 1)
+            exp.If(this=exp.Literal.number(at), true=text)
+            for at, text in zip(self.levels, texts, strict=True)
         ]
         return exp.Case(this=column(level(self.number), NODES), ifs=ifs)
 
+    def _text(self, at: int, original: exp.Expr) -> exp.Expr:
+        if at == 0:
+            return exp.Cast(this=original, to=exp.DataType(this=exp.DataType.Type.VARCHAR))
+        constant = self.labels.constants.get(at)
+        return (
+            column(label(at), f"{self.name} labels")
+            if constant is None
+            else constant_text(constant)
+        )
 
-def local_labels(
-    source: exp.Table, name: str, hierarchy: Hierarchy, column_type: exp.DataType
-) -> exp.Select:
-    """The labels of a column's values at every level above the leaves.
+    def joined(self, query: exp.Select) -> None:
+        """Joins the labels that differ from value to value to the records of a query."""
+        if self.labels.rows is not None:
+            relation = f"{self.name} labels"
+            same = same_value(column(self.name, RECORD), column(VALUE, relation), nullable=True)
+            query.join(nested(self.labels.rows, relation), on=same, copy=False)
+
+
+def local_recode(
+    source: exp.Table,
+    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
+    levels: Sequence[tuple[int, ...]],
+) -> list[LocalRecode]:
+    """How every quasi-identifier is published.
 
     Args:
         source: The table.
-        name: The column.
-        hierarchy: Explicit rows, or a rule that is written as expressions over the values.
-        column_type: The column's type.
-
-    Returns:
-        Rows of VALUE and `label(1)` to the label of the top.
+        hierarchies: The hierarchy and the type of each quasi-identifier.
+        levels: Per quasi-identifier the levels of its records, ascending.
     """
-    names = [label(at) for at in range(1, hierarchy.height + 1)]
-    if hierarchy.rows is not None:
-        rows = list(hierarchy.rows)
-        if all(row[0] is not None for row in rows):
-            rows.append((*(None,) * hierarchy.height, rows[0][-1]))
-        listed = exp.values(
-            [tuple(map(_text, row)) for row in rows], alias="listed", columns=[LEAF, *names]
+    parts = zip(hierarchies.items(), levels, strict=True)
+    return [
+        LocalRecode(
+            name,
+            number,
+            own,
+            labelled(source, name, hierarchy, {at: label(at) for at in own if at}, kind),
         )
-        return values_of(listed, column_type, names)
-    labels = level_labels(hierarchy, column(VALUE), column_type.sql("duckdb"), name=name)
-    held = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
-    named_labels = [alias(part, own) for part, own in zip(labels, names, strict=True)]
-    return exp.select(column(VALUE), *named_labels).from_(held)
-
-
-def _text(value: str | None) -> exp.Expr:
-    return exp.null() if value is None else exp.Literal.string(value)
-
-
-def assigned(runs: Sequence[Run]) -> exp.Select:
-    """The published runs as rows of UNIT, FIRST, LAST and the number of their NODE."""
-    place = _numbers(runs)
-    rows = [
-        (run.unit, run.first, run.last, place[run.node]) for run in runs if run.node is not None
+        for number, ((name, (hierarchy, kind)), own) in enumerate(parts)
     ]
-    return _listed(rows, [UNIT, FIRST, LAST, NODE])
 
 
-def nodes(runs: Sequence[Run]) -> exp.Select:
+def assigned(recoding: Clusters) -> exp.Select:
+    """The published runs as rows of UNIT, FIRST, LAST and the number of their NODE.
+
+    FIRST and LAST are positions within the unit, from 0.
+    """
+    return _listed(_ranges(recoding), [UNIT, FIRST, LAST, NODE])
+
+
+def _ranges(recoding: Clusters) -> Iterator[tuple[int, int, int, int]]:
+    before, first = -1, 0
+    for unit, records, node in recoding.runs:
+        if unit != before:
+            before, first = unit, 0
+        if recoding.nodes[node] is not None:
+            yield unit, first, first + records - 1, node
+        first += records
+
+
+def nodes(recoding: Clusters) -> exp.Select:
     """The nodes of the published runs as rows of NODE and a `level` per quasi-identifier.
 
     They are few: their levels are written once, not with every run.
     """
-    place = _numbers(runs)
-    width = len(next(iter(place), ()))
-    rows = ((number, *node) for node, number in place.items())
-    return _listed(rows, [NODE, *(level(n) for n in range(width))])
-
-
-def _numbers(runs: Sequence[Run]) -> dict[Node, int]:
-    found = dict.fromkeys(run.node for run in runs if run.node is not None)
-    return {node: number for number, node in enumerate(found)}
+    rows = [(number, *node) for number, node in enumerate(recoding.nodes) if node is not None]
+    return _listed(rows, [NODE, *(level(n) for n in range(len(recoding.published[0])))])
 
 
 def _listed(rows: Iterable[tuple[int, ...]], names: Sequence[str]) -> exp.Select:
@@ -188,9 +194,8 @@ def _listed(rows: Iterable[tuple[int, ...]], names: Sequence[str]) -> exp.Select
 def published(
     source: exp.Table,
     columns: Mapping[str, exp.Expr],
-    recodes: Mapping[str, LocalRecode],
-    by: Sequence[str],
-    runs: Sequence[Run],
+    recodes: Sequence[LocalRecode],
+    recoding: Clusters,
 ) -> exp.Select:
     """The rows to publish: recoded one by one, in an order that tells nothing.
 
@@ -198,30 +203,31 @@ def published(
         source: The table.
         columns: The published columns, in order, as expressions over a record of the source.
         recodes: How each quasi-identifier is published.
-        by: The columns that tell units apart, quasi-identifiers first.
-        runs: The recoding.
+        recoding: The recoding.
     """
+    own = {item.name: item for item in recodes}
     values = {
-        name: recodes[name].published(value) if name in recodes else value
+        name: own[name].published(value) if name in own else value
         for name, value in columns.items()
     }
+    by = list(dict.fromkeys([*own, *recoding.by]))
     needed = list(dict.fromkeys([*by, *columns]))
-    query = (
-        exp.select(*(alias(value, name) for name, value in values.items()))
-        .from_(named(table(RECORDS), RECORD))
-        .join(table(ASSIGNED), on=_own_run(needed))
-        .join(table(NODES), on=exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES)))
-    )
-    for item in recodes.values():
-        if not item.is_original:
-            relation = f"{item.name} labels"
-            same = same_value(column(item.name, RECORD), column(VALUE, relation), nullable=True)
-            query = query.join(nested(item.labels.copy(), relation), on=same)
+    query = exp.Select(expressions=[alias(value, name) for name, value in values.items()])
+    query.from_(named(table(RECORDS), RECORD), copy=False)
+    same = exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES))
+    query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
+    query.join(table(NODES), on=same, copy=False)
+    for item in recodes:
+        item.joined(query)
     order = [name for name in columns if name not in by]
-    query = query.with_(_quoted(RECORDS), as_=_placed(source, needed, by, order))
-    query = query.with_(_quoted(ASSIGNED), as_=assigned(runs))
-    query = query.with_(_quoted(NODES), as_=nodes(runs))
-    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
+    parts = {
+        RECORDS: _placed(source, needed, by, order),
+        ASSIGNED: assigned(recoding),
+        NODES: nodes(recoding),
+    }
+    for name, part in parts.items():
+        query.with_(exp.Identifier(this=name, quoted=True), as_=part, copy=False)
+    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
 
 
 def _own_run(needed: Sequence[str]) -> exp.Expr:
@@ -255,7 +261,3 @@ def _numbered(
         order=exp.Order(expressions=[exp.Ordered(this=column(each)) for each in by]),
     )
     return alias(bigint(exp.Sub(this=window, expression=exp.Literal.number(1))), name)
-
-
-def _quoted(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -53,7 +53,7 @@ class Recode:
         if self.labels is not None:
             return column(LABEL, f"{self.name} labels")
         if self.constant is not None:
-            return exp.cast(exp.Literal.string(self.constant), exp.DataType.Type.VARCHAR)
+            return constant_text(self.constant)
         return column(self.name, RECORD)
 
 
@@ -72,32 +72,76 @@ def recode(
     """
     if level == 0:
         return Recode(name)
+    found = labelled(source, name, hierarchy, {level: LABEL}, column_type)
+    return Recode(name, found.constants.get(level), found.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What the values of a column become at some levels of its hierarchy.
+
+    Args:
+        constants: Levels at which all values become one label.
+        rows: A query of `value` and a column of labels for each other level; None where there is
+            none.
+    """
+
+    constants: Mapping[int, str]
+    rows: exp.Select | None
+
+
+def labelled(
+    source: exp.Table,
+    name: str,
+    hierarchy: Hierarchy,
+    levels: Mapping[int, str],
+    column_type: exp.DataType,
+) -> Labelled:
+    """What the values of a column become at some levels above the leaves.
+
+    Args:
+        source: The table.
+        name: The column.
+        hierarchy: As for `recode`.
+        levels: The levels, and what their columns of labels are called.
+        column_type: The column's type.
+    """
     if hierarchy.rows is not None:
-        if level == hierarchy.height:
-            return Recode(name, constant=hierarchy.rows[0][-1])
-        return Recode(name, labels=_listed_labels(hierarchy, level, column_type))
-    label = level_labels(hierarchy, column(VALUE), column_type.sql("duckdb"), name=name)[level - 1]
-    if isinstance(label, exp.Literal):
-        return Recode(name, constant=label.this)
+        top = {hierarchy.height: hierarchy.rows[0][-1]} if hierarchy.height in levels else {}
+        others = {at: own for at, own in levels.items() if at not in top}
+        rows = _listed(hierarchy.rows, others, column_type) if others else None
+        return Labelled({at: str(text) for at, text in top.items()}, rows)
+    every = level_labels(hierarchy, column(VALUE), column_type.sql("duckdb"), name=name)
+    labels = {at: every[at - 1] for at in levels}
+    constants = {at: own.this for at, own in labels.items() if isinstance(own, exp.Literal)}
+    varying = [alias(own, levels[at]) for at, own in labels.items() if at not in constants]
+    if not varying:
+        return Labelled(constants, None)
     values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
-    return Recode(name, labels=exp.select(column(VALUE), alias(label, LABEL)).from_(values))
+    return Labelled(constants, exp.select(column(VALUE), *varying).from_(values))
 
 
-def _listed_labels(hierarchy: Hierarchy, level: int, column_type: exp.DataType) -> exp.Select:
-    assert hierarchy.rows is not None
-    rows = [(row[0], row[level]) for row in hierarchy.rows]
-    if all(leaf is not None for leaf, _ in rows):
-        rows.append((None, None))
+def _listed(
+    rows: Sequence[Sequence[str | None]], levels: Mapping[int, str], column_type: exp.DataType
+) -> exp.Select:
+    """The labels that explicit rows list."""
+    kept = [(row[0], *(row[at] for at in levels)) for row in rows]
+    if all(row[0] is not None for row in kept):
+        kept.append((None,) * (len(levels) + 1))
+    names = list(levels.values())
     listed = exp.values(
-        [tuple(_text(part) for part in row) for row in rows],
-        alias="listed",
-        columns=[LEAF, LABEL],
+        [tuple(map(_text, row)) for row in kept], alias="listed", columns=[LEAF, *names]
     )
-    return values_of(listed, column_type, [LABEL])
+    return values_of(listed, column_type, names)
 
 
 def _text(value: str | None) -> exp.Expr:
     return exp.null() if value is None else exp.Literal.string(value)
+
+
+def constant_text(text: str) -> exp.Expr:
+    """A label that all values become."""
+    return exp.cast(exp.Literal.string(text), exp.DataType.Type.VARCHAR)
 
 
 def published(

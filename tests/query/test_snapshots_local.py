@@ -13,19 +13,24 @@ from snapshots import (  # noqa: F401
 
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.query import local
-from sqlanon.query.local import LocalRecode
 from sqlanon.query.names import column
-from sqlanon.recoding import Run
+from sqlanon.recoding import Clusters, Run
 
-SEXES = local.local_labels(PEOPLE, "sex", Hierarchy.from_rows([("f", "*"), ("m", "*")]), TEXT)
-AGES = local.local_labels(PEOPLE, "age", Hierarchy.suppression(), INTEGER)
+SEX = Hierarchy.from_rows([("f", "known", "*"), ("m", "known", "*")])
+HIERARCHIES = {"age": (Hierarchy.suppression(), INTEGER), "sex": (SEX, TEXT)}
 # Units in the order of age and sex: (31, f) three times, (45, m), (45, NULL).
-RUNS = [
-    Run(0, 0, 0, (0, 1)),
-    Run(0, 1, 2, (1, 0)),
-    Run(1, 0, 0, (1, 0)),
-    Run(2, 0, 0, (0, 1)),
-]
+RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 1), Run(2, 1, 0))
+RECODING = Clusters(((0, 2), (1, 0)), RUNS)
+
+
+def published(recoding):
+    return local.published(
+        PEOPLE,
+        {name: column(name, local.RECORD) for name in ("age", "sex", "zip")},
+        local.local_recode(PEOPLE, HIERARCHIES, recoding.levels),
+        recoding,
+    )
+
 
 SNAPSHOTS = [
     Snapshot(
@@ -44,7 +49,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "assigned",
-        local.assigned([Run(0, 0, 0, (0, 1)), Run(0, 1, 2, (1, 0))]),
+        local.assigned(Clusters(((0, 1), (1, 0)), (Run(0, 1, 0), Run(0, 2, 1)))),
         """
         SELECT
             CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
@@ -57,41 +62,32 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "assigned, without records that are dropped",
-        local.assigned([Run(0, 0, 0, None), Run(0, 1, 2, (1, 0))]),
+        local.assigned(Clusters((None, (1, 0)), (Run(0, 1, 0), Run(0, 2, 1)))),
         """
         SELECT
             CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
             CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
             CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
             CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
-        FROM (SELECT UNNEST(STR_SPLIT('0:1:2:0', ' ')) AS "run") AS "runs"
+        FROM (SELECT UNNEST(STR_SPLIT('0:1:2:1', ' ')) AS "run") AS "runs"
         """,
-        [(0, 1, 2, 0)],
+        [(0, 1, 2, 1)],
     ),
     Snapshot(
         "nodes",
-        local.nodes(RUNS),
+        local.nodes(RECODING),
         """
         SELECT
             CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "node",
             CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "level_0",
             CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "level_1"
-        FROM (SELECT UNNEST(STR_SPLIT('0:0:1 1:1:0', ' ')) AS "run") AS "runs"
+        FROM (SELECT UNNEST(STR_SPLIT('0:0:2 1:1:0', ' ')) AS "run") AS "runs"
         """,
-        [(0, 0, 1), (1, 1, 0)],
+        [(0, 0, 2), (1, 1, 0)],
     ),
     Snapshot(
         "published",
-        local.published(
-            PEOPLE,
-            {name: column(name, local.RECORD) for name in ("age", "sex", "zip")},
-            {
-                "age": LocalRecode("age", 0, 1, AGES, 0),
-                "sex": LocalRecode("sex", 0, 1, SEXES, 1),
-            },
-            ["age", "sex"],
-            RUNS,
-        ),
+        published(RECODING),
         """
         WITH "sqlanon_records" AS (
             SELECT "age", "sex", "zip",
@@ -114,13 +110,63 @@ SNAPSHOTS = [
                 CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "node",
                 CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "level_0",
                 CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "level_1"
-            FROM (SELECT UNNEST(STR_SPLIT('0:0:1 1:1:0', ' ')) AS "run") AS "runs"
+            FROM (SELECT UNNEST(STR_SPLIT('0:0:2 1:1:0', ' ')) AS "run") AS "runs"
         )
         SELECT
             CASE "sqlanon_nodes"."level_0"
                 WHEN 0 THEN CAST("record"."age" AS TEXT)
-                WHEN 1 THEN "age labels"."label_1"
+                WHEN 1 THEN CAST('*' AS TEXT)
             END AS "age",
+            CASE "sqlanon_nodes"."level_1"
+                WHEN 0 THEN CAST("record"."sex" AS TEXT)
+                WHEN 2 THEN CAST('*' AS TEXT)
+            END AS "sex",
+            "record"."zip" AS "zip"
+        FROM "sqlanon_records" AS "record"
+        JOIN "sqlanon_assigned"
+            ON "record"."sqlanon_unit" = "sqlanon_assigned"."sqlanon_unit"
+            AND "record"."sqlanon_position"
+                BETWEEN "sqlanon_assigned"."first" AND "sqlanon_assigned"."last"
+        JOIN "sqlanon_nodes" ON "sqlanon_assigned"."node" = "sqlanon_nodes"."node"
+        ORDER BY "age", "sex", "zip"
+        """,
+        [
+            ("*", "f", "10117"),
+            ("*", "f", "10117"),
+            ("*", "m", "20095"),
+            ("31", "*", "10115"),
+            ("45", "*", "20095"),
+        ],
+    ),
+    Snapshot(
+        "published, with labels that differ from value to value",
+        published(Clusters(((1, 0), (1, 1)), RUNS)),
+        """
+        WITH "sqlanon_records" AS (
+            SELECT "age", "sex", "zip",
+                CAST(DENSE_RANK() OVER (ORDER BY "age", "sex") - 1 AS BIGINT) AS "sqlanon_unit",
+                CAST(
+                    ROW_NUMBER() OVER (PARTITION BY "age", "sex" ORDER BY "zip") - 1 AS BIGINT
+                ) AS "sqlanon_position"
+            FROM "people"
+        ), "sqlanon_assigned" AS (
+            SELECT
+                CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
+                CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
+                CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
+                CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
+            FROM (
+                SELECT UNNEST(STR_SPLIT('0:0:0:0 0:1:2:1 1:0:0:1 2:0:0:0', ' ')) AS "run"
+            ) AS "runs"
+        ), "sqlanon_nodes" AS (
+            SELECT
+                CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "node",
+                CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "level_0",
+                CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "level_1"
+            FROM (SELECT UNNEST(STR_SPLIT('0:1:0 1:1:1', ' ')) AS "run") AS "runs"
+        )
+        SELECT
+            CAST('*' AS TEXT) AS "age",
             CASE "sqlanon_nodes"."level_1"
                 WHEN 0 THEN CAST("record"."sex" AS TEXT)
                 WHEN 1 THEN "sex labels"."label_1"
@@ -133,21 +179,18 @@ SNAPSHOTS = [
                 BETWEEN "sqlanon_assigned"."first" AND "sqlanon_assigned"."last"
         JOIN "sqlanon_nodes" ON "sqlanon_assigned"."node" = "sqlanon_nodes"."node"
         JOIN (
-            SELECT "value", '*' AS "label_1"
-            FROM (SELECT DISTINCT "age" AS "value" FROM "people") AS "held"
-        ) AS "age labels" ON "record"."age" IS NOT DISTINCT FROM "age labels"."value"
-        JOIN (
             SELECT "leaf" AS "value", "label_1"
-            FROM (VALUES ('f', '*'), ('m', '*'), (NULL, '*')) AS "listed"("leaf", "label_1")
+            FROM (VALUES ('f', 'known'), ('m', 'known'), (NULL, NULL))
+                AS "listed"("leaf", "label_1")
         ) AS "sex labels" ON "record"."sex" IS NOT DISTINCT FROM "sex labels"."value"
         ORDER BY "age", "sex", "zip"
         """,
         [
-            ("*", "f", "10117"),
-            ("*", "f", "10117"),
-            ("*", "m", "20095"),
-            ("31", "*", "10115"),
-            ("45", "*", "20095"),
+            ("*", "f", "10115"),
+            ("*", "known", "10117"),
+            ("*", "known", "10117"),
+            ("*", "known", "20095"),
+            ("*", None, "20095"),
         ],
     ),
 ]

@@ -1,0 +1,261 @@
+"""Tallied: what a recoding of single records publishes and loses, from the levels of each.
+
+All of it follows from the records' own leaves and levels, so nothing has to be published first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.binding import Subject
+from sqlanon.hierarchy import Tree
+from sqlanon.policy import Policy
+from sqlanon.published import refuse_two_meanings
+from sqlanon.reading import Label, Match, Nodes, read
+from sqlanon.recoding import Clusters, Run
+from sqlanon.release import Column, Place, Release
+from sqlanon.report import ClassStatistics
+from sqlanon.units import Units
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+_WIDEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """Records of a unit that are published alike, ascending by unit.
+
+    Args:
+        unit: The unit of each part.
+        count: Its records [records].
+        levels: `levels[part, column]`.
+        dropped: Whether its records are not published.
+    """
+
+    unit: Numbers
+    count: Numbers
+    levels: Numbers
+    dropped: Flags
+
+    def published(self) -> Assigned:
+        """Those that are published."""
+        if not self.dropped.any():
+            return self
+        kept = ~self.dropped
+        return Assigned(self.unit[kept], self.count[kept], self.levels[kept], self.dropped[kept])
+
+    def recoding(self, by: tuple[str, ...]) -> Clusters:
+        """The recoding; parts of a unit with the same levels become one run.
+
+        Args:
+            by: The columns that tell units apart, besides the quasi-identifiers.
+        """
+        first, number = alike(self.levels)
+        nodes: list[tuple[int, ...] | None] = list(map(tuple, self.levels[first].tolist()))
+        number = np.where(self.dropped, len(nodes), number)
+        order = np.lexsort((number, self.unit))
+        unit, number, count = self.unit[order], number[order], self.count[order]
+        new = np.append(True, (np.diff(unit) != 0) | (np.diff(number) != 0))
+        starts = np.flatnonzero(new)
+        records = np.add.reduceat(count, starts)
+        if self.dropped.any():
+            nodes.append(None)
+        columns = (each.tolist() for each in (unit[starts], records, number[starts]))
+        return Clusters(tuple(nodes), tuple(map(Run, *columns)), by)
+
+
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """What is counted of a recoding of single records.
+
+    Args:
+        release: What is published, sensitive attributes left out.
+        statistics: All of its classes by size, that of suppressed records with them.
+        suppressed: The label of suppressed records; None where no class counts as suppressed.
+    """
+
+    release: Release
+    statistics: ClassStatistics
+    suppressed: str | None
+
+
+def alike(rows: Numbers) -> tuple[Numbers, Numbers]:
+    """The first of each set of equal rows, in lexicographic order, and the set of each row.
+
+    Args:
+        rows: `rows[row, column]`, all at least 0.
+    """
+    key, room = np.zeros(len(rows), np.int64), 1
+    for column in rows.T:
+        width = int(column.max(initial=0)) + 1
+        if room * width >= _WIDEST:
+            distinct, key = np.unique(key, return_inverse=True)
+            room = len(distinct)
+        key, room = key * width + column, room * width
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first, number
+
+
+def tallied(
+    subject: Subject,
+    policy: Policy,
+    counts: tuple[tuple[int, ...], ...],
+    units: Units,
+    assigned: Assigned,
+) -> Tallied:
+    """What is counted of a release that is still to come.
+
+    As where a published table is read, the class whose every label is that of suppressed records
+    counts as suppressed, unless it is the whole table.
+
+    Args:
+        subject: The table.
+        policy: Its k, and the label of suppressed records.
+        counts: Records per leaf of every column [records].
+        units: The units.
+        assigned: What becomes of their records.
+
+    Raises:
+        PolicyError: The label of suppressed records is that of another value or node, too.
+    """
+    parts = assigned.published()
+    cells = [
+        _Cells.of(tree, units.leaves[parts.unit, c], parts.levels[:, c])
+        for c, tree in enumerate(subject.trees)
+    ]
+    first, group = alike(np.stack([each.label for each in cells], axis=1))
+    sizes = np.bincount(group, weights=parts.count).astype(np.int64)
+    says_nothing = np.logical_and.reduce(
+        [each.says(policy.suppressed_label)[first] for each in cells]
+    )
+    kept = ~says_nothing | (sizes == subject.records)
+    suppressed = None if (says_nothing & kept).any() else policy.suppressed_label
+    if not kept.all():
+        refuse_two_meanings(subject, policy.suppressed_label)
+    tally = _Tally(parts.count * kept[group], first[kept], sizes[kept])
+    columns = tuple(
+        each.column(weight, held, tally)
+        for each, weight, held in zip(cells, subject.weights, counts, strict=True)
+    )
+    statistics, every = (
+        ClassStatistics.of(Counter(each.tolist()).items()) for each in (tally.sizes, sizes)
+    )
+    ambiguities = _ambiguities(cells, tally)
+    release = Release(subject.records, policy.k, statistics, columns, ambiguities)
+    return Tallied(release, every, suppressed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """What counts of a release.
+
+    Args:
+        count: Per part its published records; 0 where they are suppressed.
+        first: A part of each published class.
+        sizes: Its records.
+    """
+
+    count: Numbers
+    first: Numbers
+    sizes: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells of a column.
+
+    Args:
+        tree: Its hierarchy.
+        leaf: The leaf of each part.
+        label: The number of its label.
+        texts: The labels.
+        leaves: How many leaves each stands for.
+    """
+
+    tree: Tree
+    leaf: Numbers
+    label: Numbers
+    texts: tuple[Label, ...]
+    leaves: Numbers
+
+    @classmethod
+    def of(cls, tree: Tree, leaf: Numbers, level: Numbers) -> _Cells:
+        """The labels of leaves at levels; one label never stands for two sets of leaves."""
+        width = len(tree.leaves)
+        pairs, place = np.unique(level * width + leaf, return_inverse=True)
+        held = [divmod(pair, width) for pair in pairs.tolist()]
+        texts = [tree.labels[at][own] for at, own in held]
+        sizes = {at: tree.sizes(at) for at, _ in held}
+        leaves = {
+            text: sizes[at][tree.nodes[at][own]]
+            for text, (at, own) in zip(texts, held, strict=True)
+        }
+        numbers = {text: number for number, text in enumerate(leaves)}
+        label = np.array([numbers[text] for text in texts], np.int64)[place]
+        return cls(tree, leaf, label, tuple(numbers), np.array(list(leaves.values())))
+
+    def says(self, text: str) -> Flags:
+        """Which parts have this label."""
+        found: Flags = np.array([own == text for own in self.texts], bool)[self.label]
+        return found
+
+    def column(self, weight: float, counts: tuple[int, ...], tally: _Tally) -> Column:
+        """What is counted of the column.
+
+        Args:
+            weight: How much its cells count.
+            counts: Records of the table per leaf [records].
+            tally: What counts of the release.
+        """
+        number = len(self.texts)
+        records = _sums(self.label, tally.count, number)
+        classes = np.bincount(self.label[tally.first], minlength=number).tolist()
+        places = self._places(Nodes(self.tree, counts), records, classes)
+        width = len(self.tree.leaves)
+        pairs, pair = np.unique(self.label * width + self.leaf, return_inverse=True)
+        origins = [
+            (each % width, places[each // width], own)
+            for each, own in zip(pairs.tolist(), _sums(pair, tally.count, len(pairs)), strict=True)
+            if own
+        ]
+        held: dict[Place, int] = {}
+        alike: dict[Place, int] = {}
+        for label, place in places.items():
+            held[place] = held.get(place, 0) + records[label]
+            alike[place] = alike.get(place, 0) + classes[label]
+        return Column(self.tree, weight, counts, held, alike, origins)
+
+    def _places(
+        self, nodes: Nodes, records: Sequence[int], classes: Sequence[int]
+    ) -> dict[int, Place]:
+        """The node of each label that is published, by the label's number."""
+        numbers = {text: n for n, text in enumerate(self.texts) if records[n]}
+        matches = [
+            Match(text, (level, node), records[numbers[text]], classes[numbers[text]])
+            for level in range(self.tree.height + 1)
+            for node, text in enumerate(self.tree.node_labels(level))
+            if text in numbers
+        ]
+        return {numbers[text]: place for text, place in read(nodes, matches).places.items()}
+
+
+def _sums(number: Numbers, count: Numbers, numbers: int) -> list[int]:
+    """The records of each number."""
+    found: list[int] = np.bincount(number, count, numbers).astype(np.int64).tolist()
+    return found
+
+
+def _ambiguities(cells: Sequence[_Cells], tally: _Tally) -> dict[float, int]:
+    """Published records per product of their nodes' leaves."""
+    products = np.ones(len(tally.first))
+    for each in cells:
+        products *= each.leaves[each.label[tally.first]]
+    distinct, number = np.unique(products, return_inverse=True)
+    records = _sums(number, tally.sizes, len(distinct))
+    return dict(zip(distinct.tolist(), records, strict=True))
