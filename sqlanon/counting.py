@@ -31,10 +31,11 @@ WORTHWHILE = 20_000  # rows; a smaller set is scanned faster than a coarser one 
 MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
 OFTEN = 2_000  # rows; a larger set is rolled up to a node that is looked at several times
 QUERY = 100_000  # rows that are scanned in the time that a query is planned
-LARGE = 30_000  # rows; the nodes of a larger set are counted one by one
+LARGE = 30_000  # rows; a larger set is grouped for each node by itself
+SIDE_BY_SIDE = 20_000_000  # rows that such groupings of one query scan at most
 PRICED = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
 TYPICAL = 8  # size of a class that is not small, in multiples of k
-WRITING = 3  # how many rows are scanned in the time that one is written
+WRITING = 10  # how many rows are scanned in the time that one is written
 
 
 @dataclass(slots=True)
@@ -113,7 +114,8 @@ class Counter:
 
     def _split(self, source: FrequencySet, nodes: Sequence[Node]) -> list[Batch]:
         """Nodes in batches that the memory holds: a query groups the set once for each node."""
-        size = 1 if source.rows > LARGE else max(1, MOST // max(source.rows, 1))
+        most = SIDE_BY_SIDE if source.rows > LARGE else MOST
+        size = max(1, most // max(source.rows, 1))
         return [
             Batch(source, nodes[start : start + size], self.encoded.layout)
             for start in range(0, len(nodes), size)
@@ -153,14 +155,16 @@ class Counter:
         """The counts of nodes, from a query that is written once for each set that is not large."""
         source, parameters = batch.source, batch.parameters
         if source.rows > LARGE:
-            query = self._query(source, batch.masks[0])
+            query = self._query(source, batch.masks)
             return self.engine.rows(query, () if source.prices is None else parameters)
         if source.table.name not in self._prepared:
             self._prepared[source.table.name] = self.engine.prepare(self._query(source))
         return self._prepared[source.table.name](parameters)
 
-    def _query(self, source: FrequencySet, masks: Sequence[int] | None = None) -> exp.Select:
-        """The query that counts nodes from a set, or the one node of the masks."""
+    def _query(
+        self, source: FrequencySet, masks: Sequence[Sequence[int]] | None = None
+    ) -> exp.Select:
+        """The query that counts nodes from a set: any, or those of the masks."""
         words = self.encoded.layout.words
         if source.prices is None:
             return frequency.class_counts(

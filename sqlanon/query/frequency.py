@@ -105,44 +105,75 @@ def roll_up(source: exp.Table, masks: Masks, held: Sequence[str] = ()) -> exp.Se
 
 
 def class_rows(
-    source: exp.Table,
-    words: int,
-    sums: Mapping[str, str],
-    *,
-    carried: Sequence[str] = (),
-    masks: Masks | None = None,
+    source: exp.Table, words: int, sums: Mapping[str, str], *, carried: Sequence[str] = ()
 ) -> exp.Select:
-    """The classes of the nodes: NUMBER of the node, what is carried, and sums.
-
-    A large set is better counted for one node at a time, by its masks: from literals the database
-    foresees how far the keys of its groups range, and a word without bits is no key.
+    """The classes of the nodes of the query: NUMBER of the node, what is carried, and sums.
 
     Args:
         source: The frequency set to count from.
         words: Number of words of the code.
         sums: Per name of a sum the column that is added up.
         carried: Words of the code, or ROW for any row of the class.
-        masks: The bits of one node, numbered 0, instead of the nodes of the query.
     """
-    keys = [_node_word(w) if masks is None else _bits(w, masks[w]) for w in range(words)]
-    number = column(NUMBER, NODES) if masks is None else exp.Literal.number(0)
-    figures: list[exp.Expr] = [number if masks is None else alias(number, NUMBER)]
-    for name in carried:
-        if name == ROW:
-            figures.append(alias(exp.Min(this=column(ROW, "source")), ROW))
-        else:
-            figures.append(alias(keys[carried.index(name)].copy(), name))
-    figures += [alias(exp.Sum(this=column(of, "source")), name) for name, of in sums.items()]
-    query = exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
-    if masks is None:
-        query.join(table(NODES), join_type="cross", copy=False)
-        keys.insert(0, column(NUMBER, NODES))
-    else:
-        # A number in GROUP BY would be the place of a column.
-        told = [key for key in keys if not isinstance(key, exp.Literal)]
-        keys = told or [masked(word(0), 0, "source")]
-    query.set("group", exp.Group(expressions=keys))
+    number = column(NUMBER, NODES)
+    keys: list[exp.Expr] = [_node_word(w) for w in range(words)]
+    query = _grouped_rows(source, number, keys, sums, carried)
+    query.join(table(NODES), join_type="cross", copy=False)
+    query.set("group", exp.Group(expressions=[number.copy(), *keys]))
     return query
+
+
+def classes_side_by_side(
+    source: exp.Table,
+    nodes: Sequence[Masks],
+    sums: Mapping[str, str],
+    *,
+    carried: Sequence[str] = (),
+    below: int | None = None,
+) -> exp.Query:
+    """The same of nodes whose masks stand in the text, a grouping for each.
+
+    A large set is better counted so: from literals the database foresees how far the keys of its
+    groups range, a word without bits is no key, and the groupings run side by side.
+
+    Args:
+        source: As for `class_rows`.
+        nodes: Per node its bits, numbered from 0.
+        sums: As for `class_rows`.
+        carried: As for `class_rows`.
+        below: Only classes of fewer records.
+    """
+    groupings = []
+    for number, masks in enumerate(nodes):
+        keys = [_bits(w, bits) for w, bits in enumerate(masks)]
+        told = alias(exp.Literal.number(number), NUMBER)
+        query = _grouped_rows(source, told, keys, sums, carried)
+        # A number in GROUP BY would be the place of a column.
+        varying = [key for key in keys if not isinstance(key, exp.Literal)]
+        query.set("group", exp.Group(expressions=varying or [masked(word(0), 0, "source")]))
+        groupings.append(query if below is None else _below(query, below))
+    return exp.union(*groupings, distinct=False, copy=False) if len(nodes) > 1 else groupings[0]
+
+
+def _grouped_rows(
+    source: exp.Table,
+    number: exp.Expr,
+    keys: Sequence[exp.Expr],
+    sums: Mapping[str, str],
+    carried: Sequence[str],
+) -> exp.Select:
+    """What is selected of classes, before they are grouped."""
+    figures = [number]
+    for place, name in enumerate(carried):
+        row = exp.Min(this=column(ROW, "source"))
+        figures.append(alias(row if name == ROW else keys[place].copy(), name))
+    figures += [alias(exp.Sum(this=column(of, "source")), name) for name, of in sums.items()]
+    return exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
+
+
+def _below(classes: exp.Select, size: int) -> exp.Select:
+    few = exp.LT(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(size))
+    return classes.having(few, copy=False)
 
 
 def _bits(number: int, bits: int) -> exp.Expr:
@@ -156,7 +187,12 @@ def _node_word(number: int) -> exp.Expr:
 
 
 def class_counts(
-    source: exp.Table, words: int, k: int, *, squares: bool = False, masks: Masks | None = None
+    source: exp.Table,
+    words: int,
+    k: int,
+    *,
+    squares: bool = False,
+    masks: Sequence[Masks] | None = None,
 ) -> exp.Select:
     """Counts of the classes of the nodes, one row per node in any order.
 
@@ -168,7 +204,7 @@ def class_counts(
         words: Number of words of the code.
         k: Smallest class size allowed [records].
         squares: Whether squared sizes are needed.
-        masks: As for `class_rows`; then the query has no parameters.
+        masks: As `nodes` of `classes_side_by_side`; the query then has no parameters.
     """
     figures: list[exp.Expr] = [
         column(NUMBER),
@@ -178,20 +214,25 @@ def class_counts(
     ]
     if squares:
         figures += [total(_square()), total(when(_is_small(k), _square()))]
-    classes = class_rows(source, words, {CLASS_SIZE: SIZE}, masks=masks)
+    sums = {CLASS_SIZE: SIZE}
+    classes: exp.Query = (
+        class_rows(source, words, sums)
+        if masks is None
+        else classes_side_by_side(source, masks, sums)
+    )
     query = exp.Select(expressions=figures, group=exp.Group(expressions=[column(NUMBER)]))
     query.from_(nested(classes, "classes"), copy=False)
     return with_nodes(query, words) if masks is None else query
 
 
 def small_classes(
-    source: exp.Table, words: int, k: int, prices: Prices, masks: Masks | None = None
-) -> exp.Select:
+    source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
+) -> exp.Query:
     """The classes of the nodes that are smaller than k, with what tells their costs."""
-    keys = cost_keys(words, prices)
-    classes = class_rows(source, words, {CLASS_SIZE: SIZE}, carried=keys, masks=masks)
-    few = exp.LT(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
-    return classes.having(few, copy=False)
+    keys, sums = cost_keys(words, prices), {CLASS_SIZE: SIZE}
+    if masks is None:
+        return _below(class_rows(source, words, sums, carried=keys), k)
+    return classes_side_by_side(source, masks, sums, carried=keys, below=k)
 
 
 def cost_keys(words: int, prices: Prices | None) -> list[str]:
@@ -202,7 +243,7 @@ def cost_keys(words: int, prices: Prices | None) -> list[str]:
 
 
 def small_costs(
-    source: exp.Table, words: int, k: int, prices: Prices, masks: Masks | None = None
+    source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> exp.Select:
     """What the small classes of the nodes add up to: rows as of `added_up`."""
     query = added_up(small_classes(source, words, k, prices, masks), words, prices, required=False)

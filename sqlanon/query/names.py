@@ -30,7 +30,7 @@ def named(relation: exp.Table, name: str) -> exp.Table:
     return result
 
 
-def nested(query: exp.Select, name: str) -> exp.Subquery:
+def nested(query: exp.Query, name: str) -> exp.Subquery:
     """A query as a relation under a quoted alias."""
     return query.subquery(exp.Identifier(this=name, quoted=True), copy=False)
 

@@ -105,7 +105,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "class_counts of one node",
-        frequency.class_counts(CODES, 2, 2, masks=[4, 0]),
+        frequency.class_counts(CODES, 2, 2, masks=[[4, 0]]),
         """
         SELECT "number", CAST(COUNT(*) AS BIGINT),
             CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
@@ -118,6 +118,26 @@ SNAPSHOTS = [
         GROUP BY "number"
         """,
         [(0, 2, 0, 0)],
+    ),
+    Snapshot(
+        "class_counts of two nodes by their masks",
+        frequency.class_counts(CODES, 2, 2, masks=[[3, 1], [4, 0]]),
+        """
+        SELECT "number", CAST(COUNT(*) AS BIGINT),
+            CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
+            CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
+        FROM (
+            SELECT 0 AS "number", SUM("source"."size") AS "class_size"
+            FROM "codes" AS "source"
+            GROUP BY "source"."word_0" & 3, "source"."word_1" & 1
+            UNION ALL
+            SELECT 1 AS "number", SUM("source"."size") AS "class_size"
+            FROM "codes" AS "source"
+            GROUP BY "source"."word_0" & 4
+        ) AS "classes"
+        GROUP BY "number"
+        """,
+        [(0, 4, 2, 2), (1, 2, 0, 0)],
     ),
     Snapshot(
         "class_counts with squares",
