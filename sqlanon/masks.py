@@ -137,18 +137,23 @@ class Masks:
             )
         apart = [{names.index(one), names.index(other)} for one, other in self._never]
         nodes = (
-            tuple(
-                column.low if place in kept else column.height
-                for place, column in enumerate(columns)
-            )
+            _keeping(columns, kept)
             for suppressed in range(most + 1)
-            for kept in map(set, combinations(range(width), width - suppressed))
-            if not any(pair <= kept for pair in apart)
+            for kept in combinations(range(width), width - suppressed)
+            if not any(pair.issubset(kept) for pair in apart)
         )
         found = list(dict.fromkeys(nodes))  # a column may have a single level
         if not found:
             raise PolicyError("no pattern satisfies the rules; leave one out")
         return found
+
+
+def _keeping(columns: Sequence[MaskColumn], kept: Sequence[int]) -> Node:
+    """The levels of the pattern that keeps some columns, by their numbers."""
+    levels = [column.height for column in columns]
+    for number in kept:
+        levels[number] = columns[number].low
+    return tuple(levels)
 
 
 def _node(texts: Sequence[str], columns: Sequence[MaskColumn]) -> Node:

@@ -167,7 +167,7 @@ def patterned(
     levels = np.array(nodes, np.int64)
     totals = [own @ np.array(held) for own, held in zip(costs, encoded.counts, strict=True)]
     total = reduce(np.add, [own[levels[:, c]] for c, own in enumerate(totals)])
-    order = pattern_order(nodes, total, tops)
+    order = pattern_order(levels, total, tops)
     layout = encoded.layout
     bits = [
         np.array([layout.column_masks(c, at) for at in range(top + 1)], np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +13,7 @@ from pattern_oracle import assignment, brute_force, covering, table_of, tight
 
 from sqlanon.exact import components, optimal, places_of, undominated
 from sqlanon.patterned import Parts
-from sqlanon.search.patterns import LEFT, Placed, greedy
+from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
@@ -104,6 +105,45 @@ def test_exact_decides_set_cover(sets, fewest):
     for h in range(1, len(sets) + 1):
         allowed = 4 * len(universe) + 3 * len(sets) + 3 * h
         assert (cells <= allowed) == (h >= fewest)
+
+
+def algorithm_1(table):
+    """Per row its pattern: the records that are left are grouped anew for every pattern."""
+    found = [LEFT] * len(table.rows.sizes)
+    for number, node in enumerate(table.nodes):
+        instances = defaultdict(list)
+        for row, leaves in enumerate(table.leaves):
+            if found[row] == LEFT:
+                instances[tuple(leaves[node == 0])].append(row)
+        for rows in instances.values():
+            if table.rows.sizes[rows].sum() >= table.k:
+                for row in rows:
+                    found[row] = number
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 1)] * 9), min_size=1, max_size=30),
+    st.sets(st.frozensets(st.integers(0, 8)), min_size=1, max_size=30),
+    st.integers(1, 4),
+    st.sampled_from([1, 64, 2**17]),
+)
+def test_greedy_is_algorithm_1_however_many_patterns_it_looks_at(rows, kept, k, batch):
+    table = table_of(rows, kept, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sqlanon.search.patterns.BATCH", batch)
+        found = greedy(table.rows, table.masks, k).pattern.tolist()
+    assert found == algorithm_1(table)
+
+
+@given(st.lists(st.frozensets(st.integers(0, 20)), unique=True), st.integers(1, 2))
+def test_patterns_of_one_cost_come_by_their_kept_columns(kept, cost):
+    nodes = [[int(column not in own) for column in range(21)] for own in kept]
+    costs = np.array([cost * (len(own) > 5) for own in kept], np.int64)
+    order = pattern_order(np.array(nodes, np.int64).reshape(-1, 21), costs, [1] * 21)
+    expected = sorted(range(len(kept)), key=lambda n: (costs[n], sorted(kept[n])))
+    assert order.tolist() == expected
 
 
 def test_greedy_takes_cheap_patterns_first_and_ties_by_kept_columns():

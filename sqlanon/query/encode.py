@@ -169,6 +169,9 @@ def encoded(
 ) -> exp.Select:
     """One row per distinct combination of quasi-identifier values: its code and its size.
 
+    Records with a value that no leaf covers have no code. The joins are outer ones, which DuckDB
+    takes as they stand: looking for a better order of more than ten takes it longer than they do.
+
     Args:
         source: The table.
         leaves: Per column its leaf map: rows of `value` and the words.
@@ -189,7 +192,7 @@ def encoded(
     ).from_(exp.alias_(source.copy(), exp.to_identifier("source", quoted=True), table=True))
     for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
         same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
-        query = query.join(nested(leaf_rows.copy(), name), on=same)
+        query = query.join(nested(leaf_rows.copy(), name), on=same, join_type="left")
     for name, item in (carried or {}).items():
         if item.ranks is not None:
             same = same_value(column(item.origin, "source"), column(VALUE, name), item.nulls)
@@ -247,8 +250,9 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Expr:
 
 
 def extent(encoded_table: exp.Table) -> exp.Select:
-    """Combinations and records of an encoded table."""
-    return exp.select(bigint(count_all()), total(column(SIZE))).from_(encoded_table.copy())
+    """Combinations and records of an encoded table, those without a code left out."""
+    query = exp.select(bigint(count_all()), total(column(SIZE))).from_(encoded_table.copy())
+    return query.where(column(word(0)).is_(exp.null()).not_())
 
 
 def value() -> exp.Column:

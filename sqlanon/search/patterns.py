@@ -9,8 +9,10 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,10 @@ Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 LEFT = -1
 """In place of a pattern: none has an instance for these records."""
+BATCH = 2**17
+"""Records times patterns that are looked at in one go."""
+MIXERS = (1, 0x9E3779B97F4A7C15 - 2**64, 0xC2B2AE3D27D4EB4F - 2**64, 0x165667B19E3779F9)
+"""Odd factors for the words of a code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,25 +119,51 @@ def greedy(rows: Rows, masks: Numbers, k: int) -> Placed:
     left, classes = np.arange(len(rows.sizes)), 0
     # k records tell that an instance has enough, so no row needs to be counted further.
     counted, codes = np.minimum(rows.sizes, k), np.ascontiguousarray(rows.codes.T)
-    for number, mask in enumerate(masks):
-        if counted.sum() < k:
-            break
-        keys = instance_keys(codes, mask)
-        enough = _frequent(np.repeat(keys, counted), k)
-        if not len(enough):
-            continue
-        place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
-        taken = enough[place] == keys
-        if rows.demands is not None:
-            own = rows.satisfying(left[taken], place[taken], len(enough))
-            taken &= own[place]
-        taken_rows = left[taken]
-        pattern[taken_rows] = number
-        _, numbers = np.unique(place[taken], return_inverse=True)
-        group[taken_rows] = classes + numbers
-        classes += int(numbers.max(initial=-1)) + 1
-        left, counted, codes = left[~taken], counted[~taken], codes[:, ~taken]
+    start = 0
+    while start < len(masks) and counted.sum() >= k:
+        end = start + max(1, BATCH // int(counted.sum()))
+        for number in _promising(np.repeat(codes, counted, axis=1), masks, range(start, end), k):
+            keys = instance_keys(codes, masks[number])
+            enough = _frequent(np.repeat(keys, counted), k)
+            if not len(enough):
+                continue
+            place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
+            taken = enough[place] == keys
+            if rows.demands is not None:
+                own = rows.satisfying(left[taken], place[taken], len(enough))
+                taken &= own[place]
+            taken_rows = left[taken]
+            pattern[taken_rows] = number
+            _, numbers = np.unique(place[taken], return_inverse=True)
+            group[taken_rows] = classes + numbers
+            classes += int(numbers.max(initial=-1)) + 1
+            left, counted, codes = left[~taken], counted[~taken], codes[:, ~taken]
+        start = end
     return Placed(pattern, group)
+
+
+def _promising(codes: Numbers, masks: Numbers, numbers: range, k: int) -> Iterable[int]:
+    """Patterns that may have an instance of k records; the others have none, nor will they.
+
+    Records only become fewer, so one look at many patterns serves while they are tried.
+
+    Args:
+        codes: `codes[word, record]`.
+        masks: The bits that each pattern keeps.
+        numbers: The patterns to look at, from the first on.
+        k: The smallest class allowed [records].
+    """
+    if len(numbers) == 1:
+        return numbers
+    looked = masks[numbers.start : numbers.stop]
+    # Words are mixed into one number: codes that are equal stay so, others rarely become equal.
+    keys = sum(
+        (own & looked[:, word, np.newaxis]) * MIXERS[word % len(MIXERS)]
+        for word, own in enumerate(codes)
+    )
+    keys.sort(axis=1)
+    some = (keys[:, k - 1 :] == keys[:, : keys.shape[1] - k + 1]).any(axis=1)
+    return (numbers.start + np.flatnonzero(some)).tolist()
 
 
 def _frequent(keys: Numbers, k: int) -> Numbers:
@@ -141,17 +173,30 @@ def _frequent(keys: Numbers, k: int) -> Numbers:
     return np.unique(found) if len(found) else found
 
 
-def pattern_order(nodes: Sequence[tuple[int, ...]], costs: Numbers, tops: Sequence[int]) -> Numbers:
+def pattern_order(nodes: Numbers, costs: Numbers, tops: Sequence[int]) -> Numbers:
     """The numbers of patterns by cost, then by their kept columns in lexicographic order.
 
     Args:
-        nodes: Per pattern the level of each column.
+        nodes: `nodes[pattern, column]`: levels.
         costs: What each pattern costs.
         tops: Per column the level at which nothing is kept.
     """
-    kept = [
-        tuple(c for c, (level, top) in enumerate(zip(node, tops, strict=True)) if level < top)
-        for node in nodes
-    ]
-    order = sorted(range(len(nodes)), key=lambda n: (costs[n], kept[n], nodes[n]))
-    return np.array(order, np.int64)
+    width = nodes.shape[1]
+    kept = np.where(nodes < np.array(tops), np.arange(width), width)
+    kept.sort(axis=1)
+    # What has ended comes first.
+    listed = np.where(kept < width, kept + 1, 0)
+    keys = [costs, *_packed(listed, width + 1), *_packed(nodes, int(nodes.max(initial=0)) + 1)]
+    return np.lexsort(keys[::-1])
+
+
+def _packed(rows: Numbers, base: int) -> list[Numbers]:
+    """As few numbers for each row as keep the lexicographic order.
+
+    Args:
+        rows: `rows[row, column]`, in [0, base).
+        base: Above all of them.
+    """
+    together = max(1, int(62 / math.log2(max(base, 2))))
+    parts = [rows[:, at : at + together] for at in range(0, rows.shape[1], together)]
+    return [reduce(lambda key, own: key * base + own, part.T) for part in parts]

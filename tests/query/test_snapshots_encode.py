@@ -135,10 +135,10 @@ SNAPSHOTS = [
             "map_0"."word_1" + "map_1"."word_1" AS "word_1",
             CAST(COUNT(*) AS BIGINT) AS "size"
         FROM "people" AS "source"
-        JOIN (
+        LEFT JOIN (
             SELECT "leaf" AS "value", "word_0", "word_1" FROM "leaves" WHERE "attribute" = 0
         ) AS "map_0" ON "source"."job" = "map_0"."value"
-        JOIN (
+        LEFT JOIN (
             SELECT "leaf" AS "value", "word_0", "word_1" FROM "leaves" WHERE "attribute" = 1
         ) AS "map_1" ON "source"."sex" IS NOT DISTINCT FROM "map_1"."value"
         GROUP BY
@@ -163,7 +163,7 @@ SNAPSHOTS = [
             "source"."zip" AS "entity",
             CAST(COUNT(*) AS BIGINT) AS "size"
         FROM "people" AS "source"
-        JOIN (
+        LEFT JOIN (
             SELECT
                 "leaf" AS "value",
                 "word_0",
@@ -199,7 +199,7 @@ SNAPSHOTS = [
             "value_0"."rank" AS "value_0",
             CAST(COUNT(*) AS BIGINT) AS "size"
         FROM "people" AS "source"
-        JOIN (
+        LEFT JOIN (
             SELECT
                 "leaf" AS "value",
                 "word_0",
@@ -253,7 +253,9 @@ SNAPSHOTS = [
         "extent",
         encode.extent(CODES),
         """
-        SELECT CAST(COUNT(*) AS BIGINT), CAST(COALESCE(SUM("size"), 0) AS BIGINT) FROM "codes"
+        SELECT CAST(COUNT(*) AS BIGINT), CAST(COALESCE(SUM("size"), 0) AS BIGINT)
+        FROM "codes"
+        WHERE NOT "word_0" IS NULL
         """,
         [(4, 8)],
     ),
