@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
 from sqlanon.search.clusters import Problem, closed
 from sqlanon.search.taxonomy import Numbers
 
+LOPSIDED = 0.8
+"""Share of the records in the largest part above which other cuts are preferred."""
+
 
 def cut(problem: Problem, most: int) -> list[Numbers]:
     """Blocks of records, each a union of subtrees that may be a cluster itself.
 
-    A block is cut at the column that costs it most where its parts satisfy k and the demand. One
-    that no column can cut stays whole, however large.
+    A block that is too large is cut at one column, between the nodes right below its closure. Small
+    neighbours stay together, so that there are few blocks. One that no column can cut stays whole,
+    however large.
+
+    A cut forbids clusters that cross it. So the column is taken where such clusters pay least: the
+    one whose parts tell least of the records [bits] for what a cell loses by going up. Cuts that
+    leave nearly all records in one part come last.
 
     Args:
         problem: The table.
@@ -24,29 +35,62 @@ def cut(problem: Problem, most: int) -> list[Numbers]:
     blocks, waiting = [], [np.arange(problem.records)]
     while waiting:
         records = waiting.pop()
-        parts = _parts(problem, records) if len(records) > most else []
-        if parts:
-            waiting += parts
+        cuts = list(_cuts(problem, records, most)) if len(records) > most else []
+        if cuts:
+            waiting += min(cuts, key=lambda each: each.regret).parts
         else:
             blocks.append(records)
     return sorted(blocks, key=lambda block: int(block[0]))
 
 
-def _parts(problem: Problem, records: Numbers) -> list[Numbers]:
-    """The block in two parts or more, none where it cannot be cut."""
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A way to cut a block.
+
+    Args:
+        parts: The records of two parts or more.
+        added: What a cell loses more above the cut than below, on average [units].
+    """
+
+    parts: list[Numbers]
+    added: float
+
+    @property
+    def regret(self) -> tuple[bool, float]:
+        """Whether it leaves nearly all in one part, and what is lost by forbidding to cross it."""
+        sizes = np.array([len(part) for part in self.parts])
+        shares = sizes / sizes.sum()
+        told = float(-(shares * np.log2(shares)).sum())
+        return bool(shares.max() > LOPSIDED), told / self.added if self.added > 0 else np.inf
+
+
+def _cuts(problem: Problem, records: Numbers, most: int) -> Iterator[_Cut]:
+    """The ways to cut a block, one for each column that allows it."""
     leaves = problem.leaves[records]
     nodes = closed(problem, leaves, np.zeros(1, np.int64))[0]
-    costs = [taxonomy.cost[node] for taxonomy, node in zip(problem.taxonomies, nodes, strict=True)]
-    for column in np.argsort(-np.array(costs), kind="stable"):
-        taxonomy = problem.taxonomies[column]
+    for column, taxonomy in enumerate(problem.taxonomies):
         level = int(taxonomy.level[nodes[column]])
         if not level:
             continue
         below = taxonomy.ancestors[level - 1, leaves[:, column]]
-        parts = _viable(problem, [records[below == node] for node in np.unique(below)])
+        apart = [records[below == node] for node in np.unique(below)]
+        parts = _viable(problem, _packed(apart, most))
         if len(parts) > 1:
-            return parts
-    return []
+            added = float(taxonomy.cost[nodes[column]] - taxonomy.cost[below].mean())
+            yield _Cut(parts, added)
+
+
+def _packed(parts: list[Numbers], most: int) -> list[Numbers]:
+    """The parts, the largest first, each in the first place where it has room."""
+    places: list[list[Numbers]] = []
+    for part in sorted(parts, key=len, reverse=True):
+        room = (held for held in places if sum(map(len, held)) + len(part) <= most)
+        place = next(room, None)
+        if place is None:
+            places.append([part])
+        else:
+            place.append(part)
+    return [np.sort(np.concatenate(held)) for held in places]
 
 
 def _viable(problem: Problem, parts: list[Numbers]) -> list[Numbers]:
