@@ -2,6 +2,8 @@
 
     python benchmarks/covers.py adult --k 5 50
     python benchmarks/covers.py suppression --k 2 4 8 16 32 64 128
+    python benchmarks/covers.py blocks --k 5 50
+    python benchmarks/covers.py growth --k 50
 
 `adult` has nine attributes with their hierarchies and is measured in LM. `suppression` has the same
 attributes of both files, suppressed or kept, and counts suppressed cells; beside it stands a greedy
@@ -11,31 +13,43 @@ SQLANON_DATA, or ../shared/data.
 
 import argparse
 import os
+import resource
+import tempfile
 import time
 from itertools import combinations
 from pathlib import Path
 
 import duckdb
 import numpy as np
+from sqlglot import exp
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon import Hierarchy, KAnonymity, Policy, census
+from sqlanon.binding import bind
+from sqlanon.clustered import candidates_of, encoded_problem
+from sqlanon.engine.duckdb import DuckDB
+from sqlanon.options import Options
+from sqlanon.search.bound import lower_bound
+from sqlanon.search.direct import direct_cover
+from sqlanon.search.refine import refine as refined
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 COLUMNS = (
     "sex", "age", "race", "marital_status", "education", "native_country", "workclass",
     "occupation", "income",
 )  # fmt: skip
-FILES = {"adult": ["adult.csv.gz"], "suppression": ["adult.csv.gz", "adult_test.csv.gz"]}
+ONE, BOTH = ["adult.csv.gz"], ["adult.csv.gz", "adult_test.csv.gz"]
+FILES = {"adult": ONE, "suppression": BOTH, "blocks": ONE, "growth": ONE}
 LOSS = {"adult": "lm", "suppression": "suppressed-cells"}
+BLOCKS = (30_162, 15_000, 7_500, 3_000)
 
 
-def people(connection, task):
+def people(connection, task, copies=1):
     known = " AND ".join(f"{n} <> '?'" for n in ("workclass", "occupation", "native_country"))
     chosen = ", ".join(f"rtrim({name}, '.') AS {name}" for name in COLUMNS)
     connection.execute(
-        f"CREATE TABLE people AS SELECT {chosen} FROM read_csv(?, all_varchar = true) "
-        f"WHERE {known}",
+        f"CREATE OR REPLACE TABLE people AS SELECT {chosen} "
+        f"FROM read_csv(?, all_varchar = true), range({copies}) WHERE {known}",
         [[str(DATA / name) for name in FILES[task]]],
     )
 
@@ -69,6 +83,65 @@ def by_patterns(connection, k):
     return cells + width * len(codes)
 
 
+def by_blocks(connection, k):
+    """Prints what it costs to cover each block on its own."""
+    for most in BLOCKS:
+        for refine in (False, True):
+            start, processor = time.perf_counter(), time.process_time()
+            report = sqlanon.plan(
+                connection, "people", policy("adult", k),
+                method="direct-cover", loss="lm", refine=refine, block_records=most,
+            ).report  # fmt: skip
+            print(
+                f"k = {k}, blocks of up to {most:,}, refine {refine}: {report.loss['lm']:.6g} in "
+                f"{time.perf_counter() - start:.1f} s ({time.process_time() - processor:.1f} s of "
+                f"processor time), {report.statistics.classes:,} classes, {report.notes}",
+                flush=True,
+            )
+
+
+def by_records(connection, k):
+    """Prints what a cover and its refinement take for more and more records."""
+    for copies in (1, 2, 3, 4):
+        people(connection, "growth", copies)
+        stages(connection, policy("adult", k), "copied")
+    with tempfile.TemporaryDirectory() as folder:
+        census.write(Path(folder))
+        made = Policy.from_toml(Path(folder) / "policy.toml")
+    hierarchies = {name: own.hierarchy for name, own in made.attributes.items()}
+    for records in (30_000, 60_000, 90_000, 120_000):
+        connection.execute("DROP TABLE people")
+        for statement in census.statements(exp.to_table("people"), records):
+            connection.execute(statement.sql("duckdb"))
+        stages(connection, Policy(hierarchies, models=[KAnonymity(k)], others="drop"), "generated")
+
+
+def stages(connection, policy, name):
+    """Prints one row: what mining, bound, cover and refinement take [s of processor time]."""
+    engine, options, seconds = DuckDB(connection), Options("direct-cover"), [time.process_time()]
+    with engine.workspace():
+        subject = bind(engine, engine.resolve("people"), policy)
+        read, problem = encoded_problem(engine, subject, policy, options)
+        candidates = candidates_of(engine, subject, read.encoded, problem, options)
+        seconds.append(time.process_time())
+        bound = lower_bound(problem, candidates)
+        seconds.append(time.process_time())
+        found = direct_cover(problem, candidates)
+        seconds.append(time.process_time())
+        better = refined(problem, found)
+        seconds.append(time.process_time())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    losses = [read.costs.loss(each, problem.records) for each in (bound, *(
+        clusters.loss(problem) for clusters in (found, better)
+    ))]  # fmt: skip
+    cells = (
+        name, f"{problem.records:,}", f"{read.encoded.rows:,}", f"{len(candidates):,}",
+        *(f"{own:.4f}" for own in losses), *(f"{own:.1f} s" for own in np.diff(seconds)),
+        f"{peak:.1f} GB",
+    )  # fmt: skip
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", choices=FILES)
@@ -76,6 +149,10 @@ def main():
     options = parser.parse_args()
     connection = duckdb.connect(config={"threads": 2})
     people(connection, options.task)
+    if options.task in ("blocks", "growth"):
+        for k in options.k:
+            (by_blocks if options.task == "blocks" else by_records)(connection, k)
+        return
     loss = LOSS[options.task]
     for k in options.k:
         if options.task == "suppression":

@@ -2,13 +2,13 @@
 
     python benchmarks/itemsets.py adult
     python benchmarks/itemsets.py wide
-    python benchmarks/itemsets.py records
-    python benchmarks/itemsets.py attributes
+    python benchmarks/itemsets.py growth
 
-`adult` has nine attributes with their hierarchies, `wide` fourteen. `records` and `attributes`
-show what the cost grows with; `records` also runs on generated people. Reads the folder named by
-SQLANON_DATA, or ../shared/data. The miner is an FP-growth in C; it gets each record as a
-transaction of all nodes above its values, and tells itemsets without their members.
+`adult` has nine attributes with their hierarchies, `wide` fourteen. `growth` shows what the cost
+grows with: records, which are those of Adult over again or generated people, and attributes.
+Reads the folder named by SQLANON_DATA, or ../shared/data. The miner is an FP-growth in C; it gets
+each record as a transaction of all nodes above its values, and tells itemsets without their
+members.
 """
 
 import argparse
@@ -89,8 +89,16 @@ class Run:
             self.found.fetch(engine)
             self.fetch = time.perf_counter() - started
 
+    def row(self, name):
+        """One row of a table in Markdown."""
+        cells = (
+            name, f"{self.subject.records:,}", f"{self.encoded.rows:,}", f"{self.found.count:,}",
+            f"{self.found.memberships:,}", f"{self.seconds:.1f} s", f"{self.processor:.1f} s",
+        )  # fmt: skip
+        return f"| {' | '.join(cells)} |"
+
     def line(self):
-        """One row of a table."""
+        """What was found, and what it took."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         return (
             f"{self.subject.records:,} records, {self.encoded.rows:,} combinations: "
@@ -140,7 +148,7 @@ def against_miner(connection, hierarchies, k, runs):
 def main():
     """Prints what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=["adult", "wide", "records", "attributes"])
+    parser.add_argument("what", choices=["adult", "wide", "growth"])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--memory-limit", default="4GB")
     arguments = parser.parse_args()
@@ -157,29 +165,34 @@ def main():
             complete(connection, FOURTEEN)
             hierarchies = {name: coarse(name) for name in FOURTEEN}
             against_miner(connection, hierarchies, 50, arguments.runs)
-        elif arguments.what == "attributes":
-            for names in (FIVE, EIGHT, ELEVEN, FOURTEEN):
-                complete(connection, names)
-                print(len(names), Run(connection, {n: coarse(n) for n in names}, 50).line())
         else:
-            by_records(connection)
+            print("| | records | different | itemsets | memberships | mined | processor time |")
+            for row in (*by_records(connection), *by_attributes(connection)):
+                print(row, flush=True)
         connection.close()
 
 
 def by_records(connection):
-    """Prints the growth with records: the same ones over again, and different people."""
+    """The growth with records: the same ones over again, and different people."""
     for copies in (1, 2, 3, 4):
         complete(connection, NINE, copies)
-        print("copied:", Run(connection, {name: full(name) for name in NINE}, 50).line())
+        yield Run(connection, {name: full(name) for name in NINE}, 50).row("copied")
     with tempfile.TemporaryDirectory() as folder:
         census.write(Path(folder))
         made = Policy.from_toml(Path(folder) / "policy.toml")
-        hierarchies = {name: own.hierarchy for name, own in made.attributes.items()}
-        for records in (30_000, 60_000, 90_000, 120_000):
-            connection.execute("DROP TABLE IF EXISTS people")
-            for statement in census.statements(exp.to_table("people"), records):
-                connection.execute(statement.sql("duckdb"))
-            print("generated:", Run(connection, hierarchies, 50).line())
+    hierarchies = {name: own.hierarchy for name, own in made.attributes.items()}
+    for records in (30_000, 60_000, 90_000, 120_000):
+        connection.execute("DROP TABLE IF EXISTS people")
+        for statement in census.statements(exp.to_table("people"), records):
+            connection.execute(statement.sql("duckdb"))
+        yield Run(connection, hierarchies, 50).row("generated")
+
+
+def by_attributes(connection):
+    """The growth with attributes, of the same records."""
+    for names in (FIVE, EIGHT, ELEVEN, FOURTEEN):
+        complete(connection, names)
+        yield Run(connection, {n: coarse(n) for n in names}, 50).row(f"{len(names)} attributes")
 
 
 if __name__ == "__main__":
