@@ -111,7 +111,7 @@ def exact(arguments):
                 method=method,
                 patterns=patterns,
                 loss="suppressed-cells",
-                time_limit=arguments.time_limit,
+                time_limit=arguments.time_limit if method == "pattern-exact" else None,
             ).report
             print(
                 f"k={k} {method}: {report.loss['suppressed_cells']:,.0f} suppressed cells, at "

@@ -275,7 +275,9 @@ class SearchOptions:
     time_limit: Annotated[
         float | None,
         typer.Option(
-            "--time-limit", metavar="SECONDS", help="Return the best found by then, with its gap."
+            "--time-limit",
+            metavar="SECONDS",
+            help="Return the best found by then, with its gap; of covers: refine no longer.",
         ),
     ] = None
     candidates: Annotated[
@@ -305,7 +307,8 @@ class SearchOptions:
         bool,
         typer.Option(
             "--suppress-uncovered",
-            help="Of direct-cover: suppress what no itemset covers, as it was published.",
+            help="Of direct-cover: suppress all cells of what no itemset covers, as it was "
+            "published; no limit bounds them.",
         ),
     ] = False
     pattern: Annotated[

@@ -144,7 +144,7 @@ def _clustered(
         found.loss(problem),
         bound,
         len(candidates),
-        tuple(_notes(problem, options, uncovered)),
+        (*_suppressed(found), *_notes(problem, options, uncovered)),
     )
 
 
@@ -156,7 +156,7 @@ def _tell(options: Options, line: str) -> None:
 def _covered(problem: Problem, candidates: Candidates, options: Options) -> tuple[Found, int]:
     """The clusters before refinement, and how many records no candidate covered."""
     if options.candidates == "all":
-        return exhaustive_cover(problem)
+        return exhaustive_cover(problem, options.beta)
     if options.beta is not None:
         candidates = within(problem, candidates, options.beta)
     if options.method == "set-cover":
@@ -171,6 +171,15 @@ def _covered(problem: Problem, candidates: Candidates, options: Options) -> tupl
             "a class of their own; leave suppress_uncovered out, and they go where they cost least"
         )
     return found, 0
+
+
+def _suppressed(found: Found) -> Iterator[str]:
+    records = int((found.label < 0).sum())
+    if records:
+        yield (
+            f"no itemset covers {counted(records, 'record')}: all their cells are suppressed, and "
+            "no suppression limit bounds how many they are"
+        )
 
 
 def _notes(problem: Problem, options: Options, uncovered: int) -> Iterator[str]:

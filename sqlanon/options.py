@@ -30,7 +30,7 @@ class Options:
         method: One of `METHODS`; `auto` chooses.
         loss: The loss to minimize.
         minimal_nodes: Whether to list every minimal node.
-        time_limit: Seconds for the search; None for no limit.
+        time_limit: Seconds for the search, of covers for their refinement; None for no limit.
         progress: Called with a line that says how far the search is.
         candidates: What a cover is chosen from: one of `CANDIDATES`.
         beta: Candidates of a cover cost less than this part of a suppressed record: cost < 1/beta;
@@ -40,7 +40,8 @@ class Options:
             along its hierarchies [records].
         seed: What the refinement draws its choices from.
         suppress_uncovered: Whether direct-cover suppresses all cells of what it leaves uncovered,
-            as it was published, instead of putting it where it costs least.
+            as it was published, instead of putting it where it costs least. Those records are
+            published, so no suppression limit bounds them.
         patterns: What pattern methods may suppress together: lists of the columns that a pattern
             keeps (`zip@2` at a level), or rules that all patterns must satisfy.
 
@@ -71,6 +72,7 @@ class Options:
         if self.time_limit is not None and not self.time_limit > 0:
             raise PolicyError(f"time limit {self.time_limit!r} is not a number above 0 [seconds]")
         self._check_cover()
+        self._check_time()
         if self.masks is not None and self.method not in PATTERN_METHODS:
             raise PolicyError(
                 f"patterns belong to {' and '.join(PATTERN_METHODS)}, not to {self.method}"
@@ -113,6 +115,21 @@ class Options:
             raise PolicyError(f"suppress_uncovered belongs to direct-cover, not to {self.method}")
         if self.minimal_nodes and self.method in (*LOCAL_METHODS, *PATTERN_METHODS):
             raise PolicyError(f"minimal nodes belong to incognito, not to {self.method}")
+
+    def _check_time(self) -> None:
+        """Refuses a time limit where nothing would look at it."""
+        if self.time_limit is None:
+            return
+        if self.method == "pattern-greedy":
+            raise PolicyError(
+                "pattern-greedy tries every pattern once, whatever the time; leave time_limit out, "
+                "or give fewer patterns"
+            )
+        if self.method in LOCAL_METHODS and not self.refine:
+            raise PolicyError(
+                f"time_limit bounds the refinement of {self.method}, which is switched off; leave "
+                "one of them out"
+            )
 
 
 @dataclass(frozen=True, slots=True)

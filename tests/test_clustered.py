@@ -220,6 +220,13 @@ def test_what_is_not_covered_is_suppressed_where_that_is_asked(people):
     assert plan.report.records_per_level == {"q0": [4, 2]}
 
 
+def test_what_is_suppressed_without_a_limit_is_noted(people):
+    people.execute("INSERT INTO people VALUES ('x', 'c')")
+    policy = policy_of([[*SEX, ("x", "*")]], ["q0"], 2, [1.0], drop=["job"])
+    notes = sqlanon.plan(people, "people", policy, beta=1.0, **ALONE).report.notes
+    assert any("covers 2 records: all their cells are suppressed" in note for note in notes)
+
+
 def test_too_few_uncovered_records_are_no_class(people):
     policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"])
     people.execute("INSERT INTO people VALUES ('f', 'c')")
@@ -244,6 +251,7 @@ def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
         ({"block_records": 0}, "1 record or more"),
         ({"minimal_nodes": True}, "belong to incognito"),
         ({"suppress_uncovered": True}, "belongs to direct-cover"),
+        ({"time_limit": 1.0, "refine": False}, "bounds the refinement of set-cover"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(people, options, message):

@@ -166,6 +166,19 @@ def test_no_candidates_at_all_make_one_cluster():
     assert (clusters.label.tolist(), uncovered) == ([0, 0, 0, 0], 4)
 
 
+def test_beta_limits_subsets_as_it_limits_itemsets():
+    """(a, a) costs nothing; b is alone, and with another its cells are suppressed."""
+    problem = problem_of([("a",), ("a",), ("b",)], 2)
+    assert [each.tolist() for each in cover_by_subsets(problem, 1.0).sets] == [[0, 1]]
+    clusters, uncovered = exhaustive_cover(problem, 1.0)
+    assert (uncovered, clusters.label.tolist()) == (1, [0, 0, 0])
+
+
+def test_beta_below_one_is_refused_for_subsets():
+    with pytest.raises(PolicyError, match="at least 1"):
+        exhaustive_cover(problem_of(FIGURE_1, 2), 0.5)
+
+
 def test_beta_below_one_is_refused():
     problem = problem_of(FIGURE_1, 2)
     with pytest.raises(PolicyError, match="at least 1"):

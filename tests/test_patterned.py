@@ -180,3 +180,8 @@ def test_the_plan_does_not_depend_on_the_order_of_records(people):
 def test_patterns_that_do_not_fit_are_refused(people, method, patterns, message):
     with pytest.raises(PolicyError, match=message):
         sqlanon.plan(people, "people", policy_of(), method=method, patterns=patterns)
+
+
+def test_a_time_limit_is_refused_where_nothing_looks_at_it(people):
+    with pytest.raises(PolicyError, match="tries every pattern once"):
+        published(people, policy_of(), "all", time_limit=1.0)

@@ -66,14 +66,18 @@ def set_cover(problem: Problem, candidates: Candidates) -> tuple[Clusters, int]:
     return _clustered(problem, greedy_cover(problem, candidates))
 
 
-def exhaustive_cover(problem: Problem) -> tuple[Clusters, int]:
+def exhaustive_cover(problem: Problem, beta: float | None = None) -> tuple[Clusters, int]:
     """The same with every subset of k to 2k - 1 records as a candidate, for tiny tables.
 
+    Args:
+        problem: The table.
+        beta: Only subsets that cost less than 1 / beta of a suppressed record; None for all.
+
     Raises:
-        PolicyError: There are more than `SUBSETS` of them.
+        PolicyError: There are more than `SUBSETS` of them, or beta is below 1.
         UnsatisfiableError: No cover satisfies the demand.
     """
-    return _clustered(problem, cover_by_subsets(problem))
+    return _clustered(problem, cover_by_subsets(problem, beta))
 
 
 def _clustered(problem: Problem, cover: Cover) -> tuple[Clusters, int]:
@@ -93,9 +97,14 @@ def within(problem: Problem, candidates: Candidates, beta: float) -> Candidates:
 
     Source: Park and Shim 2007, section 4.4, "Trade-off".
     """
+    return candidates.cheaper_than(_limit(problem, beta))
+
+
+def _limit(problem: Problem, beta: float) -> float:
+    """What candidates cost less than [units]."""
     if not beta >= 1:
         raise PolicyError(f"beta is {beta}; it must be at least 1")
-    return candidates.cheaper_than(float(problem.cost(problem.root)) / beta)
+    return float(problem.cost(problem.root)) / beta
 
 
 def greedy_cover(problem: Problem, candidates: Candidates) -> Cover:
@@ -216,12 +225,17 @@ class _Queue:
         self._refresh()
 
 
-def cover_by_subsets(problem: Problem) -> Cover:
+def cover_by_subsets(problem: Problem, beta: float | None = None) -> Cover:
     """GEN-COVER over every subset of k to 2k - 1 records (APPROX-NAIVE).
 
+    Args:
+        problem: The table.
+        beta: As for `exhaustive_cover`.
+
     Raises:
-        PolicyError: There are more than `SUBSETS` of them.
+        PolicyError: There are more than `SUBSETS` of them, or beta is below 1.
     """
+    limit = np.inf if beta is None else _limit(problem, beta)
     sizes = range(problem.k, min(2 * problem.k, problem.records + 1))
     number = sum(comb(problem.records, size) for size in sizes)
     if number > SUBSETS:
@@ -237,6 +251,8 @@ def cover_by_subsets(problem: Problem) -> Cover:
         if problem.demand is None or problem.demand.holds(np.array(subset))
     ]
     costs = Cover(tuple(subsets), np.zeros(0, np.int64)).costs(problem)
+    cheap = np.flatnonzero(costs < limit)
+    subsets, costs = [subsets[subset] for subset in cheap.tolist()], costs[cheap]
     held = np.zeros((len(subsets), problem.records), np.bool_)
     for row, subset in zip(held, subsets, strict=True):
         row[subset] = True
