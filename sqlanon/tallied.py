@@ -191,7 +191,7 @@ class _Cells:
         pairs, place = np.unique(level * width + leaf, return_inverse=True)
         held = [divmod(pair, width) for pair in pairs.tolist()]
         texts = [tree.labels[at][own] for at, own in held]
-        sizes = {at: tree.sizes(at) for at, _ in held}
+        sizes = {at: tree.sizes(at) for at in {at for at, _ in held}}
         leaves = {
             text: sizes[at][tree.nodes[at][own]]
             for text, (at, own) in zip(texts, held, strict=True)

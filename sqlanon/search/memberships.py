@@ -42,7 +42,7 @@ class BitMaps:
         self._maps = []
         for column, taxonomy in enumerate(taxonomies):
             held = np.zeros((int(used[column].sum()), words), np.uint64)
-            for nodes in np.unique(taxonomy.ancestors, axis=0):
+            for nodes in taxonomy.distinct_levels:
                 node = nodes[leaves[:, column]]
                 asked = used[column][node]
                 row = self._row[column][node[asked]]

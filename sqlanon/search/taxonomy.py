@@ -80,6 +80,13 @@ class Taxonomy:
         """The node that holds every leaf."""
         return int(self.ancestors[-1, 0])
 
+    @property
+    def distinct_levels(self) -> Numbers:
+        """The rows of `ancestors` that differ from the row below."""
+        fresh = (self.ancestors[1:] != self.ancestors[:-1]).any(axis=1)
+        found: Numbers = self.ancestors[np.r_[True, fresh]]
+        return found
+
     def closure(self, low: Numbers, high: Numbers) -> Numbers:
         """The lowest node that holds both leaves, element by element.
 
