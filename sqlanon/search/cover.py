@@ -14,6 +14,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
 from sqlanon.search.assign import assign_rest
@@ -22,8 +23,13 @@ from sqlanon.search.convert import convert
 from sqlanon.search.memberships import WORD, BitMaps, flags, packed
 from sqlanon.search.taxonomy import Numbers
 
+Reals = NDArray[np.float64]
 WINDOW = 8192
 """Candidates whose ratios are kept up to date."""
+NEAR = 2**17
+"""Candidates among which the next window is looked for, as long as it can only be there."""
+NOTHING = (np.inf, 0)
+"""The ratio and the number of no candidate."""
 SPARSE = 0.2
 """Share of covered records beyond which the bit maps are made anew over the others alone."""
 SUBSETS = 200_000
@@ -132,6 +138,7 @@ class _Queue:
         self._maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
         self._all = self._maps
         self._ratio = candidates.cost / np.minimum(candidates.support, self._most)
+        self._near, self._far = np.zeros(0, np.int64), NOTHING
         self._look()
 
     def cover(self) -> Cover:
@@ -153,7 +160,7 @@ class _Queue:
             found = (float(self._now[place]), int(self._window[place]))
             if found < self._others:
                 return found[1]
-            if self._others[0] == np.inf:
+            if self._others == NOTHING:
                 return None
             self._look()
 
@@ -174,14 +181,12 @@ class _Queue:
 
     def _first(self) -> tuple[Numbers, tuple[float, int]]:
         """Candidates in front by the ratios that are known, and the first one behind them."""
-        if len(self._ratio) <= WINDOW:
-            return np.flatnonzero(self._ratio < np.inf), (np.inf, 0)
-        bar = np.partition(self._ratio, WINDOW)[WINDOW]
-        front = np.flatnonzero((self._ratio <= bar) & (self._ratio < np.inf))
-        front = front[np.argsort(self._ratio[front], kind="stable")]
-        if len(front) <= WINDOW:
-            return front, (np.inf, 0)
-        return front[:WINDOW], (float(bar), int(front[WINDOW]))
+        front, behind = _least(self._ratio, self._near, WINDOW)
+        if not behind < self._far:
+            self._near, self._far = _least(self._ratio, np.arange(len(self._ratio)), NEAR)
+            self._near.sort()
+            front, behind = _least(self._ratio, self._near, WINDOW)
+        return front, min(behind, self._far)
 
     def _refresh(self) -> None:
         """The ratios of the window from what its candidates still cover."""
@@ -223,6 +228,24 @@ class _Queue:
         self._counts -= lost
         self._bits[words] &= ~removed[:, None]
         self._refresh()
+
+
+def _least(ratio: Reals, among: Numbers, count: int) -> tuple[Numbers, tuple[float, int]]:
+    """Candidates with the least ratios, by ratio and number, and the first one behind them.
+
+    Args:
+        ratio: Per candidate its ratio; infinite for one that is never taken.
+        among: The candidates to look at, ascending.
+        count: How many are wanted.
+    """
+    own = ratio[among]
+    bar = np.partition(own, count)[count] if len(own) > count else np.inf
+    held = np.flatnonzero((own <= bar) & (own < np.inf))
+    held = held[np.argsort(own[held], kind="stable")]
+    front = among[held[:count]]
+    if len(held) <= count:
+        return front, NOTHING
+    return front, (float(own[held[count]]), int(among[held[count]]))
 
 
 def cover_by_subsets(problem: Problem, beta: float | None = None) -> Cover:

@@ -43,8 +43,10 @@ class Joins:
         """What a column adds to the keys of the closures of pairs of leaves."""
         table = self._keys[column]
         if table is not None:
-            return table.take(first * self._taxonomies[column].leaves + second)
-        return self.of(column, first, second).astype(np.uint64) * self._odd[column]
+            keys: Words = table.take(first * self._taxonomies[column].leaves + second)
+        else:
+            keys = self.of(column, first, second).astype(np.uint64) * self._odd[column]
+        return keys
 
     def keys_of(self, nodes: Numbers) -> Words:
         """The keys of node tuples, shape `(..., columns)`."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.search.clusters import Clusters, Problem, closed, closures, members, runs
+from sqlanon.search.clusters import NOWHERE, Clusters, Problem, closed, closures, members, runs
 from sqlanon.search.joins import Joins
 from sqlanon.search.pools import BOXES, FAR, Pools, boxes_of
-from sqlanon.search.trials import replay, try_all
 from sqlanon.search.taxonomy import Numbers
+from sqlanon.search.trials import replay, try_all
 
 POOLS = 64
 """Most pools of one round."""
@@ -27,6 +27,8 @@ LARGEST = 20
 """Most clusters in a pool because its boxes are few."""
 FEW, MANY = 24, 48
 """Boxes per pool below which pools become larger, and above which smaller again."""
+BESIDE = 100
+"""Records that a pool costs as much time as, beside its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +36,14 @@ class Effort:
     """How long a refinement searches.
 
     Args:
-        passes: How often each record is in a pool, on average.
+        passes: How often each record is in a pool, on average, where `BESIDE` more records are
+            counted for every pool. So a search takes about as long for any k.
         seconds: Time after which no round starts; None for no limit. With a limit that is reached
             the result depends on the machine.
         seed: What the choices are drawn from.
     """
 
-    passes: float = 12.0
+    passes: float = 52.0
     seconds: float | None = None
     seed: int = 0
 
@@ -94,23 +97,29 @@ class _Search:
         self._joins = Joins(problem.taxonomies)
         self._first = self._most = 3 + max(5, SPAN // problem.k)
         self.label = parts_of_k(problem, clusters)
-        self._settle()
+        self._settle(closures(problem, self.label))
 
-    def _settle(self) -> None:
-        """Brings what is known of each cluster up to date."""
-        _, label = np.unique(self.label, return_inverse=True)
-        self.label = label - int((self.label < 0).any())
-        self._nodes = closures(self._problem, self.label)
-        self._order, self._starts = runs(self.label)
-        self._sizes = np.diff(np.r_[self._starts, len(self._order)])
+    def _settle(self, nodes: Numbers) -> None:
+        """Numbers the clusters that have records 0, 1, … again, and looks where those are.
+
+        Args:
+            nodes: The closure of each, by the numbers that they have now.
+        """
+        sizes = np.bincount(self.label + 1, minlength=len(nodes) + 1)[1:]
+        held = sizes > 0
+        self.label = np.append(np.cumsum(held) - 1, NOWHERE)[self.label]
+        self._nodes, self._sizes = nodes[held], sizes[held]
         self._cost = self._problem.cost(self._nodes)
+        nowhere = len(self.label) - int(self._sizes.sum())
+        self._order = np.argsort(self.label, kind="stable")[nowhere:]
+        self._starts = np.cumsum(self._sizes) - self._sizes
 
     def clusters(self) -> Clusters:
         """The clustering as it is."""
         return Clusters.of(self._problem, self.label)
 
     def round(self) -> int:
-        """Tries some pools; the number of their records."""
+        """Tries some pools; how many records were looked at, with those counted for the pools."""
         chosen = self._choose()
         if not len(chosen):
             return 0
@@ -123,7 +132,7 @@ class _Search:
         able = np.flatnonzero(trials.loss[np.arange(len(chosen)), best] <= now)
         parts = replay(pools, boxes, trials, best)
         self._replace(pools.records[able], parts[able], now[able])
-        return int((pools.records >= 0).sum())
+        return int((pools.records >= 0).sum()) + BESIDE * len(chosen)
 
     def _adapt(self, boxes: float) -> None:
         """Makes pools larger while few boxes make them cheap to try."""
@@ -158,7 +167,7 @@ class _Search:
             stays[owner[failed]] = False
         chosen = stays[pool]
         self.label[held[chosen]] = len(self._nodes) + group[chosen]
-        self._settle()
+        self._settle(np.concatenate([self._nodes, nodes]))
 
     def _choose(self) -> Numbers:
         """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
@@ -167,7 +176,7 @@ class _Search:
         if size < 2:
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
-        weight = (self._cost * self._sizes).astype(float) + 1e-9
+        weight = self._cost.astype(float) ** 2 * self._sizes + 1e-9
         weight = weight / weight.sum() + 0.4 / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
         near = self._nearness(seeds)
@@ -186,8 +195,8 @@ class _Search:
     def _nearness(self, seeds: Numbers) -> np.ndarray:
         """How far each cluster is from the seeds, with some noise."""
         near = self._joins.costs(self._nodes[seeds], self._nodes)
-        near -= self._random.random((len(seeds), 1)) * self._cost
-        near *= 1 + 0.2 * self._random.random(near.shape)
+        near -= self._random.random((len(seeds), 1), np.float32) * self._cost.astype(np.float32)
+        near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
         return near
 
     def _pools(self, chosen: Numbers) -> Pools:
@@ -227,5 +236,7 @@ def _cut(group: Numbers, k: int) -> Numbers:
     count = np.maximum(sizes // k, 1)
     first = np.cumsum(count) - count
     found = np.empty(len(group), np.int64)
-    found[order] = np.repeat(first, sizes) + place * np.repeat(count, sizes) // np.repeat(sizes, sizes)
+    found[order] = np.repeat(first, sizes) + place * np.repeat(count, sizes) // np.repeat(
+        sizes, sizes
+    )
     return found
