@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from cover_oracle import Distinct, candidates_of, least_loss, problem_of, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.search.clusters import Clusters, check
+from sqlanon.search.clusters import NOWHERE, Clusters, check
 from sqlanon.search.direct import direct_cover
-from sqlanon.search.joins import Joins
-from sqlanon.search.pools import FAR, Pools, boxes_of
-from sqlanon.search.refine import Effort, refine
-from sqlanon.search.trials import replay, try_all
+from sqlanon.search.refine import Effort, cut_groups, refine
 
 FEW = settings(max_examples=30, deadline=None)
 SHORT = Effort(passes=30)
@@ -77,19 +73,25 @@ def test_a_table_of_one_cluster_stays_as_it_is():
     assert refine(problem, before).label.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_trial_loses_no_less_than_its_clusters(seed):
-    problem, random = random_table(60, 3, seed), np.random.default_rng(seed)
-    records = random.permutation(60).reshape(4, 15)
-    pools = Pools(records, problem.leaves[records], np.tile(problem.root, (4, 1, 1)))
-    boxes = boxes_of(problem, pools, Joins(problem.taxonomies), random)
-    trials = try_all(pools, boxes, problem.k, np.full(4, FAR))
-    for pool, trial in zip(*np.nonzero(trials.loss < FAR), strict=True):
-        parts = replay(pools, boxes, trials, np.full(4, trial))[pool]
-        label = np.full(60, -1)
-        label[records[pool]] = parts
-        order = records[pool]
-        sizes = np.bincount(parts)
-        assert (sizes[sizes > 0] >= problem.k).all()
-        sub = problem_of([tuple(map(str, row)) for row in problem.leaves[order]], problem.k)
-        assert Clusters.of(sub, parts).loss(sub) <= trials.loss[pool, trial]
+@FEW
+@given(problems(), st.integers(0, 3))
+def test_suppressed_records_stay_suppressed(problem, seed):
+    label = np.zeros(problem.records, np.int64)
+    label[problem.k :] = NOWHERE
+    before = Clusters.of(problem, label)
+    found = refine(problem, before, Effort(4, seed=seed))
+    assert (found.label == NOWHERE).tolist() == (before.label == NOWHERE).tolist()
+    assert found.loss(problem) <= before.loss(problem)
+
+
+@FEW
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=30), st.integers(1, 4))
+def test_groups_are_cut_into_parts_of_k_to_2k_minus_1(members, k):
+    group = np.unique(members, return_inverse=True)[1]
+    parts = cut_groups(group, k)
+    assert set(parts.tolist()) == set(range(parts.max() + 1))
+    for part in range(parts.max() + 1):
+        own = group[parts == part]
+        whole = int((group == own[0]).sum())
+        assert (own == own[0]).all()
+        assert k <= len(own) <= 2 * k - 1 or len(own) == whole < k

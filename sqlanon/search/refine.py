@@ -153,7 +153,7 @@ class _Search:
         held, key = records[pool, place], pool * (records.shape[1] + BOXES) + parts[pool, place]
         group = np.unique(key, return_inverse=True)[1]
         if self._problem.demand is None:
-            group = _cut(group, self._problem.k)
+            group = cut_groups(group, self._problem.k)
         order, starts = runs(group)
         nodes = closed(self._problem, self._problem.leaves[held[order]], starts)
         sizes = np.diff(np.r_[starts, len(order)])
@@ -223,8 +223,8 @@ def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
     return found
 
 
-def _cut(group: Numbers, k: int) -> Numbers:
-    """Groups after those of 2k members and more are cut into parts of k to 2k - 1.
+def cut_groups(group: Numbers, k: int) -> Numbers:
+    """Per member its group after those of 2k members and more are cut into parts of k to 2k - 1.
 
     Args:
         group: Per member its group, numbered 0, 1, …
