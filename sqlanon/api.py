@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from sqlanon.checking import check_table
-from sqlanon.engine.source import Limits, OpenedSource, is_database, open_source
+from sqlanon.engine.source import Limits, OpenedSource, Resources, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy import Policy
 from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
@@ -382,7 +382,7 @@ def _options(settings: Settings) -> Options:
     from sqlanon.options import Options
 
     search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
-    return Options(**search)
+    return Options(**search, memory=Resources(**_limits(settings)).memory)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -64,6 +64,7 @@ class Clustered:
             not known.
         candidates: How many itemsets clusters were chosen from.
         notes: What a reader should know besides.
+        blocks: How many blocks the table was cut into, 1 where it was covered as a whole.
     """
 
     nodes: Numbers
@@ -72,12 +73,14 @@ class Clustered:
     bound: int | None
     candidates: int
     notes: tuple[str, ...] = ()
+    blocks: int = 1
 
     def outcome(self, policy: Policy, assigned: Assigned) -> Outcome:
         """What is reported of them."""
         search = {
             "candidates": self.candidates,
             "clusters": len(self.sizes),
+            "blocks": self.blocks,
             "proven": self.cost == self.bound,
         }
         return Outcome(assigned, self.bound, search, (*_unused(policy), *self.notes))
@@ -96,7 +99,7 @@ def clustered(
     Raises:
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    blocks = cut(problem, options.block_records)
+    blocks = cut(problem, options.largest_block)
     if len(blocks) == 1:
         return _clustered(engine, subject, encoded, problem, options)
     nodes, found = np.empty_like(problem.leaves), []
@@ -113,11 +116,22 @@ def clustered(
         sum(each.cost for each in found),
         None,
         sum(each.candidates for each in found),
-        (
-            f"the table was cut into {len(blocks)} blocks of up to {options.block_records:,} "
-            "records along its hierarchies; no cluster crosses them, and no bound is known",
-        ),
+        tuple(_block_notes(options, blocks)),
+        len(blocks),
     )
+
+
+def _block_notes(options: Options, blocks: Sequence[Numbers]) -> Iterator[str]:
+    most = options.largest_block
+    limit = "" if most == options.block_records else ", as the memory limit allows"
+    yield (
+        f"the table was cut into {len(blocks)} blocks of up to {most:,} records{limit}, along its "
+        "hierarchies; no cluster crosses them, so the whole table at once may lose less, and no "
+        "bound is known"
+    )
+    larger = sum(len(block) > most for block in blocks)
+    if larger:
+        yield f"{counted(larger, 'block')} could not be cut any further and is larger than that"
 
 
 def _part(problem: Problem, records: Numbers) -> Problem:

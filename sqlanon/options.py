@@ -19,6 +19,9 @@ LOCAL_METHODS = ("set-cover", "direct-cover")
 PATTERN_METHODS = ("pattern-greedy", "pattern-exact")
 METHODS = ("auto", "incognito", *LOCAL_METHODS, *PATTERN_METHODS)
 BLOCK_RECORDS = 250_000
+RECORD_BYTES = 16_000
+"""Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
+those of many columns more."""
 CANDIDATES = ("closed", "frequent", "all")
 
 
@@ -38,6 +41,8 @@ class Options:
         refine: Whether clusters are improved by a local search after they were found.
         block_records: Largest table that is covered as a whole; a larger one is cut into blocks
             along its hierarchies [records].
+        memory: What a cover may take outside the database, about: smaller blocks are cut where it
+            needs them [bytes]; None for no limit.
         seed: What the refinement draws its choices from.
         suppress_uncovered: Whether direct-cover suppresses all cells of what it leaves uncovered,
             as it was published, instead of putting it where it costs least. Those records are
@@ -59,6 +64,7 @@ class Options:
     beta: float | None = None
     refine: bool = True
     block_records: int = BLOCK_RECORDS
+    memory: int | None = None
     seed: int = 0
     suppress_uncovered: bool = False
     patterns: Patterns | None = None
@@ -86,6 +92,13 @@ class Options:
         from sqlanon.masks import Masks  # the other methods do not need it
 
         return Masks.of(self.patterns)
+
+    @property
+    def largest_block(self) -> int:
+        """Largest table that is covered as a whole, where memory counts, too [records]."""
+        if self.memory is None:
+            return self.block_records
+        return min(self.block_records, max(1, self.memory // RECORD_BYTES))
 
     def _check_cover(self) -> None:
         if self.candidates not in CANDIDATES:

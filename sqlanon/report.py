@@ -246,7 +246,9 @@ class Report:
             return f"{self.method}: {classes} by {used:,} of {counted(candidates, 'pattern')}"
         if self.records_per_level:
             clusters = counted(self.search["clusters"], "cluster")
-            return f"{self.method}: {clusters} from {counted(candidates, 'candidate')}"
+            blocks = self.search.get("blocks", 1)
+            apart = f", in {blocks:,} blocks" if blocks > 1 else ""
+            return f"{self.method}: {clusters} from {counted(candidates, 'candidate')}{apart}"
         proof = "proven best" if self.search.get("proven") else "best found"
         checked = self.search.get("checked", 0)
         return f"{self.method}: {proof} of {candidates:,} recodings, {checked:,} checked"
@@ -277,8 +279,10 @@ class Report:
     def _ratio_text(self) -> str:
         if self.lower_bound is None:
             return ""
-        every = "choice of these patterns" if "used_patterns" in self.search else "recoding"
-        least = f" (no {every} that satisfies k loses less than {figure(self.lower_bound)}"
+        every = "recoding that satisfies k"
+        if "used_patterns" in self.search:
+            every = "choice of these patterns that satisfies the policy"
+        least = f" (no {every} loses less than {figure(self.lower_bound)}"
         if not self.lower_bound:
             return f"{least})"
         return f"{least}; {self.loss[key(self.loss_name)] / self.lower_bound:.3g} times that)"

@@ -14,6 +14,7 @@ from lattice_oracle import hierarchies
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
+from sqlanon.options import Options
 from sqlanon.policy import Sensitive
 
 COVERS = ("set-cover", "direct-cover")
@@ -105,7 +106,28 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     report = sqlanon.anonymize(people, "people", policy, **settings, into="released")
     assert (report.loss, report.notes) == (plan.report.loss, plan.report.notes)
     assert report.lower_bound is None
-    assert any(note.startswith("the table was cut into 2 blocks") for note in report.notes)
+    assert report.search["blocks"] == 2
+    assert "the table was cut into 2 blocks of up to 3 records, along" in report.notes[0]
+
+
+def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
+    """Five records of 100 MB each do not fit where three do."""
+    monkeypatch.setattr("sqlanon.options.RECORD_BYTES", 100_000_000)
+    people.execute(f"COPY people TO '{tmp_path / 'people.csv'}'")
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
+    plan = sqlanon.plan(
+        tmp_path / "people.csv", None, policy, method="direct-cover", memory_limit="300MB"
+    )
+    assert plan.report.search["blocks"] == 2
+    assert "3 records, as the memory limit allows" in plan.report.notes[0]
+    assert "clusters from 3 candidates, in 2 blocks" in plan.report.to_text()
+
+
+@pytest.mark.parametrize(
+    ("memory", "most"), [(None, 250_000), (10**9, 62_500), (10**12, 250_000), (1, 1)]
+)
+def test_the_largest_block_is_what_memory_holds(memory, most):
+    assert Options("set-cover", memory=memory).largest_block == most
 
 
 def matched(trees, records, rows):

@@ -78,6 +78,15 @@ class Resources:
             raise SourceError(f"temporary directory {str(folder)!r} cannot be written")
 
     @property
+    def memory(self) -> int | None:
+        """The memory limit [bytes]; None where there is none."""
+        size = None if self.memory_limit is None else _SIZE.fullmatch(self.memory_limit.strip())
+        if size is None:
+            return None
+        base = 1024 if "i" in size.group(2).lower() else 1000
+        return int(float(size.group(1)) * base ** ("KMGT".index(size.group(2)[0].upper()) + 1))
+
+    @property
     def given(self) -> list[str]:
         """The names of the resources that are limited."""
         values = {

@@ -15,7 +15,7 @@ from pyarrow import feather, ipc
 from sqlglot import exp
 
 from sqlanon.engine.duckdb import DuckDB
-from sqlanon.engine.source import OpenedSource, open_source
+from sqlanon.engine.source import OpenedSource, Resources, open_source
 from sqlanon.errors import SourceError, SqlanonError
 
 
@@ -280,3 +280,11 @@ def test_close_can_be_repeated(tmp_path: Path) -> None:
     source = open_source(csv(tmp_path, "a\n1\n"))
     source.close()
     source.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [(None, None), ("300MB", 300_000_000), (" 1.5 GiB", 3 << 29), ("2tb", 2 * 10**12)],
+)
+def test_a_memory_limit_is_a_number_of_bytes(given, size):
+    assert Resources(memory_limit=given).memory == size
