@@ -111,10 +111,6 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
         UnsatisfiableError: The records that no pattern has a place for cannot be published.
     """
     refuse_unsuited(subject, policy)
-    if options.method == "pattern-exact" and policy.demands:
-        raise PolicyError(
-            "pattern-exact proves the optimum for k alone; use pattern-greedy for l and t"
-        )
     nodes = asked_nodes(subject, options)
     read = coded(engine, subject, policy, options.loss)
     table = patterned(subject, policy, read.encoded, read.units, (nodes, read.costs))

@@ -1,18 +1,27 @@
 """Tables for pattern searches, and every assignment of patterns tried out."""
 
-from collections import Counter
+from collections import defaultdict
 from itertools import product
 
 import numpy as np
 
 from sqlanon.patterned import Patterned
+from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.search.patterns import Rows, pattern_order
 
 
-def table_of(rows, kept, k):
-    """A table of plain rows, with patterns given as sets of kept columns."""
-    distinct = sorted(set(rows))
-    sizes = np.array([rows.count(row) for row in distinct])
+def table_of(rows, kept, k, values=None, models=()):
+    """A table of plain rows, with patterns given as sets of kept columns, and sensitive values."""
+    numbers = [0] * len(rows) if values is None else np.unique(values, return_inverse=True)[1]
+    records = list(zip(rows, map(int, numbers), strict=True))
+    told = sorted(set(records))
+    distinct = [row for row, _ in told]
+    sizes = np.array([records.count(each) for each in told])
+    whole = np.bincount(numbers)
+    demands = Demands(
+        np.array([[value] for _, value in told]),
+        tuple(ValueDemand(0, model, whole) for model in models),
+    )
     width = len(distinct[0])
     values = [sorted({row[c] for row in distinct}) for c in range(width)]
     leaves = np.array([[values[c].index(row[c]) for c in range(width)] for row in distinct])
@@ -26,7 +35,8 @@ def table_of(rows, kept, k):
         codes[:, c // 7] |= leaves[:, c] << 8 * (c % 7)
         masks[:, c // 7] |= np.where(nodes[:, c] == 0, 255 << 8 * (c % 7), 0)
     costs = tuple(np.array([[0] * len(own), [1] * len(own)]) for own in values)
-    return Patterned(Rows(codes, sizes), nodes, masks, costs, leaves, np.ones(width, int), k)
+    own = Rows(codes, sizes, demands if models else None)
+    return Patterned(own, nodes, masks, costs, leaves, np.ones(width, int), k)
 
 
 def assignment(parts, table):
@@ -36,13 +46,22 @@ def assignment(parts, table):
     return int(parts.count[left].sum()), int((stars * parts.count).sum())
 
 
-def brute_force(rows, kept, k):
+def brute_force(rows, kept, k, values=None, models=()):
     """The fewest records left over, and then the fewest suppressed cells, of any assignment."""
     best = None
+    numbers = [0] * len(rows) if values is None else np.unique(values, return_inverse=True)[1]
+    whole = np.bincount(numbers)
+    demands = [ValueDemand(0, model, whole) for model in models]
     for choice in product([None, *kept], repeat=len(rows)):
-        placed = [(own, row) for own, row in zip(choice, rows, strict=True) if own is not None]
-        classes = Counter((own, tuple(row[c] for c in sorted(own))) for own, row in placed)
-        if all(size >= k for size in classes.values()):
+        placed = [own for own in choice if own is not None]
+        classes = defaultdict(list)
+        for own, row, value in zip(choice, rows, numbers, strict=True):
+            if own is not None:
+                classes[own, tuple(row[c] for c in sorted(own))].append(value)
+        counts = [np.bincount(held, minlength=len(whole)) for held in classes.values()]
+        if all(own.sum() >= k for own in counts) and all(
+            demand.holds(own[np.newaxis])[0] for own in counts for demand in demands
+        ):
             stars = sum(len(rows[0]) - len(own or ()) for own in choice)
             found = (len(rows) - len(placed), stars)
             best = found if best is None else min(best, found)

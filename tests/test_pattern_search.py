@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pattern_oracle import assignment, brute_force, covering, table_of, tight
 
+from sqlanon.errors import PolicyError
 from sqlanon.exact import components, optimal, places_of, undominated
 from sqlanon.patterned import Parts
+from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
@@ -45,6 +47,46 @@ def classes(parts, table):
 def test_exact_is_what_brute_force_finds(rows, kept, k):
     table = table_of(rows, sorted(kept, key=sorted), k)
     assert assignment(exactly(table), table) == brute_force(rows, kept, k)
+
+
+MODELS = [
+    LDiversity(2),
+    LDiversity(1.7, "entropy"),
+    LDiversity(2, "recursive", c=2.0),
+    TCloseness(0.3),
+    TCloseness(0.2, "ordered"),
+    TCloseness(0.25, "kl"),
+]
+
+
+@SEARCH
+@given(
+    st.lists(st.tuples(*[st.integers(0, 1)] * 2, st.integers(0, 2)), min_size=2, max_size=6),
+    st.sets(st.frozensets(st.integers(0, 1)), min_size=1, max_size=3),
+    st.integers(1, 2),
+    st.sets(st.sampled_from(MODELS), min_size=1, max_size=2),
+)
+def test_exact_is_what_brute_force_finds_under_models(records, kept, k, models):
+    rows, values = [record[:2] for record in records], [record[2] for record in records]
+    parts = sorted(kept, key=sorted)
+    table = table_of(rows, parts, k, values, models)
+    found = exactly(table)
+    assert assignment(found, table) == brute_force(rows, parts, k, values, models)
+    assert dict(found.search)["proven"]
+
+
+def test_exact_refuses_models_that_are_not_convex():
+    table = table_of([(0,), (1,)], [{0}], 1, [0, 1], [TCloseness(0.2, "scaled")])
+    with pytest.raises(PolicyError, match=r"0.2-closeness \(scaled\), which is not convex"):
+        exactly(table)
+
+
+def test_the_greedy_assignment_is_returned_where_there_is_no_time_under_models():
+    rows, values = [(0, 0), (0, 1), (1, 0), (1, 1)] * 2, [0, 1, 1, 0] * 2
+    table = table_of(rows, [{0, 1}, {0}], 2, values, [LDiversity(2)])
+    found = exactly(table, 1e-9)
+    assert assignment(found, table) == assignment(greedily(table), table)
+    assert not dict(found.search)["proven"]
 
 
 @SEARCH

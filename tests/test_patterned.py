@@ -8,6 +8,7 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.policy import Sensitive
 
 PEOPLE = [
     (1, "10115", "f", "flu"),
@@ -126,12 +127,24 @@ def test_exact_loses_what_it_proves(people):
     assert report.lower_bound == report.loss["suppressed_cells"]
     text = report.to_text()
     assert text.startswith("pattern-exact: 4 classes by 2 of 8 patterns\n")
-    assert "no choice of these patterns that satisfies k loses less than" in text
+    assert "no choice of these patterns that satisfies the policy loses less than" in text
 
 
-def test_exact_takes_no_model_beyond_k(people):
-    policy = policy_of(LDiversity(2), sensitive=("ill",))
-    with pytest.raises(PolicyError, match="use pattern-greedy for l and t"):
+@pytest.mark.parametrize("model", [LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3)])
+def test_exact_proves_the_optimum_under_models(people, model):
+    policy = policy_of(model, sensitive=("ill",))
+    settings = {"loss": "suppressed-cells"}
+    greedy, _ = published(people, policy, "all", **settings)
+    exact, _ = published(people, policy, "all", "pattern-exact", **settings)
+    assert exact.search["proven"]
+    assert exact.holds
+    assert exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
+
+
+def test_exact_refuses_a_distance_that_is_not_convex(people):
+    ill = Sensitive(order=["flu", "gout"])
+    policy = policy_of(TCloseness(0.3, "scaled"), sensitive={"ill": ill})
+    with pytest.raises(PolicyError, match="not convex; use pattern-greedy"):
         sqlanon.plan(people, "people", policy, method="pattern-exact", patterns="all")
 
 

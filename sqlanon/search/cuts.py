@@ -1,0 +1,138 @@
+"""Cuts: inequalities that all classes which satisfy a model obey, and one that fails does not.
+
+A class has c_v records with value v of a sensitive attribute, N = sum c_v, and q_v is the share of
+v in the table. Each cut has the form sum a_v c_v + least <= 0 for a class, and 0 <= 0 for none at
+all, so an integer program holds with it for every class that is used.
+
+- Distinct l: a class with the values D, fewer than l, needs l - |D| records of others.
+- Recursive (c, l): r_1 + c (r_1 + ... + r_{l-1}) - c N < 0. The left side is the greatest over all
+  choices of a value and of l - 1 values, so each choice gives a cut; over whole records it is at
+  most -1 in units of c's denominator.
+- Equal, ordered and hierarchical t-closeness: N times the distance is a sum of norms of c - q N,
+  each the greatest over a choice of signs, so each choice gives a cut.
+- Entropy l, and t-closeness by kl: sum c_v ln(c_v / N) + N ln l and sum c_v ln(c_v / (q_v N)) - t N
+  are convex in c and grow with it in proportion. So each of their gradients gives a cut.
+
+The scaled distances are not convex: see `privacy.TCloseness.union_closed`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.search.demands import Demands, ValueDemand
+
+Numbers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+GREATEST = 1e4
+"""The greatest coefficient of a cut: small violations must not drown in a solver's tolerance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An inequality: sum of factors times the class's counts, plus least, is at most 0.
+
+    Args:
+        attribute: Number of the sensitive attribute.
+        factors: Per value a_v.
+        least: What is added where there is a class.
+    """
+
+    attribute: int
+    factors: tuple[float, ...]
+    least: float = 0.0
+
+    def at(self, counts: Numbers) -> float:
+        """The left side for a class; above 0 it is ruled out."""
+        return float(np.array(self.factors) @ counts) + self.least
+
+
+def inseparable(demands: Demands) -> list[str]:
+    """Models that no cuts are known for."""
+    return [demand.model.describe() for demand in demands.every if not demand.union_closed]
+
+
+def cut(demand: ValueDemand, counts: Numbers) -> Cut:
+    """An inequality that a class breaks, and every class that satisfies the model obeys.
+
+    Args:
+        demand: The model, which the class fails.
+        counts: Its records per value.
+    """
+    model = demand.model
+    if isinstance(model, TCloseness):
+        found = _gradient(demand, counts) if model.distance == "kl" else _norms(demand, counts)
+        return _scaled(demand, found)
+    if model.kind == "distinct":
+        missing = counts == 0
+        return _cut(demand, -missing.astype(float), model.l - int((~missing).sum()))
+    if model.kind == "recursive":
+        return _recursive(demand, counts, model)
+    if not counts.sum():
+        return _cut(demand, -np.ones(len(counts)), 1.0)
+    return _scaled(demand, _gradient(demand, counts))
+
+
+def _recursive(demand: ValueDemand, counts: Numbers, model: LDiversity) -> Cut:
+    largest_first = np.argsort(-counts, kind="stable")
+    c = Fraction(str(model.c))
+    factors = np.full(len(counts), -c.numerator)
+    factors[largest_first[: int(model.l) - 1]] = 0
+    factors[largest_first[0]] += c.denominator
+    return _cut(demand, factors.astype(float), 1.0)
+
+
+def _norms(demand: ValueDemand, counts: Numbers) -> Reals:
+    """The factors of the signs that make the distance as large as it is."""
+    model = demand.model
+    assert isinstance(model, TCloseness)
+    table, records = demand.table, int(demand.table.sum())
+    size = int(counts.sum())
+    t = Fraction(str(model.t))
+    beyond = counts * records - table * size
+    if model.distance == "ordered":
+        signs = np.sign(np.cumsum(beyond))
+        factors = np.cumsum(signs[::-1])[::-1] * records - int(signs @ np.cumsum(table))
+        allowed = t * max(len(counts) - 1, 1)
+    else:
+        nodes = [np.arange(len(counts))]
+        if model.distance == "hierarchical":
+            nodes += demand.nodes
+        factors = np.zeros(len(counts), np.int64)
+        for each in nodes:
+            above = np.bincount(each, weights=beyond).astype(np.int64) > 0
+            factors += above[each] * records - int(table[above[each]].sum())
+        allowed = t * len(nodes)
+    whole = factors * allowed.denominator - allowed.numerator * records
+    return whole.astype(float)
+
+
+def _gradient(demand: ValueDemand, counts: Numbers) -> Reals:
+    """The gradient of a convex measure of a class, near it where values are missing."""
+    model, size = demand.model, int(counts.sum())
+    if isinstance(model, TCloseness):
+        reference, constant = demand.table / demand.table.sum(), -float(model.t)
+    else:
+        reference, constant = np.ones(len(counts)), math.log(model.l)
+    present = counts > 0
+    ratios = np.log(counts[present] / (reference[present] * size))
+    beyond = float(counts[present] @ ratios) + constant * size
+    # What is missing is taken for so little that the class stays beyond the gradient there.
+    little = min(0.5, beyond / (2 * len(counts)))
+    near = np.where(present, counts, little)
+    found: Reals = np.log(near / (reference * near.sum())) + constant
+    return found
+
+
+def _scaled(demand: ValueDemand, factors: Reals) -> Cut:
+    return _cut(demand, factors * (GREATEST / np.abs(factors).max()), 0.0)
+
+
+def _cut(demand: ValueDemand, factors: Reals, least: float) -> Cut:
+    return Cut(demand.attribute, tuple(factors.tolist()), least)

@@ -1,0 +1,36 @@
+"""Cuts: a class that fails a model breaks its cut, and no class that satisfies it does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from lattice_oracle import closenesses, diversities
+from test_demands import demand_of
+
+from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.search.cuts import cut, inseparable
+from sqlanon.search.demands import Demands, ValueDemand
+
+classes = st.lists(st.sampled_from(["nurse", "clerk", "boss"]), min_size=1, max_size=9)
+values = st.lists(st.integers(0, 9), min_size=3, max_size=3)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(diversities, closenesses), classes, values, st.lists(values, max_size=30))
+def test_cuts_part_a_class_that_fails_from_all_that_satisfy(model, whole, failing, others):
+    demand, present = demand_of(model, whole)
+    assume(demand.union_closed)
+    counts = np.array([failing, *others])[:, : len(present)]
+    holds = demand.holds(counts)
+    assume(not holds[0] and (counts[0].sum() or isinstance(model, LDiversity)))
+    found = cut(demand, counts[0])
+    assert found.at(counts[0]) > 1e-6
+    assert all(found.at(own) <= 1e-8 for own, fits in zip(counts, holds, strict=True) if fits)
+
+
+@pytest.mark.parametrize("distance", ["scaled", "scaled-literal"])
+def test_no_cuts_are_known_for_distances_that_are_not_convex(distance):
+    demand = ValueDemand(0, TCloseness(0.2, distance), np.ones(2, np.int64))
+    assert inseparable(Demands(np.zeros((1, 1), int), (demand,))) == [f"0.2-closeness ({distance})"]
