@@ -262,11 +262,11 @@ def _joined(table: Patterned, parts: Parts, suppressed: NDArray[np.bool_]) -> ND
     """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
     before = table.cost(parts.row, table.nodes[parts.pattern])
     extra = (table.cost(parts.row, table.tops) - before) * parts.count
-    open_groups = np.unique(parts.group[~suppressed])
-    costs = np.zeros(int(parts.group.max(initial=0)) + 1, np.int64)
-    np.add.at(costs, parts.group[~suppressed], extra[~suppressed])
+    groups, own = np.unique(parts.group[~suppressed], return_inverse=True)
+    costs = np.zeros(len(groups), np.int64)
+    np.add.at(costs, own, extra[~suppressed])
     joined = suppressed.copy()
-    for group in sorted(open_groups.tolist(), key=lambda g: (costs[g], g)):
+    for group in groups[np.argsort(costs, kind="stable")]:
         joined |= parts.group == group
         if _is_class(table, parts, joined):
             return joined

@@ -188,7 +188,7 @@ class _Cells:
     def of(cls, tree: Tree, leaf: Numbers, level: Numbers) -> _Cells:
         """The labels of leaves at levels; one label never stands for two sets of leaves."""
         width = len(tree.leaves)
-        pairs, place = np.unique(level * width + leaf, return_inverse=True)
+        pairs, place = _distinct(level * width + leaf)
         held = [divmod(pair, width) for pair in pairs.tolist()]
         texts = [tree.labels[at][own] for at, own in held]
         sizes = {at: tree.sizes(at) for at in {at for at, _ in held}}
@@ -218,7 +218,7 @@ class _Cells:
         classes = np.bincount(self.label[tally.first], minlength=number).tolist()
         places = self._places(Nodes(self.tree, counts), records, classes)
         width = len(self.tree.leaves)
-        pairs, pair = np.unique(self.label * width + self.leaf, return_inverse=True)
+        pairs, pair = _distinct(self.label * width + self.leaf)
         origins = [
             (each % width, places[each // width], own)
             for each, own in zip(pairs.tolist(), _sums(pair, tally.count, len(pairs)), strict=True)
@@ -243,6 +243,16 @@ class _Cells:
             if text in numbers
         ]
         return {numbers[text]: place for text, place in read(nodes, matches).places.items()}
+
+
+def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:
+    """The distinct keys, ascending, and the place of each key among them; all are at least 0."""
+    most = int(keys.max(initial=0)) + 1
+    if most > 4 * len(keys):
+        return np.unique(keys, return_inverse=True)
+    there = np.zeros(most, bool)  # a table of them is filled faster than they are sorted
+    there[keys] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
 def _sums(number: Numbers, count: Numbers, numbers: int) -> list[int]:

@@ -148,13 +148,13 @@ def assigned(recoding: Clusters) -> exp.Select:
     return _listed(_ranges(recoding), [UNIT, FIRST, LAST, NODE])
 
 
-def _ranges(recoding: Clusters) -> Iterator[tuple[int, int, int, int]]:
+def _ranges(recoding: Clusters) -> Iterator[str]:
     before, first = -1, 0
     for unit, records, node in recoding.runs:
         if unit != before:
             before, first = unit, 0
         if recoding.nodes[node] is not None:
-            yield unit, first, first + records - 1, node
+            yield f"{unit}:{first}:{first + records - 1}:{node}"
         first += records
 
 
@@ -163,17 +163,18 @@ def nodes(recoding: Clusters) -> exp.Select:
 
     They are few: their levels are written once, not with every run.
     """
-    rows = [(number, *node) for number, node in enumerate(recoding.nodes) if node is not None]
+    numbered = enumerate(recoding.nodes)
+    rows = (":".join(map(str, (number, *node))) for number, node in numbered if node is not None)
     return _listed(rows, [NODE, *(level(n) for n in range(len(recoding.published[0])))])
 
 
-def _listed(rows: Iterable[tuple[int, ...]], names: Sequence[str]) -> exp.Select:
-    """Rows of whole numbers.
+def _listed(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
+    """Rows of whole numbers, parted by colons.
 
     They travel as one text: a literal for each number would be most of the statement.
     """
-    text = " ".join(":".join(map(str, row)) for row in rows)
-    split = exp.Split(this=exp.Literal.string(text), expression=exp.Literal.string(" "))
+    text = exp.Literal.string(" ".join(rows))
+    split = exp.Split(this=text, expression=exp.Literal.string(" "))
     parted = exp.Select(expressions=[alias(exp.Explode(this=split), _RUN)])
     parts = [
         alias(
