@@ -168,7 +168,7 @@ def algorithm_1(table):
 @given(
     st.lists(st.tuples(*[st.integers(0, 1)] * 9), min_size=1, max_size=30),
     st.sets(st.frozensets(st.integers(0, 8)), min_size=1, max_size=30),
-    st.integers(1, 4),
+    st.integers(1, 8),
     st.sampled_from([1, 64, 2**17]),
 )
 def test_greedy_is_algorithm_1_however_many_patterns_it_looks_at(rows, kept, k, batch):
@@ -192,6 +192,12 @@ def test_greedy_takes_cheap_patterns_first_and_ties_by_kept_columns():
     table = table_of([(0, 0), (0, 1), (1, 1)], [{1}, {0}, {0, 1}], 2)
     assert table.nodes.tolist() == [[0, 0], [0, 1], [1, 0]]
     assert greedy(table.rows, table.masks, 2).pattern.tolist() == [1, 1, LEFT]
+
+
+def test_greedy_stops_where_fewer_than_k_records_are_left():
+    """Five a are published as they are; what is left of the batch is for three b, too few of 5."""
+    table = table_of([(0, 0)] * 5 + [(1, 0), (1, 1), (1, 2)], [{0, 1}, {0}, {1}], 5)
+    assert greedy(table.rows, table.masks, 5).pattern.tolist() == [0, LEFT, LEFT, LEFT]
 
 
 def test_greedy_reads_codes_of_several_words():

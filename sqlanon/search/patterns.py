@@ -169,7 +169,7 @@ def _promising(codes: Numbers, masks: Numbers, numbers: range, k: int) -> Iterab
 def _frequent(keys: Numbers, k: int) -> Numbers:
     """The keys that occur at least k times, ascending; sorts the keys in place."""
     keys.sort()
-    found = keys[k - 1 :][keys[k - 1 :] == keys[: len(keys) - k + 1]]
+    found = keys[k - 1 :][keys[k - 1 :] == keys[: max(0, len(keys) - k + 1)]]
     return np.unique(found) if len(found) else found
 
 
