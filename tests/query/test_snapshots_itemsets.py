@@ -80,6 +80,37 @@ def connection():
         yield opened
 
 
+# Per field of bits whether the records of a group differ in it: its highest bit is set then.
+APART = """
+(
+  (
+    (
+      (
+        "row"."some_0" - "row"."every_0"
+      ) & 1
+    ) + 1
+  ) | (
+    "row"."some_0" - "row"."every_0"
+  )
+)
+"""
+
+# The members that have a node of the first attribute, by node and prefix.
+GROUPED = """
+SELECT
+  "member"."code_0" & 3 AS "code_0",
+  BIT_AND("member"."every_0") AS "every_0",
+  BIT_OR("member"."some_0") AS "some_0",
+  CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
+FROM "members" AS "member"
+WHERE
+  (
+    "member"."code_0" & 3
+  ) <> 0
+GROUP BY
+  "member"."code_0" & 3
+"""
+
 SNAPSHOTS = [
     Snapshot(
         "compacted",
@@ -155,7 +186,7 @@ SNAPSHOTS = [
     Snapshot(
         "extended",
         extension.extended(PREFIXES, MEMBERS, FIRST),
-        """
+        f"""
         SELECT
           *
         FROM (
@@ -174,19 +205,7 @@ SNAPSHOTS = [
           ) AS "row"
         ) AS "row"
         WHERE
-          (
-            (
-              (
-                (
-                  (
-                    "row"."some_0" - "row"."every_0"
-                  ) & 1
-                ) + 1
-              ) | (
-                "row"."some_0" - "row"."every_0"
-              )
-            ) & 2
-          ) = 2
+          ({APART} & 2) = 2
         UNION ALL
         SELECT
           *
@@ -199,43 +218,20 @@ SNAPSHOTS = [
             ) | 2 AS "some_0",
             "row"."support"
           FROM (
-            SELECT
-              "member"."code_0" & 3 AS "code_0",
-              BIT_AND("member"."every_0") AS "every_0",
-              BIT_OR("member"."some_0") AS "some_0",
-              CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
-            FROM "members" AS "member"
-            WHERE
-              (
-                "member"."code_0" & 3
-              ) <> 0
-            GROUP BY
-              "member"."code_0" & 3
+            {GROUPED}
             HAVING
               SUM("member"."size") >= 2
           ) AS "row"
         ) AS "row"
         WHERE
-          (
-            (
-              (
-                (
-                  (
-                    "row"."some_0" - "row"."every_0"
-                  ) & 1
-                ) + 1
-              ) | (
-                "row"."some_0" - "row"."every_0"
-              )
-            ) & 2
-          ) = 2
+          ({APART} & 2) = 2
         """,
         [(0, 0, 7, 6), (1, 0, 6, 3), (2, 4, 6, 3)],
     ),
     Snapshot(
         "extended by the last attribute, which has no top",
         extension.extended(ITEMSETS, EXTENDED, LAST),
-        """
+        f"""
         SELECT
           *
         FROM (
@@ -260,26 +256,14 @@ SNAPSHOTS = [
           ) AS "row"
         ) AS "row"
         WHERE
-          (
-            (
-              (
-                (
-                  (
-                    "row"."some_0" - "row"."every_0"
-                  ) & 1
-                ) + 1
-              ) | (
-                "row"."some_0" - "row"."every_0"
-              )
-            ) & 6
-          ) = 6
+          ({APART} & 6) = 6
         """,
         [(5, 0, 6, 2), (6, 0, 6, 3), (4, 0, 7, 5)],
     ),
     Snapshot(
         "extended whether closed or not",
         extension.extended(PREFIXES, MEMBERS, FREQUENT),
-        """
+        f"""
         SELECT
           "row"."code_0",
           "row"."every_0" & 7 AS "every_0",
@@ -302,18 +286,7 @@ SNAPSHOTS = [
           ) | 2 AS "some_0",
           "row"."support"
         FROM (
-          SELECT
-            "member"."code_0" & 3 AS "code_0",
-            BIT_AND("member"."every_0") AS "every_0",
-            BIT_OR("member"."some_0") AS "some_0",
-            CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
-          FROM "members" AS "member"
-          WHERE
-            (
-              "member"."code_0" & 3
-            ) <> 0
-          GROUP BY
-            "member"."code_0" & 3
+          {GROUPED}
           HAVING
             SUM("member"."size") >= 4
         ) AS "row"
