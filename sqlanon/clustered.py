@@ -19,7 +19,7 @@ from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
 from sqlanon.search.blocks import cut
-from sqlanon.search.bound import lower_bound
+from sqlanon.search.bound import record_bounds
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.clusters import Clusters as Found
 from sqlanon.search.cover import exhaustive_cover, set_cover, within
@@ -146,17 +146,18 @@ def _clustered(
     engine: Engine, subject: Subject, encoded: Encoded, problem: Problem, options: Options
 ) -> Clustered:
     candidates = candidates_of(engine, subject, encoded, problem, options)
-    bound = lower_bound(problem, candidates)
+    bounds = record_bounds(problem, candidates)
     _tell(options, f"cover: {len(candidates):,} candidates")
     found, uncovered = _covered(problem, candidates, options)
     if options.refine:
         _tell(options, f"refine: {len(found.sizes):,} clusters")
-        found = refine(problem, found, Effort(seconds=options.time_limit, seed=options.seed))
+        effort = Effort(seconds=options.time_limit, seed=options.seed)
+        found = refine(problem, found, effort, bounds)
     return Clustered(
         np.vstack([found.nodes, problem.root])[found.label],  # what is suppressed has the last one
         found.sizes,
         found.loss(problem),
-        bound,
+        int(bounds.sum()),
         len(candidates),
         (*_suppressed(found), *_notes(problem, options, uncovered)),
     )

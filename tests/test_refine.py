@@ -7,6 +7,7 @@ from cover_oracle import Distinct, candidates_of, least_loss, problem_of, proble
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon.search.bound import record_bounds
 from sqlanon.search.clusters import NOWHERE, Clusters, check
 from sqlanon.search.direct import direct_cover
 from sqlanon.search.refine import Effort, cut_groups, refine
@@ -43,6 +44,15 @@ def test_refinement_gains_on_a_direct_cover():
     problem = random_table(120, 4)
     before = direct_cover(problem, candidates_of(problem))
     assert refine(problem, before, SHORT).loss(problem) < before.loss(problem)
+
+
+def test_refinement_gains_with_bounds():
+    problem = random_table(120, 4)
+    candidates = candidates_of(problem)
+    before, bounds = direct_cover(problem, candidates), record_bounds(problem, candidates)
+    found = refine(problem, before, SHORT, bounds)
+    check(problem, found)
+    assert bounds.sum() <= found.loss(problem) < before.loss(problem)
 
 
 def test_refinement_respects_the_demand():

@@ -27,6 +27,8 @@ LARGEST = 20
 """Most clusters in a pool because its boxes are few."""
 FEW, MANY = 24, 48
 """Boxes per pool below which pools become larger, and above which smaller again."""
+ANYWHERE = 0.1
+"""Pools that start anywhere, for each that starts by what records cost."""
 BESIDE = 100
 """Records that a pool costs as much time as, beside its own."""
 
@@ -48,16 +50,24 @@ class Effort:
     seed: int = 0
 
 
-def refine(problem: Problem, clusters: Clusters, effort: Effort | None = None) -> Clusters:
+def refine(
+    problem: Problem,
+    clusters: Clusters,
+    effort: Effort | None = None,
+    bounds: Numbers | None = None,
+) -> Clusters:
     """Clusters that lose no more, and mostly less.
 
     Args:
         problem: The table.
         clusters: Clusters that satisfy k and the demand.
         effort: How long to search.
+        bounds: Per record what it costs at least [units], as far as that is known; pools mostly
+            start at clusters whose records cost much more.
     """
     effort = effort or Effort()
-    search = _Search(problem, clusters, np.random.default_rng(effort.seed))
+    least = np.zeros(problem.records, np.int64) if bounds is None else bounds
+    search = _Search(problem, clusters, np.random.default_rng(effort.seed), least)
     end = None if effort.seconds is None else time.monotonic() + effort.seconds
     work = effort.passes * problem.records
     while work > 0 and (end is None or time.monotonic() < end):
@@ -92,8 +102,10 @@ def parts_of_k(problem: Problem, clusters: Clusters) -> Numbers:
 class _Search:
     """A clustering that rounds improve."""
 
-    def __init__(self, problem: Problem, clusters: Clusters, random: np.random.Generator) -> None:
-        self._problem, self._random = problem, random
+    def __init__(
+        self, problem: Problem, clusters: Clusters, random: np.random.Generator, least: Numbers
+    ) -> None:
+        self._problem, self._random, self._least = problem, random, least
         self._joins = Joins(problem.taxonomies)
         self._first = self._most = 3 + max(5, SPAN // problem.k)
         self.label = parts_of_k(problem, clusters)
@@ -176,11 +188,15 @@ class _Search:
         if size < 2:
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
-        weight = self._cost.astype(float) ** 2 * self._sizes + 1e-9
-        weight = weight / weight.sum() + 0.4 / count
+        above = self._cost[self.label] - self._least
+        weight = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count) + 1e-9
+        weight = weight / weight.sum() + ANYWHERE / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
-        near = self._nearness(seeds)
-        chosen = []
+        return self._disjoint(seeds, size)
+
+    def _disjoint(self, seeds: Numbers, size: int) -> Numbers:
+        """Per seed a pool of clusters near it, as far as none is in two."""
+        near, chosen = self._nearness(seeds), []
         for seed, row in zip(seeds, near, strict=True):
             if not np.isfinite(row[seed]):
                 continue
