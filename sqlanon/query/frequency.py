@@ -167,7 +167,9 @@ def _grouped_rows(
     for place, name in enumerate(carried):
         row = exp.Min(this=column(ROW, "source"))
         figures.append(alias(row if name == ROW else keys[place].copy(), name))
-    figures += [alias(exp.Sum(this=column(of, "source")), name) for name, of in sums.items()]
+    figures += [
+        alias(bigint(exp.Sum(this=column(of, "source"))), name) for name, of in sums.items()
+    ]
     return exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
 
 

@@ -18,7 +18,6 @@ from sqlanon.query.frequency import CLASS_SIZE, NUMBER, REQUIRED, class_rows
 from sqlanon.query.names import (
     added,
     alias,
-    bigint,
     column,
     greatest,
     least,
@@ -102,10 +101,7 @@ def classes(
         carried: As for `frequency.class_rows`.
     """
     sums = {CLASS_SIZE: SIZE, **{name: name for name in columns}}
-    rows = nested(class_rows(source, words, sums, carried=carried), "sums")
-    whole = [alias(bigint(column(name)), name) for name in sums]
-    kept = [column(name) for name in (NUMBER, *carried)]
-    return exp.Select(expressions=[*kept, *whole]).from_(rows, copy=False)
+    return class_rows(source, words, sums, carried=carried)
 
 
 def judged(
@@ -139,31 +135,35 @@ def judged(
             *(column(name) for name in columns),
             *(alias(figure, name) for name, figure in figures.items()),
         ]
-    ).from_(nested(_counted(rows, conditions), "counted"), copy=False)
+    ).from_(_counted(rows, conditions), copy=False)
     most = least(greatest(*needed), column(CLASS_SIZE))
     return exp.Select(
         expressions=[*(column(name) for name in carried), alias(most, REQUIRED)]
     ).from_(nested(inner, "figures"), copy=False)
 
 
-def _counted(rows: exp.Expr, conditions: Sequence[Condition]) -> exp.Select:
-    """Classes with how many of their records hold any value that counts, per attribute."""
+def _counted(rows: exp.Expr, conditions: Sequence[Condition]) -> exp.Subquery:
+    """Classes with how many of their records hold any value that counts, where that is not all.
+
+    The fewer relations stand between the sums and the figures, the sooner the database has planned
+    them.
+    """
+    classes = exp.Subquery(this=rows, alias=_alias("classes"))
     attributes = {each.distribution.attribute: each.distribution for each in conditions}
     sums = [
-        alias(
-            column(CLASS_SIZE)
-            if distribution.whole
-            else added([column(held(number, r)) for r in range(len(distribution.counts))]),
-            _n(number),
-        )
-        for number, distribution in attributes.items()
+        alias(added([column(held(number, r)) for r in range(len(each.counts))]), _n(each).name)
+        for number, each in attributes.items()
+        if not each.whole
     ]
-    query = exp.Select(expressions=[exp.Star(), *sums])
-    return query.from_(exp.Subquery(this=rows, alias=_alias("classes")), copy=False)
+    if not sums:
+        return classes
+    query = exp.Select(expressions=[exp.Star(), *sums]).from_(classes, copy=False)
+    return nested(query, "counted")
 
 
-def _n(attribute: int) -> str:
-    return f"n_{attribute}"
+def _n(distribution: Distribution) -> exp.Column:
+    """How many of a class's records hold any value that counts."""
+    return column(CLASS_SIZE if distribution.whole else f"n_{distribution.attribute}")
 
 
 def violating(rows: exp.Select) -> exp.Select:
@@ -211,7 +211,7 @@ def _renamed(condition: exp.Expr, place: int) -> exp.Expr:
 def _figures(distribution: Distribution, asked: set[str], place: int) -> list[tuple[str, exp.Expr]]:
     """The figures of a class that a condition asks for, by their names."""
     counts = [column(held(distribution.attribute, r)) for r in range(len(distribution.counts))]
-    n = column(_n(distribution.attribute))
+    n = _n(distribution)
     factors: tuple[list[exp.Expr], exp.Expr] = list(counts), n
     if sum(distribution.counts) >= WIDE:
         factors = [wide(count.copy()) for count in counts], wide(n.copy())

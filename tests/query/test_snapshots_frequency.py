@@ -31,7 +31,7 @@ SMALL_CODES = """
             "nodes"."number",
             "source"."word_0" & "nodes"."mask_0" AS "word_0",
             "source"."word_1" & "nodes"."mask_1" AS "word_1",
-            SUM("source"."size") AS "class_size"
+            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
         FROM "codes" AS "source"
         CROSS JOIN "nodes"
         GROUP BY
@@ -89,7 +89,7 @@ SNAPSHOTS = [
         FROM (
             SELECT
                 "nodes"."number",
-                SUM("source"."size") AS "class_size"
+                CAST(SUM("source"."size") AS BIGINT) AS "class_size"
             FROM "codes" AS "source"
             CROSS JOIN "nodes"
             GROUP BY
@@ -111,7 +111,7 @@ SNAPSHOTS = [
             CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
             CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
         FROM (
-            SELECT 0 AS "number", SUM("source"."size") AS "class_size"
+            SELECT 0 AS "number", CAST(SUM("source"."size") AS BIGINT) AS "class_size"
             FROM "codes" AS "source"
             GROUP BY "source"."word_0" & 4
         ) AS "classes"
@@ -127,11 +127,11 @@ SNAPSHOTS = [
             CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
             CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
         FROM (
-            SELECT 0 AS "number", SUM("source"."size") AS "class_size"
+            SELECT 0 AS "number", CAST(SUM("source"."size") AS BIGINT) AS "class_size"
             FROM "codes" AS "source"
             GROUP BY "source"."word_0" & 3, "source"."word_1" & 1
             UNION ALL
-            SELECT 1 AS "number", SUM("source"."size") AS "class_size"
+            SELECT 1 AS "number", CAST(SUM("source"."size") AS BIGINT) AS "class_size"
             FROM "codes" AS "source"
             GROUP BY "source"."word_0" & 4
         ) AS "classes"
@@ -162,7 +162,7 @@ SNAPSHOTS = [
         FROM (
             SELECT
                 "nodes"."number",
-                SUM("source"."size") AS "class_size"
+                CAST(SUM("source"."size") AS BIGINT) AS "class_size"
             FROM "codes" AS "source"
             CROSS JOIN "nodes"
             GROUP BY
@@ -192,7 +192,7 @@ SNAPSHOTS = [
             "nodes"."number",
             "source"."word_0" & "nodes"."mask_0" AS "word_0",
             "source"."word_1" & "nodes"."mask_1" AS "word_1",
-            SUM("source"."size") AS "class_size"
+            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
         FROM "codes" AS "source"
         CROSS JOIN "nodes"
         GROUP BY
@@ -218,7 +218,7 @@ SNAPSHOTS = [
         SELECT
             "nodes"."number",
             MIN("source"."row") AS "row",
-            SUM("source"."size") AS "class_size"
+            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
         FROM "priced" AS "source"
         CROSS JOIN "nodes"
         GROUP BY
@@ -319,7 +319,7 @@ SNAPSHOTS = [
             SELECT
                 "nodes"."number",
                 MIN("source"."row") AS "row",
-                SUM("source"."size") AS "class_size"
+                CAST(SUM("source"."size") AS BIGINT) AS "class_size"
             FROM "priced" AS "source"
             CROSS JOIN "nodes"
             GROUP BY

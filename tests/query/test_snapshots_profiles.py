@@ -1,5 +1,7 @@
 """Profiles, a column per sensitive value: every query as SQL, and what DuckDB answers."""
 
+from dataclasses import replace
+
 from snapshots import (  # noqa: F401
     DETAILS,
     Snapshot,
@@ -19,6 +21,7 @@ HELD = ["held_0_0", "held_0_1"]
 ALL = exp.select("*").from_(table("held"))
 JUDGED = exp.select("*").from_(table("judged"))
 EVEN = Distribution(0, (5, 5))
+WHOLE = replace(EVEN, whole=True)
 TWO_VALUES = Condition(EVEN, sensitive.violates(LDiversity(2)), column("counted") - 1)
 CLOSE = Condition(EVEN, sensitive.violates(TCloseness(0.25)), exp.Literal.number(0))
 
@@ -51,22 +54,15 @@ SNAPSHOTS = [
                 UNNEST(CAST(? AS BIGINT[])) AS "mask_0"
         )
         SELECT
-            "number",
-            "word_0",
-            CAST("class_size" AS BIGINT) AS "class_size",
-            CAST("cost_0_1" AS BIGINT) AS "cost_0_1"
-        FROM (
-            SELECT
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0" AS "word_0",
-                SUM("source"."size") AS "class_size",
-                SUM("source"."cost_0_1") AS "cost_0_1"
-            FROM "priced" AS "source"
-            CROSS JOIN "nodes"
-            GROUP BY
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0"
-        ) AS "sums"
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0" AS "word_0",
+            CAST(SUM("source"."size") AS BIGINT) AS "class_size",
+            CAST(SUM("source"."cost_0_1") AS BIGINT) AS "cost_0_1"
+        FROM "priced" AS "source"
+        CROSS JOIN "nodes"
+        GROUP BY
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0"
         """,
         [(0, 1, 3, 20), (0, 2, 4, 20), (1, 0, 5, 30), (1, 4, 2, 10)],
         parameters=([0, 1], [3, 4]),
@@ -87,15 +83,40 @@ SNAPSHOTS = [
             FROM (
                 SELECT
                     *
-                FROM (
-                    SELECT
-                        *
-                    FROM "held"
-                ) AS "classes"
-            ) AS "counted"
+                FROM "held"
+            ) AS "classes"
         ) AS "figures"
         """,
         [(0, 1, 1), (0, 4, 4), (0, 5, -1)],
+    ),
+    Snapshot(
+        "judged where every record holds a value that counts",
+        profiles.judged(ALL, 2, [replace(TWO_VALUES, distribution=WHOLE)], ["number"]),
+        """
+        SELECT
+            "number",
+            LEAST(
+                GREATEST(
+                    CASE WHEN "class_size" < 2 THEN "class_size" ELSE -1 END,
+                    CASE WHEN "distinct_values_0" < 2 THEN "counted_0" - 1 ELSE -1 END
+                ),
+                "class_size"
+            ) AS "required"
+        FROM (
+            SELECT
+                "class_size",
+                "number",
+                "class_size" AS "counted_0",
+                CASE WHEN "held_0_0" > 0 THEN 1 ELSE 0 END
+                    + CASE WHEN "held_0_1" > 0 THEN 1 ELSE 0 END AS "distinct_values_0"
+            FROM (
+                SELECT
+                    *
+                FROM "held"
+            ) AS "classes"
+        ) AS "figures"
+        """,
+        [(0, 1), (0, -1), (0, 4)],
     ),
     Snapshot(
         "judged by two models",
