@@ -2,6 +2,7 @@
 
     python benchmarks/patterns.py table
     python benchmarks/patterns.py exact --time-limit 60
+    python benchmarks/patterns.py models --time-limit 60
     python benchmarks/patterns.py counting
 
 Reads the folder named by SQLANON_DATA, or ../shared/data.
@@ -22,7 +23,7 @@ from pathlib import Path
 import duckdb
 
 import sqlanon
-from sqlanon import KAnonymity, Policy
+from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.binding import bind
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb import DuckDB
@@ -95,30 +96,55 @@ def sample(connection, rows):
     connection.executemany(f"INSERT INTO drawn VALUES ({', '.join('?' * len(NINE))})", drawn)
 
 
+def drawn_patterns(names):
+    """Nineteen patterns drawn with a seed, and full suppression last."""
+    every = [c for width in range(1, len(names)) for c in itertools.combinations(names, width)]
+    return [*map(list, random.Random(0).sample(every, 19)), ["none"]]
+
+
+def compare(connection, policy, patterns, arguments):
+    """The heuristic and the optimum by one policy, a line each."""
+    for method in ("pattern-greedy", "pattern-exact"):
+        report = sqlanon.plan(
+            connection,
+            "drawn",
+            policy,
+            method=method,
+            patterns=patterns,
+            loss="suppressed-cells",
+            time_limit=arguments.time_limit if method == "pattern-exact" else None,
+        ).report
+        models = ", ".join(result.model for result in report.models)
+        print(
+            f"k={policy.k}, {models}, {method}: {report.loss['suppressed_cells']:,.0f} suppressed "
+            f"cells, at least {report.lower_bound}, gap {report.search.get('gap')}, left over "
+            f"{report.search['left_over']}, search {report.seconds['search']:.2f} s",
+            flush=True,
+        )
+
+
 def exact(arguments):
-    """The heuristic against the optimum by 20 patterns drawn with a seed, full suppression last."""
+    """The heuristic against the optimum by 20 patterns."""
     connection = duckdb.connect()
     sample(connection, 2000)
-    every = [c for width in range(1, len(NINE)) for c in itertools.combinations(NINE, width)]
-    patterns = [*map(list, random.Random(0).sample(every, 19)), ["none"]]
     for k in (3, 5, 10):
         policy = Policy(NINE, models=[KAnonymity(k)])
-        for method in ("pattern-greedy", "pattern-exact"):
-            report = sqlanon.plan(
-                connection,
-                "drawn",
-                policy,
-                method=method,
-                patterns=patterns,
-                loss="suppressed-cells",
-                time_limit=arguments.time_limit if method == "pattern-exact" else None,
-            ).report
-            print(
-                f"k={k} {method}: {report.loss['suppressed_cells']:,.0f} suppressed cells, at "
-                f"least {report.lower_bound}, gap {report.search.get('gap')}, left over "
-                f"{report.search['left_over']}, search {report.seconds['search']:.2f} s",
-                flush=True,
-            )
+        compare(connection, policy, drawn_patterns(NINE), arguments)
+
+
+def models(arguments):
+    """The same under models of occupation, on fewer records."""
+    connection = duckdb.connect()
+    sample(connection, 200)
+    others = [name for name in NINE if name != "occupation"]
+    for model in (
+        LDiversity(3),
+        LDiversity(2, "entropy"),
+        LDiversity(3, "recursive", c=2.0),
+        TCloseness(0.5),
+    ):
+        policy = Policy(others, ["occupation"], models=[KAnonymity(3), model])
+        compare(connection, policy, drawn_patterns(others), arguments)
 
 
 def counting(_):
@@ -146,10 +172,12 @@ def counting(_):
 def main():
     """Runs one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["table", "exact", "counting"])
+    parser.add_argument("what", choices=["table", "exact", "models", "counting"])
     parser.add_argument("--time-limit", type=float, default=60.0)
     arguments = parser.parse_args()
-    {"table": table, "exact": exact, "counting": counting}[arguments.what](arguments)
+    {"table": table, "exact": exact, "models": models, "counting": counting}[arguments.what](
+        arguments
+    )
 
 
 if __name__ == "__main__":

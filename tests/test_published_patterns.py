@@ -40,7 +40,12 @@ def adult():
 
 @pytest.mark.parametrize(
     ("k", "types", "average", "maximum"),
-    [(2, 14589, 2.232, 16), (10, 2559, 12.724, 56), (100, 274, 118.836, 317)],
+    [
+        (2, 14589, 2.232, 16),
+        (9, 2832, 11.498, 52),
+        (10, 2559, 12.724, 56),
+        (100, 274, 118.836, 317),
+    ],
 )
 def test_greedy_finds_the_published_classes(adult, k, types, average, maximum):
     placed = greedy(adult.rows, adult.masks, k)
