@@ -94,6 +94,29 @@ class Snapshot:
         return self.name
 
 
+def small_classes(k):
+    """The common table of classes by one key that hold fewer than k records."""
+    return f"""
+        "sqlanon_suppressed_1" AS (
+            SELECT
+                "key_0",
+                MAX("required") AS "required"
+            FROM (
+                SELECT
+                    "key_0",
+                    CAST(0 AS BIGINT) AS "required"
+                FROM "sqlanon_details"
+                GROUP BY
+                    "key_0"
+                HAVING
+                    SUM("size") < {k}
+            ) AS "parts"
+            GROUP BY
+                "key_0"
+        )
+    """
+
+
 def text(query, dialect="duckdb"):
     """The text of a tree as an engine gets it; what the dialect lacks is an error."""
     return query.sql(dialect, identify=True, unsupported_level=ErrorLevel.RAISE)

@@ -6,6 +6,7 @@ from snapshots import (  # noqa: F401
     PEOPLE,
     TEXT,
     Snapshot,
+    small_classes,
     test_counts_arrive_as_integers_not_as_decimals,
     test_query_answers_the_rows_beside_it,
     test_query_is_plain_enough_for_spark,
@@ -30,7 +31,7 @@ ZIP_TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
 PAIRS = Suppressed(Suppression(2))
 
 # The classes of fewer than two records by sex, before what is selected of the others.
-SMALL_PAIRS = """
+SMALL_PAIRS = f"""
     WITH "sqlanon_details" AS (
         SELECT
             "record"."sex" AS "key_0",
@@ -38,23 +39,7 @@ SMALL_PAIRS = """
         FROM "people" AS "record"
         GROUP BY
             "record"."sex"
-    ), "sqlanon_suppressed_1" AS (
-        SELECT
-            "key_0",
-            MAX("required") AS "required"
-        FROM (
-            SELECT
-                "key_0",
-                CAST(0 AS BIGINT) AS "required"
-            FROM "sqlanon_details"
-            GROUP BY
-                "key_0"
-            HAVING
-                SUM("size") < 2
-        ) AS "parts"
-        GROUP BY
-            "key_0"
-    )
+    ), {small_classes(2)}
 """
 
 SNAPSHOTS = [
@@ -175,7 +160,7 @@ SNAPSHOTS = [
         recode.published(
             PEOPLE, {"zip": None}, {"zip": ZIP_TOP}, suppressed=Suppressed(Suppression(9))
         ),
-        """
+        f"""
         WITH "sqlanon_details" AS (
             SELECT
                 CAST('*' AS TEXT) AS "key_0",
@@ -183,23 +168,7 @@ SNAPSHOTS = [
             FROM "people" AS "record"
             GROUP BY
                 CAST('*' AS TEXT)
-        ), "sqlanon_suppressed_1" AS (
-            SELECT
-                "key_0",
-                MAX("required") AS "required"
-            FROM (
-                SELECT
-                    "key_0",
-                    CAST(0 AS BIGINT) AS "required"
-                FROM "sqlanon_details"
-                GROUP BY
-                    "key_0"
-                HAVING
-                    SUM("size") < 9
-            ) AS "parts"
-            GROUP BY
-                "key_0"
-        )
+        ), {small_classes(9)}
         SELECT
             CAST('*' AS TEXT) AS "zip"
         FROM "people" AS "record"

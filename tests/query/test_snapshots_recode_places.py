@@ -7,6 +7,7 @@ from snapshots import (  # noqa: F401
     PEOPLE,
     TEXT,
     Snapshot,
+    small_classes,
     test_counts_arrive_as_integers_not_as_decimals,
     test_query_answers_the_rows_beside_it,
     test_query_is_the_sql_beside_it,
@@ -49,7 +50,7 @@ SNAPSHOTS = [
             suppressed=PAIRS,
             kept_label="?",
         ),
-        """
+        f"""
         WITH "sqlanon_places_0" AS (
             SELECT
                 "value",
@@ -79,23 +80,7 @@ SNAPSHOTS = [
                     ON "record"."sex" IS NOT DISTINCT FROM "sex labels"."value"
                 GROUP BY
                     "sex labels"."label"
-            ), "sqlanon_suppressed_1" AS (
-                SELECT
-                    "key_0",
-                    MAX("required") AS "required"
-                FROM (
-                    SELECT
-                        "key_0",
-                        CAST(0 AS BIGINT) AS "required"
-                    FROM "sqlanon_details"
-                    GROUP BY
-                        "key_0"
-                    HAVING
-                        SUM("size") < 2
-                ) AS "parts"
-                GROUP BY
-                    "key_0"
-            )
+            ), {small_classes(2)}
             SELECT
                 "record"."age" AS "age",
                 CASE WHEN NOT "small"."required" IS NULL THEN 0 ELSE "sex labels"."label" END
