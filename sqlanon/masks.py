@@ -168,13 +168,21 @@ def _node(texts: Sequence[str], columns: Sequence[MaskColumn]) -> Node:
             raise PolicyError(f"column {name!r} is kept twice")
         if level is not None and not column.low <= level < column.height:
             raise PolicyError(
-                f"level {level} of column {name!r} is none that a pattern keeps; "
-                f"they are {column.low} to {column.height - 1}"
+                f"level {level} of column {name!r} is none that a pattern keeps; {_kept(column)}"
             )
         levels[name] = column.low if level is None else level
     if not levels:
         raise PolicyError(f"it names no column; write {NONE!r} to suppress them all")
     return tuple(levels.get(column.name, column.height) for column in columns)
+
+
+def _kept(column: MaskColumn) -> str:
+    """Which levels a pattern may keep."""
+    if column.low == column.height:
+        return "its lowest level allowed is the top, so no pattern keeps it"
+    if column.low == column.height - 1:
+        return f"the only one is {column.low}"
+    return f"they are {column.low} to {column.height - 1}"
 
 
 def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:

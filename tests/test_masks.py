@@ -50,6 +50,19 @@ def test_a_rule_keeps_columns_apart():
     assert found == [(0, 1, 1), (3, 1, 0)]
 
 
+@pytest.mark.parametrize(
+    ("low", "height", "message"),
+    [
+        (1, 1, "its lowest level allowed is the top, so no pattern keeps it"),
+        (2, 3, "the only one is 2"),
+    ],
+)
+def test_the_levels_that_a_pattern_may_keep_are_said_where_they_are_few(low, height, message):
+    with pytest.raises(PolicyError) as caught:
+        Masks.of([["a@0", "b"]]).nodes([MaskColumn("a", low, height), MaskColumn("b", 0, 1)])
+    assert message in str(caught.value)
+
+
 def test_a_column_of_one_level_makes_no_pattern_twice():
     assert Masks.of("all").nodes([SEX, MaskColumn("land", 1, 1)]) == [(0, 1), (1, 1)]
 
