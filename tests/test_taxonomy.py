@@ -37,6 +37,11 @@ def test_a_single_leaf_is_its_own_root():
     )
 
 
+def test_levels_that_repeat_the_one_below_are_left_out():
+    _, _, made = taxonomy([("a", "a", "x", "x", "*"), ("b", "b", "x", "x", "*")])
+    assert made.distinct_levels.tolist() == [[0, 1], [2, 2]]
+
+
 @st.composite
 def random_rows(draw):
     leaves = draw(st.integers(1, 9))

@@ -32,6 +32,27 @@ def published(recoding):
     )
 
 
+# Each record with its unit and position, and the nodes of runs of positions.
+ASSIGNED = """
+    WITH "sqlanon_records" AS (
+        SELECT "age", "sex", "zip",
+            CAST(DENSE_RANK() OVER (ORDER BY "age", "sex") - 1 AS BIGINT) AS "sqlanon_unit",
+            CAST(
+                ROW_NUMBER() OVER (PARTITION BY "age", "sex" ORDER BY "zip") - 1 AS BIGINT
+            ) AS "sqlanon_position"
+        FROM "people"
+    ), "sqlanon_assigned" AS (
+        SELECT
+            CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
+            CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
+            CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
+            CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
+        FROM (
+            SELECT UNNEST(STR_SPLIT('0:0:0:0 0:1:2:1 1:0:0:1 2:0:0:0', ' ')) AS "run"
+        ) AS "runs"
+    )
+"""
+
 SNAPSHOTS = [
     Snapshot(
         "units",
@@ -88,24 +109,8 @@ SNAPSHOTS = [
     Snapshot(
         "published",
         published(RECODING),
-        """
-        WITH "sqlanon_records" AS (
-            SELECT "age", "sex", "zip",
-                CAST(DENSE_RANK() OVER (ORDER BY "age", "sex") - 1 AS BIGINT) AS "sqlanon_unit",
-                CAST(
-                    ROW_NUMBER() OVER (PARTITION BY "age", "sex" ORDER BY "zip") - 1 AS BIGINT
-                ) AS "sqlanon_position"
-            FROM "people"
-        ), "sqlanon_assigned" AS (
-            SELECT
-                CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
-                CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
-                CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
-                CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
-            FROM (
-                SELECT UNNEST(STR_SPLIT('0:0:0:0 0:1:2:1 1:0:0:1 2:0:0:0', ' ')) AS "run"
-            ) AS "runs"
-        ), "sqlanon_nodes" AS (
+        f"""
+        {ASSIGNED}, "sqlanon_nodes" AS (
             SELECT
                 CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "node",
                 CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "level_0",
@@ -141,24 +146,8 @@ SNAPSHOTS = [
     Snapshot(
         "published, with labels that differ from value to value",
         published(Clusters(((1, 0), (1, 1)), RUNS)),
-        """
-        WITH "sqlanon_records" AS (
-            SELECT "age", "sex", "zip",
-                CAST(DENSE_RANK() OVER (ORDER BY "age", "sex") - 1 AS BIGINT) AS "sqlanon_unit",
-                CAST(
-                    ROW_NUMBER() OVER (PARTITION BY "age", "sex" ORDER BY "zip") - 1 AS BIGINT
-                ) AS "sqlanon_position"
-            FROM "people"
-        ), "sqlanon_assigned" AS (
-            SELECT
-                CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
-                CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "first",
-                CAST(SPLIT_PART("run", ':', 3) AS BIGINT) AS "last",
-                CAST(SPLIT_PART("run", ':', 4) AS BIGINT) AS "node"
-            FROM (
-                SELECT UNNEST(STR_SPLIT('0:0:0:0 0:1:2:1 1:0:0:1 2:0:0:0', ' ')) AS "run"
-            ) AS "runs"
-        ), "sqlanon_nodes" AS (
+        f"""
+        {ASSIGNED}, "sqlanon_nodes" AS (
             SELECT
                 CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "node",
                 CAST(SPLIT_PART("run", ':', 2) AS BIGINT) AS "level_0",

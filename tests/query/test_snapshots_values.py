@@ -18,11 +18,20 @@ LISTED = values.listed([("31", 0, 7), ("45", 1, 8), ("old", 2, 8), (None, 3, 9)]
 RULED = values.ruled(PEOPLE, "age", [column("value") % 10, exp.Literal.string("*")])
 RANKS = values.listed([("45", 0), ("31", 1)], INTEGER, [])
 
+# Whether a leaf spells a value of the column, or is NULL.
+IS_VALUE = """
+    "leaf" IS NULL
+    OR (
+        TRY_CAST("leaf" AS DECIMAL(38, 10)) = TRY_CAST(TRY_CAST("leaf" AS INT) AS DECIMAL(38, 10))
+        OR CAST(TRY_CAST("leaf" AS INT) AS TEXT) = "leaf"
+    )
+"""
+
 SNAPSHOTS = [
     Snapshot(
         "listed",
         exp.select("*").from_(LISTED),
-        """
+        f"""
         SELECT
             *
         FROM (
@@ -36,12 +45,7 @@ SNAPSHOTS = [
                 ('old', 2, 8),
                 (NULL, 3, 9)) AS "listed"("leaf", "rank", "node_1")
             WHERE
-                "leaf" IS NULL
-                OR (
-                    TRY_CAST("leaf" AS DECIMAL(38, 10))
-                    = TRY_CAST(TRY_CAST("leaf" AS INT) AS DECIMAL(38, 10))
-                    OR CAST(TRY_CAST("leaf" AS INT) AS TEXT) = "leaf"
-                )
+                {IS_VALUE}
         ) AS "ordered"
         """,
         [(31, 0, 7), (45, 1, 8), (None, 3, 9)],
@@ -69,7 +73,7 @@ SNAPSHOTS = [
     Snapshot(
         "reordered",
         exp.select("*").from_(values.reordered(RANKS, LISTED, [1])),
-        """
+        f"""
         SELECT
             *
         FROM (
@@ -85,12 +89,7 @@ SNAPSHOTS = [
                     ('45', 0),
                     ('31', 1)) AS "listed"("leaf", "rank")
                 WHERE
-                    "leaf" IS NULL
-                    OR (
-                        TRY_CAST("leaf" AS DECIMAL(38, 10))
-                        = TRY_CAST(TRY_CAST("leaf" AS INT) AS DECIMAL(38, 10))
-                        OR CAST(TRY_CAST("leaf" AS INT) AS TEXT) = "leaf"
-                    )
+                    {IS_VALUE}
             ) AS "ranked"
             JOIN (
                 SELECT
@@ -103,12 +102,7 @@ SNAPSHOTS = [
                     ('old', 2, 8),
                     (NULL, 3, 9)) AS "listed"("leaf", "rank", "node_1")
                 WHERE
-                    "leaf" IS NULL
-                    OR (
-                        TRY_CAST("leaf" AS DECIMAL(38, 10))
-                        = TRY_CAST(TRY_CAST("leaf" AS INT) AS DECIMAL(38, 10))
-                        OR CAST(TRY_CAST("leaf" AS INT) AS TEXT) = "leaf"
-                    )
+                    {IS_VALUE}
             ) AS "tree"
                 ON "ranked"."value" IS NOT DISTINCT FROM "tree"."value"
         ) AS "ordered"
