@@ -43,6 +43,21 @@ SMALL_CODES = """
     ) AS "small"
 """
 
+# The classes of nodes with their sizes.
+CLASSES = """
+    FROM (
+        SELECT
+            "nodes"."number",
+            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
+        FROM "codes" AS "source"
+        CROSS JOIN "nodes"
+        GROUP BY
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0",
+            "source"."word_1" & "nodes"."mask_1"
+    ) AS "classes"
+"""
+
 SNAPSHOTS = [
     Snapshot(
         "roll_up",
@@ -74,7 +89,7 @@ SNAPSHOTS = [
     Snapshot(
         "class_counts",
         frequency.class_counts(CODES, 2, 2),
-        """
+        f"""
         WITH "nodes" AS (
             SELECT
                 UNNEST(CAST(? AS BIGINT[])) AS "number",
@@ -86,17 +101,7 @@ SNAPSHOTS = [
             CAST(COUNT(*) AS BIGINT),
             CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
             CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
-        FROM (
-            SELECT
-                "nodes"."number",
-                CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-            FROM "codes" AS "source"
-            CROSS JOIN "nodes"
-            GROUP BY
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0",
-                "source"."word_1" & "nodes"."mask_1"
-        ) AS "classes"
+        {CLASSES}
         GROUP BY
             "number"
         """,
@@ -142,7 +147,7 @@ SNAPSHOTS = [
     Snapshot(
         "class_counts with squares",
         frequency.class_counts(CODES, 2, 4, squares=True),
-        """
+        f"""
         WITH "nodes" AS (
             SELECT
                 UNNEST(CAST(? AS BIGINT[])) AS "number",
@@ -159,17 +164,7 @@ SNAPSHOTS = [
                 COALESCE(SUM(CASE WHEN "class_size" < 4 THEN "class_size" * "class_size" END), 0)
                 AS BIGINT
             )
-        FROM (
-            SELECT
-                "nodes"."number",
-                CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-            FROM "codes" AS "source"
-            CROSS JOIN "nodes"
-            GROUP BY
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0",
-                "source"."word_1" & "nodes"."mask_1"
-        ) AS "classes"
+        {CLASSES}
         GROUP BY
             "number"
         """,
