@@ -126,8 +126,8 @@ def stages(connection, policy, name):
     start = time.perf_counter()
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy)
-        read, problem = encoded_problem(engine, subject, policy, options)
-        candidates = candidates_of(engine, subject, read.encoded, problem, options)
+        encoded, read, problem = encoded_problem(engine, subject, policy, options)
+        candidates = candidates_of(engine, subject, encoded, problem, options)
         seconds.append(time.process_time())
         bounds = record_bounds(problem, candidates)
         seconds.append(time.process_time())

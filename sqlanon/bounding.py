@@ -101,8 +101,8 @@ def bound_table(
     refuse_unsuited(subject, own)
     options = Options("set-cover", loss, progress=progress)
     with engine.workspace():
-        read, problem = encoded_problem(engine, subject, own, options)
-        candidates = candidates_of(engine, subject, read.encoded, problem, options)
+        encoded, read, problem = encoded_problem(engine, subject, own, options)
+        candidates = candidates_of(engine, subject, encoded, problem, options)
     least = lower_bound(problem, candidates)
     return BoundReport(
         loss,

@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
-from sqlanon.encoding import Encoded
+from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
+from sqlanon.localized import (
+    Coded,
+    Outcome,
+    coded,
+    decided,
+    demands_of,
+    plain,
+    refuse_unsuited,
+)
 from sqlanon.loss import CellCosts
 from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
@@ -43,8 +51,8 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
         UnsatisfiableError: No clusters satisfy the policy.
     """
     refuse_unsuited(subject, policy)
-    read, problem = encoded_problem(engine, subject, policy, options)
-    found = clustered(engine, subject, read.encoded, problem, options)
+    encoded, read, problem = encoded_problem(engine, subject, policy, options)
+    found = clustered(engine, subject, encoded, problem, options)
     levels = [taxonomy.level for taxonomy in problem.taxonomies]
     assigned = assigned_levels(read.units, found.nodes, subject, levels)
     outcome = found.outcome(policy, assigned)
@@ -224,10 +232,11 @@ def candidates_of(
 
 def encoded_problem(
     engine: Engine, subject: Subject, policy: Policy, options: Options
-) -> tuple[Coded, Problem]:
-    """The table in codes, and what a search sees of it."""
-    read = coded(engine, subject, policy, options.loss)
-    return read, problem_of(subject, policy, read.units, read.costs)
+) -> tuple[Encoded, Coded, Problem]:
+    """The table in codes, in the database and out of it, and what a search sees of it."""
+    encoded = encode_subject(engine, subject, plain(policy))
+    read = coded(engine, subject, policy, options.loss, encoded)
+    return encoded, read, problem_of(subject, policy, read.units, read.costs)
 
 
 def problem_of(subject: Subject, policy: Policy, units: Units, costs: CellCosts) -> Problem:

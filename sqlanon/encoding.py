@@ -71,13 +71,7 @@ def encode_subject(
     Raises:
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
     """
-    layout = Layout.of(subject.trees)
-    leaves = _load_leaves(engine, subject, layout)
-    maps = {
-        name: encode.leaf_map(leaves, number, subject.columns[name], layout.words)
-        for number, name in enumerate(subject.names)
-    }
-    _refuse_repeated(engine, subject, maps)
+    layout, maps = leaf_maps(engine, subject)
     details: Details | None
     if policy.demands or policy.entity or valued:
         from sqlanon.details import ranked  # k alone needs none of these
@@ -88,9 +82,25 @@ def encode_subject(
         table, details, held = _written(engine, subject, maps, layout.words)
     rows, records = engine.rows(encode.extent(table))[0]
     if records != subject.records:
-        raise HierarchyError(_uncovered(engine, subject, maps))
+        raise HierarchyError(uncovered_faults(engine, subject, maps))
     counts = _leaf_counts(engine, subject, layout, table)
     return Encoded(table, rows, layout, counts, maps, details, held)
+
+
+def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.Select]]:
+    """The layout of packed codes, and per column its leaf map: rows of value and words.
+
+    Raises:
+        HierarchyError: Leaves that are one value, all at once.
+    """
+    layout = Layout.of(subject.trees)
+    leaves = _load_leaves(engine, subject, layout)
+    maps = {
+        name: encode.leaf_map(leaves, number, subject.columns[name], layout.words)
+        for number, name in enumerate(subject.names)
+    }
+    _refuse_repeated(engine, subject, maps)
+    return layout, maps
 
 
 def _written(
@@ -154,7 +164,8 @@ def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
         raise HierarchyError(faults)
 
 
-def _uncovered(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
+def uncovered_faults(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
+    """What is wrong where records have no code."""
     faults = []
     for name, leaves in maps.items():
         values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]

@@ -13,7 +13,8 @@ from sqlglot import exp
 from sqlanon.binding import Subject
 from sqlanon.cautions import policy_notes
 from sqlanon.checking import demanded_results, model_results
-from sqlanon.encoding import Encoded, encode_subject
+from sqlanon.codes import Layout
+from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.loss import CellCosts
@@ -37,28 +38,40 @@ class Coded:
     """A table in codes, as methods that recode record by record read it.
 
     Args:
-        encoded: Its distinct combinations.
+        layout: Which bits hold which level of which column.
+        counts: `counts[column][leaf]`: records that hold a leaf [records].
         units: Its records.
         costs: What cells cost.
         at: When they had been read, by the monotonic clock [seconds].
     """
 
-    encoded: Encoded
+    layout: Layout
+    counts: tuple[tuple[int, ...], ...]
     units: Units
     costs: CellCosts
     at: float
 
 
-def coded(engine: Engine, subject: Subject, policy: Policy, loss: str) -> Coded:
+def coded(
+    engine: Engine, subject: Subject, policy: Policy, loss: str, encoded: Encoded | None = None
+) -> Coded:
     """Reads a table in codes, with what cells cost by a loss.
+
+    Args:
+        engine: Where the table lives.
+        subject: The table.
+        policy: Its policy.
+        loss: The loss.
+        encoded: The table of its codes, where the database needs it, too.
 
     Raises:
         HierarchyError: A hierarchy does not fit its column.
     """
-    encoded = encode_subject(engine, subject, plain(policy))
-    units = units_of(engine, subject, encoded, policy)
-    costs = CellCosts.of(loss, subject.trees, subject.weights, subject.records, encoded.counts)
-    return Coded(encoded, units, costs, time.monotonic())
+    coding = leaf_maps(engine, subject) if encoded is None else (encoded.layout, encoded.maps)
+    units = units_of(engine, subject, coding, policy)
+    counts = units.leaf_counts(subject.trees) if encoded is None else encoded.counts
+    costs = CellCosts.of(loss, subject.trees, subject.weights, subject.records, counts)
+    return Coded(coding[0], counts, units, costs, time.monotonic())
 
 
 def demands_of(units: Units) -> Demands | None:
@@ -103,7 +116,7 @@ def decided(
     searched_at = time.monotonic()
     units, assigned = read.units, outcome.assigned
     recoding = assigned.recoding(units.by[len(subject.names) :])
-    told = tallied(subject, policy, read.encoded.counts, units, assigned)
+    told = tallied(subject, policy, read.counts, units, assigned)
     heights = {name: t.height for name, t in zip(subject.names, subject.trees, strict=True)}
     levels = recoding.per_level(list(heights.values()))
     loss, bound = measured(told.release), outcome.bound

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
-from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.localized import Outcome, coded, decided, demands_of, refuse_unsuited
-from sqlanon.loss import CellCosts
+from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.masks import MaskColumn
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
@@ -22,7 +20,6 @@ from sqlanon.privacy import TCloseness
 from sqlanon.recoding import Node
 from sqlanon.search.patterns import LEFT, Rows, greedy, pattern_order
 from sqlanon.tallied import Assigned
-from sqlanon.units import Units
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
@@ -113,7 +110,7 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     refuse_unsuited(subject, policy)
     nodes = asked_nodes(subject, options)
     read = coded(engine, subject, policy, options.loss)
-    table = patterned(subject, policy, read.encoded, read.units, (nodes, read.costs))
+    table = patterned(subject, policy, read, nodes)
     parts = found_parts(table, policy, options)
     finished = finish(table, parts, policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
@@ -140,31 +137,28 @@ def asked_nodes(subject: Subject, options: Options) -> list[Node]:
     return options.masks.nodes(columns)
 
 
-def patterned(
-    subject: Subject,
-    policy: Policy,
-    encoded: Encoded,
-    units: Units,
-    asked: tuple[Sequence[Node], CellCosts],
-) -> Patterned:
+def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Node]) -> Patterned:
     """The table as a search sees it, with its patterns by cost.
 
     A pattern costs what all records would lose by it, so with suppression alone it is the
     weighted number of suppressed columns.
     """
-    nodes, cells = asked
+    units = read.units
     costs = tuple(
         np.array(
-            [np.array(cells.costs[c][at])[list(tree.nodes[at])] for at in range(tree.height + 1)]
+            [
+                np.array(read.costs.costs[c][at])[list(tree.nodes[at])]
+                for at in range(tree.height + 1)
+            ]
         )
         for c, tree in enumerate(subject.trees)
     )
     tops = [tree.height for tree in subject.trees]
     levels = np.array(nodes, np.int64)
-    totals = [own @ np.array(held) for own, held in zip(costs, encoded.counts, strict=True)]
+    totals = [own @ np.array(held) for own, held in zip(costs, read.counts, strict=True)]
     total = reduce(np.add, [own[levels[:, c]] for c, own in enumerate(totals)])
     order = pattern_order(levels, total, tops)
-    layout = encoded.layout
+    layout = read.layout
     bits = [
         np.array([layout.column_masks(c, at) for at in range(top + 1)], np.int64)
         for c, top in enumerate(tops)

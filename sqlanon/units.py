@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding import Subject
-from sqlanon.encoding import Encoded
+from sqlanon.codes import Layout
+from sqlanon.encoding import Encoded, Maps, uncovered_faults
 from sqlanon.engine.base import Engine
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy
 from sqlanon.query import encode, local
 from sqlanon.query.encode import SIZE, Carried, word
@@ -43,31 +47,46 @@ class Units:
     values: Numbers
     attributes: tuple[SensitiveCodes, ...] = ()
 
+    def leaf_counts(self, trees: Sequence[Tree]) -> tuple[tuple[int, ...], ...]:
+        """Records per leaf of every column [records]."""
+        return tuple(
+            tuple(np.bincount(own, self.sizes, len(tree.leaves)).astype(np.int64).tolist())
+            for own, tree in zip(self.leaves.T, trees, strict=True)
+        )
 
-def units_of(engine: Engine, subject: Subject, encoded: Encoded, policy: Policy) -> Units:
-    """Reads the units of an encoded table.
+
+def units_of(
+    engine: Engine, subject: Subject, coding: tuple[Layout, Maps], policy: Policy
+) -> Units:
+    """Reads the units of a table.
 
     Args:
         engine: Where the table lives.
         subject: The table.
-        encoded: Its codes, whose leaf maps are still there.
+        coding: Its layout and leaf maps.
         policy: The policy, whose demands say which sensitive attributes tell units apart.
+
+    Raises:
+        HierarchyError: Values that no leaf covers, all at once.
     """
+    layout, maps = coding
     attributes, carried = _sensitive(engine, subject, policy)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
     table = engine.temporary("units")
     engine.run(create_temporary(table, local.units(subject.table, by)))
-    words = encoded.layout.words
+    words = layout.words
     unit, size = local.free(local.UNIT, by), local.free(SIZE, by)
     own = {local.UNIT: Carried(unit), COUNT: Carried(size)}
-    query = encode.encoded(table, encoded.maps, set(subject.nullable), words, own | carried)
+    query = encode.encoded(table, maps, set(subject.nullable), words, own | carried)
     rows = engine.fetch(query.order_by(exp.Ordered(this=column(local.UNIT))))
+    if rows.column(word(0)).null_count:
+        raise HierarchyError(uncovered_faults(engine, subject, maps))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
     ranks = [_whole(rows.column(name)) for name in carried]
     return Units(
         by,
         _whole(rows.column(COUNT)),
-        _leaves(subject, encoded, codes),
+        _leaves(subject, layout, codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         attributes,
     )
@@ -93,9 +112,8 @@ def _whole(values: object) -> Numbers:
     return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
-def _leaves(subject: Subject, encoded: Encoded, codes: Numbers) -> Numbers:
+def _leaves(subject: Subject, layout: Layout, codes: Numbers) -> Numbers:
     """The leaf of every column, of packed codes."""
-    layout = encoded.layout
     leaves = np.empty((len(codes), len(subject.trees)), np.int64)
     for number, tree in enumerate(subject.trees):
         masks = np.array(layout.column_masks(number, 0), np.int64)

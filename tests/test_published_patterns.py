@@ -8,13 +8,11 @@ from test_published import read
 
 from sqlanon import KAnonymity, Policy
 from sqlanon.binding import bind
-from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb import DuckDB
-from sqlanon.loss import CellCosts
+from sqlanon.localized import coded
 from sqlanon.options import Options
 from sqlanon.patterned import asked_nodes, patterned
 from sqlanon.search.patterns import LEFT, greedy
-from sqlanon.units import units_of
 
 COLUMNS = (
     "age", "workclass", "education", "education_num", "marital_status", "occupation",
@@ -30,11 +28,8 @@ def adult():
     options = Options("pattern-greedy", patterns="all")
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy)
-        encoded = encode_subject(engine, subject, policy)
-        units = units_of(engine, subject, encoded, policy)
-        costs = CellCosts.of("lm", subject.trees, subject.weights, subject.records)
-        asked = asked_nodes(subject, options), costs
-        yield patterned(subject, policy, encoded, units, asked)
+        coded_table = coded(engine, subject, policy, options.loss)
+        yield patterned(subject, policy, coded_table, asked_nodes(subject, options))
     connection.close()
 
 
