@@ -245,11 +245,13 @@ def _placed(
     source: exp.Table, needed: Sequence[str], by: Sequence[str], order: Sequence[str]
 ) -> exp.Select:
     """The records with their UNIT, and their POSITION within it by what else is published."""
-    unit = _numbered(exp.DenseRank(), by, free(UNIT, needed))
-    within = free(POSITION, needed)
-    position = _numbered(exp.RowNumber(), order or by[:1], within, within=by)
+    own, within = free(UNIT, needed), free(POSITION, needed)
     held = [column(name) for name in needed]
-    return exp.Select(expressions=[*held, unit, position]).from_(source.copy(), copy=False)
+    units = exp.Select(expressions=[*held, _numbered(exp.DenseRank(), by, own)])
+    units.from_(source.copy(), copy=False)
+    position = _numbered(exp.RowNumber(), order or [own], within, within=[own])
+    query = exp.Select(expressions=[exp.Star(), position])
+    return query.from_(nested(units, "numbered"), copy=False)
 
 
 def _numbered(

@@ -35,12 +35,15 @@ def published(recoding):
 # Each record with its unit and position, and the nodes of runs of positions.
 ASSIGNED = """
     WITH "sqlanon_records" AS (
-        SELECT "age", "sex", "zip",
-            CAST(DENSE_RANK() OVER (ORDER BY "age", "sex") - 1 AS BIGINT) AS "sqlanon_unit",
+        SELECT *,
             CAST(
-                ROW_NUMBER() OVER (PARTITION BY "age", "sex" ORDER BY "zip") - 1 AS BIGINT
+                ROW_NUMBER() OVER (PARTITION BY "sqlanon_unit" ORDER BY "zip") - 1 AS BIGINT
             ) AS "sqlanon_position"
-        FROM "people"
+        FROM (
+            SELECT "age", "sex", "zip",
+                CAST(DENSE_RANK() OVER (ORDER BY "age", "sex") - 1 AS BIGINT) AS "sqlanon_unit"
+            FROM "people"
+        ) AS "numbered"
     ), "sqlanon_assigned" AS (
         SELECT
             CAST(SPLIT_PART("run", ':', 1) AS BIGINT) AS "sqlanon_unit",
