@@ -23,10 +23,10 @@ from sqlanon.options import Decided, Options
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
-from sqlanon.published import Told, class_spread
 from sqlanon.query.names import create_temporary
 from sqlanon.report import Report
 from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.spreads import Told, class_spread
 from sqlanon.tallied import Assigned, Tallied, tallied
 from sqlanon.units import Units, units_of
 

@@ -18,6 +18,7 @@ from sqlanon.query.names import create_temporary, nested
 from sqlanon.reading import Label, Match, Nodes, read
 from sqlanon.release import Column, Place, Spread
 from sqlanon.report import ClassStatistics
+from sqlanon.spreads import Told, class_spread, label_keys
 from sqlanon.wording import counted
 
 Origins = list[tuple[int, Place, float]]
@@ -108,7 +109,7 @@ class Published:
     def majority(self, name: str) -> int:
         """Records that hold the most frequent value of a column within their class."""
         values = released.class_values(self.table, self.subject.names, name, self.suppressed)
-        query = measure.majority(nested(values, "rows"), _keys(self.subject.names))
+        query = measure.majority(nested(values, "rows"), label_keys(self.subject.names))
         count: int = self.engine.rows(query)[0][0]
         return count
 
@@ -193,46 +194,6 @@ class Published:
         table = self.engine.temporary("targets")
         self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
         return table
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A sensitive attribute, and the columns that make the classes that tell of it.
-
-    Args:
-        by: The quasi-identifiers.
-        name: The attribute's column, in both tables.
-        nulls: Whether NULL is a value; else its records do not count.
-    """
-
-    by: Sequence[str]
-    name: str
-    nulls: bool
-
-
-def class_spread(
-    engine: Engine, original: exp.Table, table: exp.Table, told: Told, suppressed: str | None
-) -> Spread:
-    """How the values of a sensitive attribute are spread over the classes of a published table.
-
-    Args:
-        engine: Where both tables are.
-        original: The original.
-        table: The published table.
-        told: The attribute and the quasi-identifiers.
-        suppressed: The label of suppressed records; None where no class counts as suppressed.
-    """
-    every = released.column_values(original, told.name)
-    kept = released.class_values(table, told.by, told.name, suppressed)
-    if not told.nulls:
-        every, kept = measure.without_null(every), measure.without_null(kept)
-    [(records, squares)] = engine.rows(measure.value_squares(nested(every, "rows")))
-    rows = engine.rows(measure.spread(nested(kept, "rows"), _keys(told.by)))
-    return Spread(rows, records, squares)
-
-
-def _keys(names: Sequence[str]) -> list[str]:
-    return list(map(measure.label, range(len(names))))
 
 
 def _targets(labels: Labels) -> dict[int, Place]:

@@ -1,0 +1,54 @@
+"""Spreads: how the values of a sensitive attribute are spread over published classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.query import measure, released
+from sqlanon.query.names import nested
+from sqlanon.release import Spread
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A sensitive attribute, and the columns that make the classes that tell of it.
+
+    Args:
+        by: The quasi-identifiers.
+        name: The attribute's column, in both tables.
+        nulls: Whether NULL is a value; else its records do not count.
+    """
+
+    by: Sequence[str]
+    name: str
+    nulls: bool
+
+
+def class_spread(
+    engine: Engine, original: exp.Table, table: exp.Table, told: Told, suppressed: str | None
+) -> Spread:
+    """How the values of a sensitive attribute are spread over the classes of a published table.
+
+    Args:
+        engine: Where both tables are.
+        original: The original.
+        table: The published table.
+        told: The attribute and the quasi-identifiers.
+        suppressed: The label of suppressed records; None where no class counts as suppressed.
+    """
+    every = released.column_values(original, told.name)
+    kept = released.class_values(table, told.by, told.name, suppressed)
+    if not told.nulls:
+        every, kept = measure.without_null(every), measure.without_null(kept)
+    [(records, squares)] = engine.rows(measure.value_squares(nested(every, "rows")))
+    rows = engine.rows(measure.spread(nested(kept, "rows"), label_keys(told.by)))
+    return Spread(rows, records, squares)
+
+
+def label_keys(names: Sequence[str]) -> list[str]:
+    """The columns that hold the labels of quasi-identifiers."""
+    return list(map(measure.label, range(len(names))))
