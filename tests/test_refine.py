@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from cover_oracle import Distinct, candidates_of, least_loss, problem_of, problems
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.search.bound import record_bounds
 from sqlanon.search.clusters import NOWHERE, Clusters, check
+from sqlanon.search.cover import set_cover
 from sqlanon.search.direct import direct_cover
 from sqlanon.search.refine import Effort, cut_groups, refine
 
@@ -30,6 +31,28 @@ def test_refinement_never_raises_the_loss_and_keeps_k(problem, seed):
     check(problem, found)
     assert (found.label >= 0).all()
     assert least_loss(problem) <= found.loss(problem) <= clusters.loss(problem)
+
+
+@settings(max_examples=80, deadline=None)
+@given(problems(most=16, demanding=True), st.integers(0, 3), st.booleans())
+def test_refinement_keeps_the_demand_of_random_tables(problem, seed, direct):
+    assume(problem.satisfies(np.arange(problem.records)))
+    candidates = candidates_of(problem)
+    clusters = direct_cover(problem, candidates) if direct else set_cover(problem, candidates)[0]
+    found = refine(problem, clusters, Effort(passes=8, seed=seed))
+    check(problem, found)
+    assert (found.label >= 0).all()
+    assert found.loss(problem) <= clusters.loss(problem)
+
+
+def test_a_round_whose_pools_all_lose_more_changes_nothing():
+    """Neighbouring clusters that satisfy the demand, and that nothing cheaper can replace."""
+    rows = [(str(n % 10), str(n % 7)) for n in range(200)]
+    problem = problem_of(rows, 5, demand=Distinct(np.arange(200) % 4, 2))
+    before = direct_cover(problem, candidates_of(problem))
+    found = refine(problem, before, SHORT)
+    check(problem, found)
+    assert found.loss(problem) <= before.loss(problem)
 
 
 def test_refinement_gains_on_a_random_table():

@@ -142,8 +142,9 @@ class _Search:
         trials = try_all(pools, boxes, self._problem.k, now + 1)
         best = _least(trials.loss, self._random)
         able = np.flatnonzero(trials.loss[np.arange(len(chosen)), best] <= now)
-        parts = replay(pools, boxes, trials, best)
-        self._replace(pools.records[able], parts[able], now[able])
+        if len(able):
+            parts = replay(pools, boxes, trials, best)
+            self._replace(pools.records[able], parts[able], now[able])
         return int((pools.records >= 0).sum()) + BESIDE * len(chosen)
 
     def _adapt(self, boxes: float) -> None:
