@@ -35,7 +35,9 @@ LARGE = 30_000  # rows; a larger set is grouped for each node by itself
 SIDE_BY_SIDE = 20_000_000  # rows that such groupings of one query scan at most
 PRICED = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
 TYPICAL = 8  # size of a class that is not small, in multiples of k
-WRITING = 10  # how many rows are scanned in the time that one is written
+CACHED = 100_000  # classes; where there are more, rows seldom find theirs in the cache
+SCATTERED = 6  # rows that are scanned in the time in which one finds its class in memory
+GROUPED = 12  # rows that are scanned in the time in which a class is made
 
 
 @dataclass(slots=True)
@@ -288,26 +290,34 @@ class Counter:
 
     def _roll_up(self, nodes: Sequence[Node]) -> None:
         """Writes frequency sets from which several of the nodes can be counted with less work."""
-        meets: list[tuple[Node, int]] = []
+        meets: list[tuple[Node, list[Node]]] = []
         for node in nodes:
             for place, (meet, members) in enumerate(meets):
                 both = _meet(meet, node)
-                if self._pays(both, members + 1):
-                    meets[place] = (both, members + 1)
+                if self._pays(both, [*members, node]):
+                    meets[place] = (both, [*members, node])
                     break
             else:
-                meets.append((node, 1))
+                meets.append((node, [node]))
         for meet, members in meets:
             if self._pays(meet, members):
                 self.sets.append(self._rolled(self._nearest(meet), meet))
 
-    def _pays(self, node: Node, members: int) -> bool:
-        """Whether writing a node's set and counting so many nodes from it saves scanned rows."""
+    def _pays(self, node: Node, members: Sequence[Node]) -> bool:
+        """Whether writing a node's set and counting others from it is less work than without."""
         source = self._nearest(node)
         if source.rows <= WORTHWHILE or source.node == node:
             return False
-        rows = float(self._density.at(np.asarray(self._entropy(node)))) * self.encoded.rows
-        return members * (source.rows - rows) > source.rows + WRITING * rows
+        rows = self._expected_rows(node)
+        saved = sum(
+            _work(source.rows, classes) - _work(rows, classes)
+            for classes in map(self._expected_rows, members)
+        )
+        return saved > _work(source.rows, rows)
+
+    def _expected_rows(self, node: Node) -> float:
+        """How many classes a node is likely to have."""
+        return float(self._density.at(np.asarray(self._entropy(node)))) * self.encoded.rows
 
     def _rolled(self, source: FrequencySet, node: Node) -> FrequencySet:
         table = self.engine.temporary("frequency")
@@ -333,6 +343,11 @@ class Counter:
             objective.value(node, counts),
             gain=None if counts.gains is None else counts.gains.most,
         )
+
+
+def _work(rows: float, classes: float) -> float:
+    """What grouping rows into classes takes, in rows that are scanned meanwhile."""
+    return rows * (1 + SCATTERED * classes / (classes + CACHED)) + GROUPED * classes
 
 
 def _meet(one: Node, other: Node) -> Node:

@@ -160,7 +160,7 @@ def figures(check):
 @contextmanager
 def rolling_up_always():
     """Within, writing a frequency set seems to cost less than nothing."""
-    with patch.object(counting, "WORTHWHILE", 0), patch.object(counting, "WRITING", -(10**6)):
+    with patch.object(counting, "WORTHWHILE", 0), patch.object(counting, "_work", lambda *_: -1):
         yield
 
 
@@ -214,7 +214,7 @@ def grid():
 
 
 def test_nodes_are_counted_from_a_roll_up_where_that_saves_rows(grid):
-    with patch.object(counting, "WORTHWHILE", 0), patch.object(counting, "WRITING", 3):
+    with patch.object(counting, "WORTHWHILE", 0), patch.object(counting, "GROUPED", 3):
         grid.ask([(1, 1)])
         found = [figures(check) for check in grid.ask(ABOVE)]
     assert [(one.node, one.rows) for one in grid.sets] == [((0, 0), 400), ((1, 1), 16)]
