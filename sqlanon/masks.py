@@ -53,7 +53,7 @@ class Masks:
             `zip never with birth date`, which keeps at most one of both.
 
     Raises:
-        PolicyError: Neither or both are given, or a rule is not known.
+        PolicyError: Neither or both are given, or a rule is not known or names a column twice.
     """
 
     kept: tuple[tuple[str, ...], ...] = ()
@@ -71,6 +71,10 @@ class Masks:
             if found := _AT_MOST.fullmatch(rule):
                 limits.append(int(found[1]))
             elif found := _NEVER.fullmatch(rule):
+                if found[1] == found[2]:
+                    raise PolicyError(
+                        f"rule {rule!r} of patterns names one column twice; name two columns"
+                    )
                 never.append((found[1], found[2]))
             elif rule != ALL:
                 raise PolicyError(f"rule {rule!r} of patterns is not known; write {_FORMS}")
@@ -200,7 +204,8 @@ def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:
                 break
         else:
             if pieces[start].strip():
-                raise PolicyError(_unknown(pieces[start].strip().partition("@")[0], names))
+                ends = range(start + 1, min(start + longest, len(pieces)) + 1)
+                raise PolicyError(_unread([",".join(pieces[start:end]) for end in ends], names))
             start += 1
 
 
@@ -209,6 +214,15 @@ def _term(part: str, names: Sequence[str]) -> tuple[str, int | None] | None:
         return part, None
     name, at, level = part.rpartition("@")
     return (name, int(level)) if at and name in names and level.isdecimal() else None
+
+
+def _unread(parts: Sequence[str], names: Sequence[str]) -> str:
+    """Why none of the texts, of which each begins with the one before, names a column."""
+    for part in parts:
+        name, at, level = part.strip().rpartition("@")
+        if at and name in names:
+            return f"{level!r} is no level of column {name!r}; a level is a whole number"
+    return _unknown(parts[0].strip().partition("@")[0], names)
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:

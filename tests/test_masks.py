@@ -113,3 +113,18 @@ def test_too_many_patterns_are_refused_before_they_are_made():
     with pytest.raises(PolicyError, match="add a rule such as 'at most 3 suppressed'"):
         Masks.of("all").nodes(wide)
     assert len(Masks.of("at most 2 suppressed").nodes(wide)) == 1 + 40 + 780
+
+
+def test_a_level_that_is_no_number_is_said_to_be_none():
+    with pytest.raises(PolicyError, match="'x' is no level of column 'zip'; a level is a whole"):
+        nodes(["zip@x"])
+
+
+def test_a_level_that_is_no_number_is_said_of_a_column_with_a_comma():
+    with pytest.raises(PolicyError, match="'x' is no level of column 'b, c'"):
+        Masks.of([["b, c@x"]]).nodes([MaskColumn("b, c", 0, 2)])
+
+
+def test_a_rule_of_one_column_is_refused():
+    with pytest.raises(PolicyError, match="'age never with age' of patterns names one column tw"):
+        Masks.of("age never with age")
