@@ -76,8 +76,8 @@ def table(_):
         document = json.loads(result.stdout)
         found = document["search"]
         print(
-            f"k={k}: {found['row_types']} types, average {found['average_row_type']:.3f}, maximum "
-            f"{found['maximum_row_type']}, left over {found['left_over']}; "
+            f"k={k}: {found['clusters']} types, average {found['average_cluster']:.3f}, maximum "
+            f"{found['maximum_cluster']}, left over {found['left_over']}; "
             f"usefulness {document['loss']['usefulness']:.3f}; search "
             f"{document['seconds']['search']:.2f} s, whole {whole:.2f} s, "
             f"processor {seconds_used() - used:.2f} s",

@@ -128,7 +128,7 @@ def decided(
         levels={},
         heights=heights,
         records=subject.records,
-        suppressed_records=int(assigned.count[assigned.dropped].sum()),
+        suppressed_records=told.release.suppressed,
         suppressed_cells=int(loss["suppressed_cells"]),
         statistics=told.statistics,
         models=model_results(policy, told.statistics),

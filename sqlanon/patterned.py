@@ -111,7 +111,7 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     nodes = asked_nodes(subject, options)
     read = coded(engine, subject, policy, options.loss)
     table = patterned(subject, policy, read, nodes)
-    parts = found_parts(table, policy, options)
+    parts = found_parts(table, options)
     finished = finish(table, parts, policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
@@ -174,7 +174,7 @@ def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Nod
     )
 
 
-def found_parts(table: Patterned, policy: Policy, options: Options) -> Parts:
+def found_parts(table: Patterned, options: Options) -> Parts:
     """A pattern for every record, by the method that is asked for."""
     placed = greedy(table.rows, table.masks, table.k)
     if options.method == "pattern-exact":
@@ -270,12 +270,11 @@ def _joined(table: Patterned, parts: Parts, suppressed: NDArray[np.bool_]) -> ND
 
 
 def _searched(parts: Parts, finished: Finished) -> Iterator[tuple[str, object]]:
-    """What the search found, by the figures of its source: left-over records are a row type."""
+    """What the search found, by the figures of its source: left-over records are one cluster."""
     sizes = finished.sizes
     yield "clusters", len(sizes)
     yield "used_patterns", len(np.unique(parts.pattern[parts.pattern != LEFT]))
-    yield "row_types", len(sizes)
-    yield "average_row_type", float(sizes.mean())
-    yield "maximum_row_type", int(sizes.max())
+    yield "average_cluster", float(sizes.mean())
+    yield "maximum_cluster", int(sizes.max())
     yield "left_over", int(parts.count[parts.pattern == LEFT].sum())
     yield from parts.search

@@ -23,6 +23,7 @@ from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import drop_table
 from sqlanon.query.parts import OWN_PARTS, own_parts
 from sqlanon.query.recode import create_table, rename_table
+from sqlanon.recoding import Clusters
 from sqlanon.report import Report
 
 STILL_THERE = (
@@ -273,9 +274,8 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
     if list(engine.columns(table)) != declared:
         raise VerificationError("the columns written are not those declared; nothing is published")
     results = demanded_results(engine, table, plan.policy, declared)
-    statistics, report = results.statistics, plan.report
-    kept = report.suppressed_records if plan.policy.suppressed == "keep" else 0
-    expected = report.records - report.suppressed_records + kept
+    statistics = results.statistics
+    expected = _promised(plan)
     if statistics.records != expected:
         raise VerificationError(
             f"{statistics.records} records were written where {expected} were expected; "
@@ -288,6 +288,15 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
                 "nothing is published"
             )
     return results
+
+
+def _promised(plan: Plan) -> int:
+    """Records that a plan publishes, those that lose all cells included."""
+    if isinstance(plan.recoding, Clusters):
+        return plan.recoding.published_records
+    report = plan.report
+    dropped = 0 if plan.policy.suppressed == "keep" else report.suppressed_records
+    return report.records - dropped
 
 
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:

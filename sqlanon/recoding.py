@@ -76,6 +76,11 @@ class Clusters:
         return sum(records for _, records, _ in self.runs)
 
     @property
+    def published_records(self) -> int:
+        """Records that are published."""
+        return sum(records for _, records, node in self.runs if self.nodes[node] is not None)
+
+    @property
     def levels(self) -> tuple[tuple[int, ...], ...]:
         """Per quasi-identifier the levels that records are published at, ascending."""
         return tuple(tuple(sorted(set(own))) for own in zip(*self.published, strict=True))

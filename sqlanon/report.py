@@ -119,9 +119,11 @@ class Report:
         levels: Level per quasi-identifier; empty where each record has levels of its own.
         heights: Highest level per quasi-identifier.
         records: Records of the original.
-        suppressed_records: Records in classes that violate a model.
+        suppressed_records: Records that are not published, or that lose all cells as one class of
+            the published table; as `measure` counts them.
         suppressed_cells: Cells that say nothing any more, those of suppressed records included.
-        statistics: The published table's equivalence classes.
+        statistics: The published table's equivalence classes, that of records that lose all cells
+            included; `row_types` counts the others.
         models: The policy's models and whether they hold.
         minimal_nodes: All minimal nodes, on request.
         search: What the search did: `nodes` of the lattice, `candidates` within the level bounds,
@@ -241,7 +243,7 @@ class Report:
     def _found_text(self) -> str:
         candidates = self.search.get("candidates", 0)
         if "used_patterns" in self.search:
-            classes = counted(self.search["row_types"], "class", "classes")
+            classes = counted(self.statistics.classes, "class", "classes")
             used = self.search["used_patterns"]
             return f"{self.method}: {classes} by {used:,} of {counted(candidates, 'pattern')}"
         if self.records_per_level:

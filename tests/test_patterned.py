@@ -75,7 +75,7 @@ def test_a_column_is_kept_at_the_level_that_a_pattern_says(people):
 def test_enough_records_without_a_place_are_suppressed_as_a_class(people):
     policy = policy_of(suppression_limit=0.5)
     report, rows = published(people, policy, [["age", "sex"]])
-    assert (report.suppressed_records, rows.count(("*", "*", "*"))) == (0, 2)
+    assert (report.suppressed_records, rows.count(("*", "*", "*"))) == (2, 2)
     assert "all their cells are suppressed" in report.notes[-1]
 
 
@@ -91,8 +91,7 @@ def test_few_records_without_a_place_are_dropped_within_the_limit(people):
 def test_few_records_without_a_place_take_the_cheapest_class_with_them(people):
     people.execute("DELETE FROM people WHERE sex = 'm' AND age = 1")
     report, rows = published(people, policy_of(), [["age", "sex"], ["sex", "zip@1"]])
-    assert report.suppressed_records == 0
-    assert rows.count(("*", "*", "*")) == 3
+    assert report.suppressed_records == rows.count(("*", "*", "*")) == 3
     assert "2 other records of the cheapest classes" in report.notes[-1]
 
 

@@ -14,25 +14,29 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 
 METHODS = {
     "direct-cover": {"refine": False},
+    "direct-cover refined": {},
+    "direct-cover with suppression": {"suppress_uncovered": True, "refine": False},
     "pattern-greedy": {"patterns": "all"},
+    "pattern-exact": {"patterns": "all"},
 }
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables(), st.sampled_from(sorted(METHODS)), st.booleans(), st.booleans())
 def test_expected_losses_are_those_of_the_published_table(case, method, sensitive, dropping):
     trees, records, k, weights = case
     connection, columns = connected(records, len(trees))
+    settings = {"method": method.split()[0], **METHODS[method]}
     roles = {"sensitive": ["job"]} if sensitive else {"keep": ["job"]}
     limit = 0.5 if dropping else 0.0
     policy = policy_of(trees, columns, k, weights, suppression_limit=limit, **roles)
     with connection:
         try:
-            report = sqlanon.anonymize(
-                connection, "people", policy, method=method, into="released", **METHODS[method]
-            )
+            planned = sqlanon.plan(connection, "people", policy, **settings).report
+            report = sqlanon.anonymize(connection, "people", policy, into="released", **settings)
         except UnsatisfiableError:
             return
+        checked = sqlanon.check(connection, "released", policy)
         try:
             measured = sqlanon.measure(connection, "people", "released", policy)
         except PolicyError:  # the label of suppressed records is that of another node, too
@@ -41,6 +45,9 @@ def test_expected_losses_are_those_of_the_published_table(case, method, sensitiv
     linked = {"hdm"} if report.suppressed_records else set()
     for name in measured.loss.keys() - estimated - linked:
         assert report.loss[name] == pytest.approx(measured.loss[name]), name
+    assert planned.suppressed_records == report.suppressed_records == measured.suppressed_records
+    assert planned.statistics == report.statistics == checked.statistics
+    assert planned.loss["row_types"] == measured.statistics.classes
 
 
 def released(connection, **settings):
@@ -73,3 +80,21 @@ def test_a_table_that_says_nothing_at_all_is_a_class_and_not_suppressed():
     connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'b', 'c']) AS town")
     report = released(connection, method="pattern-greedy", patterns=[["town"], ["none"]])
     assert (report.loss["row_types"], report.loss["discernibility"]) == (1, 9)
+
+
+def test_records_that_lose_all_cells_count_as_suppressed_and_as_a_class():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'a', 'b', 'c']) AS town")
+    report = released(connection, method="pattern-greedy", patterns=[["town"]])
+    assert (report.suppressed_records, report.statistics.classes) == (2, 2)
+    assert report.loss["row_types"] == 1
+    assert report.to_text().startswith("pattern-greedy: 2 classes by 1 of 1 pattern\n")
+
+
+def test_records_that_are_left_out_are_no_class():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'a', 'b']) AS town")
+    policy = Policy(["town"], models=[KAnonymity(2)], suppression_limit=0.5)
+    plan = sqlanon.plan(connection, "people", policy, method="pattern-greedy", patterns=[["town"]])
+    assert plan.report.statistics.classes == plan.report.loss["row_types"] == 1
+    assert plan.report.to_text().startswith("pattern-greedy: 1 class by 1 of 1 pattern\n")

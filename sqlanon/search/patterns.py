@@ -78,12 +78,6 @@ class Placed:
     pattern: Numbers
     group: Numbers
 
-    def class_sizes(self, rows: Rows) -> Numbers:
-        """Records of each class, those that are left out of account."""
-        placed = self.group != LEFT
-        sizes = np.bincount(self.group[placed], weights=rows.sizes[placed])
-        return sizes.astype(np.int64)
-
 
 def instance_keys(codes: Numbers, mask: Numbers) -> Numbers:
     """A number per row that is the same for rows of one instance of a pattern.
