@@ -71,6 +71,8 @@ class Clustered:
         bound: What they lose at least in any recoding that satisfies k [units]; None where it is
             not known.
         candidates: How many itemsets clusters were chosen from.
+        suppressed: How many records have all cells suppressed, as no itemset covers them.
+        uncovered: How many records went elsewhere, as no itemset covers them.
         notes: What a reader should know besides.
         blocks: How many blocks the table was cut into, 1 where it was covered as a whole.
     """
@@ -80,6 +82,8 @@ class Clustered:
     cost: int
     bound: int | None
     candidates: int
+    suppressed: int
+    uncovered: int
     notes: tuple[str, ...] = ()
     blocks: int = 1
 
@@ -91,7 +95,8 @@ class Clustered:
             "blocks": self.blocks,
             "proven": self.cost == self.bound,
         }
-        return Outcome(assigned, self.bound, search, (*_unused(policy), *self.notes))
+        notes = (*_unused(policy), *self.notes, *_without_itemset(self))
+        return Outcome(assigned, self.bound, search, notes)
 
 
 def _unused(policy: Policy) -> Iterator[str]:
@@ -108,8 +113,9 @@ def clustered(
         UnsatisfiableError: No clusters satisfy the policy.
     """
     blocks = cut(problem, options.largest_block)
+    guarantee = tuple(_guarantee(problem, options, len(blocks)))
     if len(blocks) == 1:
-        return _clustered(engine, subject, encoded, problem, options)
+        return replace(_clustered(engine, subject, encoded, problem, options), notes=guarantee)
     nodes, found = np.empty_like(problem.leaves), []
     for number, records in enumerate(blocks, start=1):
         _tell(options, f"block {number} of {len(blocks)}: {len(records):,} records")
@@ -124,7 +130,9 @@ def clustered(
         sum(each.cost for each in found),
         None,
         sum(each.candidates for each in found),
-        tuple(_block_notes(options, blocks)),
+        sum(each.suppressed for each in found),
+        sum(each.uncovered for each in found),
+        (*_block_notes(options, blocks), *guarantee),
         len(blocks),
     )
 
@@ -167,7 +175,8 @@ def _clustered(
         found.loss(problem),
         int(bounds.sum()),
         len(candidates),
-        (*_suppressed(found), *_notes(problem, options, uncovered)),
+        int((found.label < 0).sum()),
+        uncovered,
     )
 
 
@@ -196,26 +205,27 @@ def _covered(problem: Problem, candidates: Candidates, options: Options) -> tupl
     return found, 0
 
 
-def _suppressed(found: Found) -> Iterator[str]:
-    records = int((found.label < 0).sum())
-    if records:
+def _without_itemset(found: Clustered) -> Iterator[str]:
+    """What became of the records that no itemset covers."""
+    if found.suppressed:
         yield (
-            f"no itemset covers {counted(records, 'record')}: all their cells are suppressed, and "
-            "no suppression limit bounds how many they are"
+            f"no itemset covers {counted(found.suppressed, 'record')}: all their cells are "
+            "suppressed, and no suppression limit bounds how many they are"
         )
-
-
-def _notes(problem: Problem, options: Options, uncovered: int) -> Iterator[str]:
-    if uncovered:
+    if found.uncovered:
         yield (
             f"no candidate below 1/beta of a suppressed record covers "
-            f"{counted(uncovered, 'record')}; they went where they cost least"
+            f"{counted(found.uncovered, 'record')}; they went where they cost least"
         )
+
+
+def _guarantee(problem: Problem, options: Options, blocks: int) -> Iterator[str]:
+    """How far from the best a set cover is at most, where that is known."""
     if options.method == "set-cover" and problem.demand is None and options.beta is None:
         factor = 2 * (1 + math.log(2 * problem.k))
         yield (
             f"set-cover loses at most 2 (1 + ln 2k) = {factor:.3g} times as much as the best "
-            "recoding of single records"
+            f"recoding of single records{' within the same blocks' if blocks > 1 else ''}"
         )
 
 

@@ -249,6 +249,43 @@ def test_what_is_suppressed_without_a_limit_is_noted(people):
     assert any("covers 2 records: all their cells are suppressed" in note for note in notes)
 
 
+@pytest.fixture
+def lonely():
+    """Two blocks of six, by the first column; in each two records alike and four all different."""
+    rows = [(a, f"{a}{n}", "c") for a in "xy" for n in (0, 0, 1, 2, 3, 4)]
+    trees = [[(a, "*") for a in "xy"], [(f"{a}{n}", "*") for a in "xy" for n in range(5)]]
+    connection, columns = connected(rows, 2)
+    with connection:
+        yield connection, policy_of(trees, columns, 2, [1.0, 1.0], drop=["job"])
+
+
+BETA = {"beta": 2.0, "block_records": 6}
+
+
+def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
+    plan = sqlanon.plan(lonely[0], "people", lonely[1], **{**ALONE, **BETA})
+    assert plan.report.search["blocks"] == 2
+    assert [note for note in plan.report.notes if "covers" in note] == [
+        "no itemset covers 8 records: all their cells are suppressed, and no suppression limit "
+        "bounds how many they are"
+    ]
+
+
+def test_what_no_candidate_of_blocks_covers_is_noted_once_with_all_records(lonely):
+    plan = sqlanon.plan(lonely[0], "people", lonely[1], method="set-cover", **BETA)
+    assert [note for note in plan.report.notes if "covers" in note] == [
+        "no candidate below 1/beta of a suppressed record covers 8 records; they went where they "
+        "cost least"
+    ]
+
+
+@pytest.mark.parametrize(("most", "ending"), [(6, " within the same blocks"), (12, "")])
+def test_the_guarantee_of_set_cover_is_told_for_what_it_holds(lonely, most, ending):
+    plan = sqlanon.plan(lonely[0], "people", lonely[1], method="set-cover", block_records=most)
+    [told] = [note for note in plan.report.notes if "at most 2 (1 + ln 2k)" in note]
+    assert told.endswith(f"the best recoding of single records{ending}")
+
+
 def test_too_few_uncovered_records_are_no_class(people):
     policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"])
     people.execute("INSERT INTO people VALUES ('f', 'c')")
