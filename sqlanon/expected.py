@@ -263,9 +263,14 @@ class _Counted:
                 yield details.table, value_of(order.index(name)), nulls
 
     def _coded(self, names: Sequence[str]) -> exp.Select:
-        """The codes of the columns that the node does not suppress, with other columns' values."""
+        """The codes of the node's classes, of the columns it keeps, with other columns' values."""
         parts = zip(self.encoded.maps.items(), self.subject.trees, self.node, strict=True)
-        maps = {name: leaves for (name, leaves), tree, level in parts if level < tree.height}
+        masks = self.encoded.layout.node_masks(self.node)
+        maps = {
+            name: encode.leaf_map_at(leaves, masks)
+            for (name, leaves), tree, level in parts
+            if level < tree.height
+        }
         carried = {f"value_{number}": Carried(name) for number, name in enumerate(names)}
         return encode.encoded(
             self.subject.table,

@@ -200,6 +200,17 @@ def encoded(
     return query.group_by(*(code.copy() for code in [*codes, *details.values()]))
 
 
+def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
+    """A leaf map with the codes of a node of the lattice.
+
+    Args:
+        leaves: Rows of `value` and the words of a column.
+        masks: The bits that tell the node's classes apart, per word.
+    """
+    words = [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
+    return exp.select(column(VALUE), *words).from_(nested(leaves.copy(), "leaves"))
+
+
 def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
     """Equality that also pairs NULL with NULL, where there are any."""
     kind = exp.NullSafeEQ if nullable else exp.EQ

@@ -127,6 +127,20 @@ SNAPSHOTS = [
         [(0,)],
     ),
     Snapshot(
+        "leaf_map_at a node that keeps the second bit",
+        encode.leaf_map_at(JOBS, [2, 0]),
+        """
+        SELECT
+            "value",
+            "word_0" & 2 AS "word_0",
+            "word_1" & 0 AS "word_1"
+        FROM (
+            SELECT "leaf" AS "value", "word_0", "word_1" FROM "leaves" WHERE "attribute" = 0
+        ) AS "leaves"
+        """,
+        [("boss", 2, 0), ("clerk", 0, 0), ("nurse", 0, 0)],
+    ),
+    Snapshot(
         "encoded",
         encode.encoded(PEOPLE, {"job": JOBS, "sex": SEXES}, {"sex"}, 2),
         """
