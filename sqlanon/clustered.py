@@ -37,6 +37,7 @@ from sqlanon.search.refine import Effort, refine
 from sqlanon.search.taxonomy import Taxonomy
 from sqlanon.tallied import Assigned
 from sqlanon.units import Units, block_of, expanded
+from sqlanon.unsatisfiable import unsatisfied_as_one
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
@@ -52,6 +53,10 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     """
     refuse_unsuited(subject, policy)
     encoded, read, problem = encoded_problem(engine, subject, policy, options)
+    if isinstance(problem.demand, Demands):
+        refused = unsatisfied_as_one(policy, problem.demand, problem.records)
+        if refused is not None:
+            raise refused
     found = clustered(engine, subject, encoded, problem, options)
     levels = [taxonomy.level for taxonomy in problem.taxonomies]
     assigned = assigned_levels(read.units, found.nodes, subject, levels)

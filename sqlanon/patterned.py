@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.errors import PolicyError
 from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.masks import MaskColumn
 from sqlanon.options import Decided, Options
@@ -213,7 +213,7 @@ def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
         return Finished(levels, kept, sizes, (f"{told}; all their cells are suppressed",))
     if _may_drop(table, policy, records):
         return Finished(levels, left, sizes, (f"{told}; they are left out",))
-    joined = _joined(table, parts, suppressed)
+    joined = _joined(table, parts, suppressed, policy)
     others = int(parts.count[joined & ~suppressed].sum())
     note = (
         f"{told}, too few for a class of their own: {counted(others, 'other record')} of the "
@@ -252,7 +252,9 @@ def _may_drop(table: Patterned, policy: Policy, records: int) -> bool:
     return policy.suppressed == "drop" and few and some and not distant
 
 
-def _joined(table: Patterned, parts: Parts, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _joined(
+    table: Patterned, parts: Parts, suppressed: NDArray[np.bool_], policy: Policy
+) -> NDArray[np.bool_]:
     """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
     before = table.cost(parts.row, table.nodes[parts.pattern])
     extra = (table.cost(parts.row, table.tops) - before) * parts.count
@@ -264,9 +266,11 @@ def _joined(table: Patterned, parts: Parts, suppressed: NDArray[np.bool_]) -> ND
         joined |= parts.group == group
         if _is_class(table, parts, joined):
             return joined
-    raise UnsatisfiableError(
-        "not even all records as one class satisfy the models; lower k, l or raise t"
-    )
+    from sqlanon.unsatisfiable import unsatisfied_as_one  # most tables can be published
+
+    found = unsatisfied_as_one(policy, table.rows.demands, int(table.rows.sizes.sum()))
+    assert found is not None  # all records are joined by now, and still fail
+    raise found
 
 
 def _searched(parts: Parts, finished: Finished) -> Iterator[tuple[str, object]]:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy import Policy
 from sqlanon.privacy import LDiversity
@@ -15,7 +17,9 @@ from sqlanon.query import classes, detail, encode, sensitive, worst
 from sqlanon.query.figures import Needed
 from sqlanon.query.names import nested
 from sqlanon.recoding import Node
+from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.search.fulldomain import Outcome
+from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     from sqlanon.leveled import Problem
@@ -35,13 +39,54 @@ def unsatisfiable(problem: Problem, outcome: Outcome) -> UnsatisfiableError:
     asked = models_text(problem.policy)
     too_much = _too_much(problem)
     if too_much:
-        return UnsatisfiableError(
-            f"no recoding of any table with these values satisfies {asked}: "
-            f"{'; '.join(too_much)}; ask for less"
-        )
+        return _impossible(problem.policy, too_much)
     suppressed = _suppressed(problem, problem.subject.high)
     ways = _ways_out(problem, suppressed)
     return UnsatisfiableError(f"{_finding(problem, asked, suppressed)}; {' or '.join(ways)}")
+
+
+def unsatisfied_as_one(
+    policy: Policy, demands: Demands | None, records: int
+) -> UnsatisfiableError | None:
+    """The error to raise where the whole table fails as one class, so that every recoding does.
+
+    Args:
+        policy: The policy.
+        demands: Its models beyond k over the values of the table; None where there are none.
+        records: Records of the table.
+
+    Returns:
+        The error, which says what fails on which column; None where one class satisfies all.
+    """
+    faults = []
+    if records < policy.k:
+        faults.append(f"k is {policy.k} and the table has {counted(records, 'record')}")
+    columns = list(dict.fromkeys(demand.column for demand in policy.demands))
+    for demand in () if demands is None else demands.every:
+        if not demand.holds(demand.table[np.newaxis])[0]:
+            faults.append(_failing(demand, columns[demand.attribute]))
+    if not faults:
+        return None
+    return _impossible(policy, faults)
+
+
+def _failing(demand: ValueDemand, column: str) -> str:
+    """Why all values of a column do not satisfy a model."""
+    model = demand.model
+    if isinstance(model, LDiversity) and model.l > len(demand.table):
+        return _too_few_values(model, column, len(demand.table))
+    return f"{column!r} fails {model.describe()} even in all records as one class"
+
+
+def _too_few_values(model: LDiversity, column: str, values: int) -> str:
+    return f"{model.describe()} needs more values than the {values} that {column!r} has"
+
+
+def _impossible(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
+    return UnsatisfiableError(
+        f"no recoding of any table with these values satisfies {models_text(policy)}: "
+        f"{'; '.join(faults)}; ask for less"
+    )
 
 
 def models_text(policy: Policy) -> str:
@@ -65,10 +110,7 @@ def _too_much(problem: Problem) -> list[str]:
         faults.append(f"k is {policy.k} and the table has {counts[policy.entity]} persons")
     for column, model in diverse:
         if model.l > counts[column]:
-            faults.append(
-                f"{model.describe()} needs more values than the {counts[column]} that "
-                f"{column!r} has"
-            )
+            faults.append(_too_few_values(model, column, counts[column]))
     return faults
 
 

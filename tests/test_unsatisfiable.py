@@ -53,6 +53,32 @@ def test_more_values_than_a_column_has_is_no_matter_of_levels_or_suppression(con
     assert ways_in(message) == []
 
 
+LOCAL = [
+    {"method": "set-cover"},
+    {"method": "direct-cover"},
+    {"method": "direct-cover", "suppress_uncovered": True, "refine": False},
+    {"method": "pattern-greedy", "patterns": "all"},
+]
+
+
+@pytest.mark.parametrize("options", LOCAL)
+@pytest.mark.parametrize(
+    ("model", "fault"),
+    [
+        (LDiversity(5), "distinct 5-diversity needs more values than the 4 that 'ill' has"),
+        (LDiversity(4, "entropy"), "'ill' fails entropy 4-diversity even in all records as one"),
+    ],
+)
+def test_recodings_of_single_records_name_the_model_and_the_column(
+    connection, options, model, fault
+):
+    policy = Policy({"grp": FREE}, ["ill"], models=[KAnonymity(2), model], others="drop")
+    with pytest.raises(UnsatisfiableError) as caught:
+        sqlanon.plan(connection, "people", policy, **options)
+    assert str(caught.value).startswith("no recoding of any table with these values satisfies k =")
+    assert fault in str(caught.value)
+
+
 def test_null_counts_among_the_values_unless_it_is_none(connection):
     connection.execute("UPDATE people SET ill = NULL WHERE ill = 3")
     assert "the 4 that 'ill' has" in message_of(connection, FREE, LDiversity(5))
