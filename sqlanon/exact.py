@@ -1,8 +1,10 @@
 """Exact: the best assignment of patterns to records, by integer programming.
 
 The program is that of the source, over distinct rows. Per row and instance of a pattern, x counts
-the records of the row that are published by it; per instance, y says whether it is used. Every
-record is placed, and an instance that is used has k records. It is tightened: instances that
+the records of the row that are published by it; per instance, y says whether it is used. An
+instance that is used has k records. Beyond the source, which places every record, a record may lose
+all its cells, in a class of such records or left out as the policy allows: so the loss that is
+minimized is that of what is published. The program is tightened: instances that
 cannot have k records are left out, x is at most y times the records of its row, a pattern that
 another one replaces at no cost is left out, and rows that share no instance are solved apart. The
 greedy assignment is the first solution. Models of sensitive columns are met as `program` says; rows
@@ -20,14 +22,15 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
-from sqlanon.patterned import Parts, Patterned
+from sqlanon.patterned import Parts, Patterned, droppable, greedy_parts, published_cost
+from sqlanon.policy import Policy
 from sqlanon.program import Component, Places
 from sqlanon.search.cuts import inseparable
 from sqlanon.search.demands import Demands
@@ -39,12 +42,18 @@ MOST_PLACES = 5_000_000
 """Rows times patterns beyond which neither the memory nor the time of a program is in reach."""
 
 
-def optimal(table: Patterned, first: Placed, seconds: float | None) -> Parts:
-    """The assignment that leaves as few records over as possible, and then loses least.
+def optimal(table: Patterned, first: Placed, policy: Policy, seconds: float | None) -> Parts:
+    """The assignment that is published with the least loss.
+
+    Records that no pattern takes lose all cells, so at first each row may be left over at that
+    cost, part by part. What this costs is a bound on all that the policy allows. Where the records
+    left over can be published or left out, the bound is met. Else they are too few for a class, and
+    the whole table is solved again with the class of suppressed records as one more instance.
 
     Args:
         table: The table and its patterns.
         first: An assignment to start from.
+        policy: What becomes of records that no pattern takes.
         seconds: After which the best so far is returned; None for no limit.
 
     Raises:
@@ -60,16 +69,57 @@ def optimal(table: Patterned, first: Placed, seconds: float | None) -> Parts:
         )
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     places = places_of(table)
-    parts = components(places, len(table.rows.sizes))
+    apart = components(places, rows)
+    alone = np.setdiff1d(np.arange(rows), places.row)
+    bound = int(table.cost(alone, table.tops) @ table.rows.sizes[alone])
     counts = np.zeros(len(places.row), np.int64)
-    bound, proven, number = 0, True, 0
-    for own in parts:
-        solved = Component(table, places.of(own), first).solve(deadline)
-        counts[own] = solved.counts
-        bound += solved.bound
-        proven &= solved.proven
-        number += 1
-    return _parts(table, places, counts, _Proof(bound, proven, number))
+    for own in apart:
+        part = Component(table, places.of(own), first)
+        counts[own], low = part.run(part.start, int(part.sizes.sum()), deadline)
+        bound += low
+    found = [greedy_parts(table, first), _parts(table, places, counts)]
+    if min(published_cost(table, parts, policy) for parts in found) > bound:
+        again, low = _jointly(table, places, first, policy, deadline)
+        found += again
+        bound = max(bound, low)
+    best = min(found, key=lambda parts: published_cost(table, parts, policy))
+    cost = published_cost(table, best, policy)
+    if cost == math.inf:
+        return best
+    gap = (cost - bound) / cost if cost else 0.0
+    proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
+    return replace(best, bound=bound, search=proof)
+
+
+def _jointly(
+    table: Patterned, places: Places, first: Placed, policy: Policy, deadline: float
+) -> tuple[list[Parts], int]:
+    """The best with a class of suppressed records, the best with records left out, and a bound.
+
+    Under models some may be suppressed while others are left out, so no bound is known there.
+    """
+    rows = np.arange(len(table.rows.sizes))
+    instance = np.full(len(rows), places.instance.max(initial=-1) + 1)
+    every = Places(
+        np.concatenate([places.row, rows]),
+        np.concatenate([places.pattern, np.full(len(rows), LEFT)]),
+        np.concatenate([places.instance, instance]),
+        np.concatenate([places.cost, table.cost(rows, table.tops)]),
+    )
+    most = droppable(table, policy)
+    found, bounds = [], []
+    for own, left in ((every, 0), (places, most)):
+        if own is places and not (most and len(places.row)):
+            continue
+        program = Component(table, own, first)
+        missing = np.setdiff1d(rows, own.row)
+        allowed = left - int(table.rows.sizes[missing].sum())
+        if allowed < 0:
+            continue
+        counts, low = program.run(np.zeros(len(own.row), np.int64), allowed, deadline)
+        found.append(_parts(table, own, counts))
+        bounds.append(low + int(table.cost(missing, table.tops) @ table.rows.sizes[missing]))
+    return found, 0 if most and table.rows.demands is not None else min(bounds)
 
 
 def refuse_without_solver() -> None:
@@ -154,18 +204,12 @@ def components(places: Places, rows: int) -> list[Numbers]:
     return np.split(order, borders)
 
 
-@dataclass(frozen=True, slots=True)
-class _Proof:
-    bound: int
-    proven: bool
-    components: int
-
-
-def _parts(table: Patterned, places: Places, counts: Numbers, proof: _Proof) -> Parts:
+def _parts(table: Patterned, places: Places, counts: Numbers) -> Parts:
     """The records that go to the same place, and those that go nowhere, by row."""
     sizes = table.rows.sizes
-    used = counts > 0
-    placed = np.bincount(places.row, weights=counts, minlength=len(sizes)).astype(np.int64)
+    used = (counts > 0) & (places.pattern != LEFT)
+    placed = np.bincount(places.row[used], weights=counts[used], minlength=len(sizes))
+    placed = placed.astype(np.int64)
     over = np.flatnonzero(placed < sizes)
     _, group = np.unique(places.instance[used], return_inverse=True)
     nowhere = np.full(len(over), LEFT)
@@ -174,13 +218,4 @@ def _parts(table: Patterned, places: Places, counts: Numbers, proof: _Proof) -> 
     pattern = np.concatenate([places.pattern[used], nowhere])
     classes = np.concatenate([group, nowhere])
     order = np.lexsort((pattern, row))
-    cost = int(counts @ places.cost)
-    gap = None if len(over) else (cost - proof.bound) / cost if cost else 0.0
-    return Parts(
-        row[order],
-        count[order],
-        pattern[order],
-        classes[order],
-        None if len(over) else proof.bound,
-        (("proven", proof.proven), ("gap", gap), ("components", proof.components)),
-    )
+    return Parts(row[order], count[order], pattern[order], classes[order])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -11,14 +12,14 @@ from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.masks import MaskColumn
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
 from sqlanon.privacy import TCloseness
 from sqlanon.recoding import Node
-from sqlanon.search.patterns import LEFT, Rows, greedy, pattern_order
+from sqlanon.search.patterns import LEFT, Placed, Rows, greedy, pattern_order
 from sqlanon.tallied import Assigned
 from sqlanon.wording import counted
 
@@ -111,7 +112,7 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     nodes = asked_nodes(subject, options)
     read = coded(engine, subject, policy, options.loss)
     table = patterned(subject, policy, read, nodes)
-    parts = found_parts(table, options)
+    parts = found_parts(table, policy, options)
     finished = finish(table, parts, policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
@@ -174,15 +175,30 @@ def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Nod
     )
 
 
-def found_parts(table: Patterned, options: Options) -> Parts:
+def found_parts(table: Patterned, policy: Policy, options: Options) -> Parts:
     """A pattern for every record, by the method that is asked for."""
     placed = greedy(table.rows, table.masks, table.k)
     if options.method == "pattern-exact":
         from sqlanon.exact import optimal  # an integer program, which the heuristic needs not
 
-        return optimal(table, placed, options.time_limit)
+        return optimal(table, placed, policy, options.time_limit)
+    return greedy_parts(table, placed)
+
+
+def greedy_parts(table: Patterned, placed: Placed) -> Parts:
+    """Every row as one part."""
     rows = np.arange(len(table.rows.sizes))
     return Parts(rows, table.rows.sizes, placed.pattern, placed.group)
+
+
+def published_cost(table: Patterned, parts: Parts, policy: Policy) -> float:
+    """What parts cost as they are published [units]; infinite where they cannot be."""
+    try:
+        finished = finish(table, parts, policy)
+    except UnsatisfiableError:
+        return math.inf
+    levels = np.where(finished.dropped[:, np.newaxis], table.tops, finished.levels)
+    return int(table.cost(parts.row, levels) @ parts.count)
 
 
 def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
@@ -211,7 +227,7 @@ def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
     told = f"no pattern has a place for {counted(records, 'record')} with enough others"
     if _is_class(table, parts, suppressed):
         return Finished(levels, kept, sizes, (f"{told}; all their cells are suppressed",))
-    if _may_drop(table, policy, records):
+    if records <= droppable(table, policy):
         return Finished(levels, left, sizes, (f"{told}; they are left out",))
     joined = _joined(table, parts, suppressed, policy)
     others = int(parts.count[joined & ~suppressed].sum())
@@ -239,17 +255,18 @@ def _is_class(table: Patterned, parts: Parts, members: NDArray[np.bool_]) -> boo
     return bool(rows.satisfying(own, np.zeros(len(own), np.int64), 1)[0])
 
 
-def _may_drop(table: Patterned, policy: Policy, records: int) -> bool:
-    """Whether records may be left out.
+def droppable(table: Patterned, policy: Policy) -> int:
+    """How many records may be left out.
 
-    Not where t-closeness is asked for: its reference is the published table, so what is left out
+    None where t-closeness is asked for: its reference is the published table, so what is left out
     changes how far every class is from it.
     """
     demands = table.rows.demands
     distant = demands is not None and any(isinstance(d.model, TCloseness) for d in demands.every)
-    few = records <= policy.allowance(int(table.rows.sizes.sum()))
-    some = bool((table.rows.sizes.sum() - records) > 0)
-    return policy.suppressed == "drop" and few and some and not distant
+    if policy.suppressed != "drop" or distant:
+        return 0
+    records = int(table.rows.sizes.sum())
+    return min(policy.allowance(records), records - 1)
 
 
 def _joined(

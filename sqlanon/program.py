@@ -25,6 +25,9 @@ Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+NEVER = 2.0**53
+"""Above what any solution costs: there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -47,23 +50,6 @@ class Places:
         return Places(
             self.row[chosen], self.pattern[chosen], self.instance[chosen], self.cost[chosen]
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """How many records of each row go to each of its places.
-
-    Args:
-        counts: Per place [records].
-        left: Records that go nowhere.
-        bound: What all of them cost at least, where fewer cannot be left [units].
-        proven: Whether no other solution is better.
-    """
-
-    counts: Numbers
-    left: int
-    bound: int
-    proven: bool
 
 
 class Component:
@@ -91,23 +77,7 @@ class Component:
         self.values = None if demands is None else demands.values[places.row]
         self.cuts: dict[tuple[int, Cut], None] = {}
 
-    def solve(self, deadline: float) -> Solved:
-        """The best assignment of its rows."""
-        cheapest = self._cheapest()
-        if cheapest is not None:
-            return cheapest
-        counts, proven, least = self.start, True, self._left(self.start)
-        if least:
-            # Half of the time, so that some is left to lose less.
-            half = (time.monotonic() + deadline) / 2
-            counts, low, proven = self._run(counts, None, half)
-            least = self._left(counts)
-            if least > low:
-                proven = False
-        counts, low, best = self._run(counts, least, deadline)
-        return Solved(counts, self._left(counts), low, proven and best)
-
-    def _cheapest(self) -> Solved | None:
+    def _cheapest(self) -> Numbers | None:
         """Every row to its cheapest place, where that makes classes of k records."""
         order = np.lexsort((np.arange(len(self.cost)), self.cost, self.row))
         first = order[np.unique(self.row[order], return_index=True)[1]]
@@ -116,7 +86,7 @@ class Component:
         filled = np.bincount(self.instance, weights=counts, minlength=self.instances)
         if not ((filled == 0) | (filled >= self.k)).all() or self._failing(counts):
             return None
-        return Solved(counts, 0, int(counts @ self.cost), True)
+        return counts
 
     def _failing(self, counts: Numbers) -> list[tuple[int, Cut]]:
         """A cut for each class and model that it fails."""
@@ -137,31 +107,24 @@ class Component:
             found += [(int(used[n]), cut(demand, classes[n])) for n in fails]
         return found
 
-    def _left(self, counts: Numbers) -> int:
-        return int(self.sizes.sum() - counts.sum())
-
     def _total(self, counts: Numbers) -> int:
         """What all records cost, with those left over suppressed."""
         placed = np.bincount(self.row, weights=counts, minlength=len(self.rows)).astype(np.int64)
         return int(counts @ self.cost + (self.sizes - placed) @ self.full)
 
-    def _run(
-        self, start: Numbers, most_left: int | None, deadline: float
-    ) -> tuple[Numbers, int, bool]:
-        """Solves for least cost with so many records left over, or for fewest left over.
+    def run(self, start: Numbers, most_left: int, deadline: float) -> tuple[Numbers, int]:
+        """Solves for least cost with at most so many records left over.
 
         Returns:
-            The counts, the least that any can have of what is minimized, and whether these do.
+            The counts, and the least that any can cost.
         """
-        places, rows = len(self.cost), len(self.rows)
-        if most_left is None:
-            x_cost, left_cost, base = np.zeros(places, np.int64), np.ones(rows, np.int64), 0
-            reached = self._left(start)
-        else:
-            least = self.full.copy()
-            np.minimum.at(least, self.row, self.cost)
-            x_cost, left_cost = self.cost - least[self.row], self.full - least
-            base, reached = int(least @ self.sizes), self._total(start)
+        cheapest = self._cheapest()
+        if cheapest is not None:
+            return cheapest, int(cheapest @ self.cost)
+        least = self.full.copy()
+        np.minimum.at(least, self.row, self.cost)
+        x_cost, left_cost = self.cost - least[self.row], self.full - least
+        base, reached = int(least @ self.sizes), self._total(start)
         divisor = int(np.gcd.reduce(np.concatenate([x_cost, left_cost]))) or 1
         objective = np.concatenate(
             [x_cost // divisor, np.zeros(self.instances, np.int64), left_cost // divisor]
@@ -170,24 +133,23 @@ class Component:
         while (remaining := deadline - time.monotonic()) > 0:
             counts, low = _highs(self, objective, (start, most_left), remaining)
             bound = max(bound, base + divisor * max(0, math.ceil(low - 1e-6)))
-            value = self._left(counts) if most_left is None else self._total(counts)
+            value = self._total(counts)
             cuts = self._failing(counts)
             if not cuts and value <= reached:
-                return counts, min(bound, value), value <= bound
+                return counts, min(bound, value)
             known = len(self.cuts)
             self.cuts |= dict.fromkeys(cuts)
             if len(self.cuts) == known:
                 break  # the time was over before the start was looked at, or a cut is too fine
-        return start, min(bound, reached), reached <= bound
+        return start, min(bound, reached)
 
-    def model(self, highspy: Any, objective: Numbers, most_left: int | None) -> Any:
+    def model(self, highspy: Any, objective: Numbers, most_left: int) -> Any:
         """The program as the solver takes it."""
         places, rows, cuts = len(self.cost), len(self.rows), len(self.cuts)
-        some_left = 0 if most_left is None else 1
-        at, variable, value = self._entries(some_left)
+        at, variable, value = self._entries()
         lp = highspy.HighsLp()
         lp.num_col_ = places + self.instances + rows
-        lp.num_row_ = rows + self.instances + places + cuts + some_left
+        lp.num_row_ = rows + self.instances + places + cuts + 1
         lp.col_cost_ = objective.astype(float)
         lp.col_lower_ = np.zeros(lp.num_col_)
         most = self.sizes.astype(float) if most_left != 0 else np.zeros(rows)
@@ -195,10 +157,10 @@ class Component:
             [self.sizes[self.row].astype(float), np.ones(self.instances), most]
         )
         infinite = highspy.kHighsInf
-        below = np.full(places + cuts + some_left, -infinite)
+        below = np.full(places + cuts + 1, -infinite)
         high = [self.sizes, np.full(self.instances, infinite), np.zeros(places + cuts)]
         lp.row_lower_ = np.concatenate([self.sizes, np.zeros(self.instances), below]).astype(float)
-        lp.row_upper_ = np.concatenate([*high, [most_left] * some_left]).astype(float)
+        lp.row_upper_ = np.concatenate([*high, [most_left]]).astype(float)
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_ = np.searchsorted(at, np.arange(lp.num_row_ + 1))
         lp.a_matrix_.index_ = variable
@@ -206,7 +168,7 @@ class Component:
         lp.integrality_ = [highspy.HighsVarType.kInteger] * lp.num_col_
         return lp
 
-    def _entries(self, some_left: int) -> tuple[Numbers, Numbers, Reals]:
+    def _entries(self) -> tuple[Numbers, Numbers, Reals]:
         """The coefficients by row of the program and variable.
 
         Its rows are: what becomes of each row of the table, k of each instance, which x needs which
@@ -232,8 +194,7 @@ class Component:
             factors = np.where(values >= 0, np.array(own.factors)[values], 0.0)
             entries.append((np.full(len(members), last + number), members, factors))
             entries.append((np.array([last + number]), y[[instance]], np.array([own.least])))
-        if some_left:
-            entries.append((np.full(rows, last + len(self.cuts)), left, np.ones(rows)))
+        entries.append((np.full(rows, last + len(self.cuts)), left, np.ones(rows)))
         at, variable, value = (np.concatenate(each) for each in zip(*entries, strict=True))
         order = np.lexsort((variable, at))
         return at[order], variable[order], value[order]
@@ -246,7 +207,7 @@ class Component:
 
 
 def _highs(
-    program: Component, objective: Numbers, given: tuple[Numbers, int | None], seconds: float
+    program: Component, objective: Numbers, given: tuple[Numbers, int], seconds: float
 ) -> tuple[Numbers, float]:
     """Solves a program from a start; returns its counts and the bound of the objective."""
     highspy: Any = import_module("highspy")  # heavy, and an extra
@@ -264,6 +225,8 @@ def _highs(
     first.col_value = program.solution(start).tolist()
     solver.setSolution(first)
     solver.run()
+    if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+        return start, NEVER
     info = solver.getInfo()
     values = np.array(solver.getSolution().col_value)
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:

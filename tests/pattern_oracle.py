@@ -46,14 +46,19 @@ def assignment(parts, table):
     return int(parts.count[left].sum()), int((stars * parts.count).sum())
 
 
-def brute_force(rows, kept, k, values=None, models=()):
-    """The fewest records left over, and then the fewest suppressed cells, of any assignment."""
+def brute_force(rows, kept, k, values=None, models=(), limit=0):
+    """The fewest suppressed cells of all that may be published; None where nothing may be.
+
+    A record goes to a pattern, loses all cells, or is left out, which at most `limit` records are.
+    """
     best = None
     numbers = [0] * len(rows) if values is None else np.unique(values, return_inverse=True)[1]
     whole = np.bincount(numbers)
     demands = [ValueDemand(0, model, whole) for model in models]
-    for choice in product([None, *kept], repeat=len(rows)):
-        placed = [own for own in choice if own is not None]
+    limit = min(limit, len(rows) - 1)
+    for choice in product([None, *{*kept, frozenset()}], repeat=len(rows)):
+        if choice.count(None) > limit:
+            continue
         classes = defaultdict(list)
         for own, row, value in zip(choice, rows, numbers, strict=True):
             if own is not None:
@@ -63,8 +68,7 @@ def brute_force(rows, kept, k, values=None, models=()):
             demand.holds(own[np.newaxis])[0] for own in counts for demand in demands
         ):
             stars = sum(len(rows[0]) - len(own or ()) for own in choice)
-            found = (len(rows) - len(placed), stars)
-            best = found if best is None else min(best, found)
+            best = stars if best is None else min(best, stars)
     return best
 
 

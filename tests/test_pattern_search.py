@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,8 +15,9 @@ from pattern_oracle import assignment, brute_force, covering, table_of, tight
 
 from sqlanon.errors import PolicyError
 from sqlanon.exact import components, optimal, places_of, undominated
-from sqlanon.patterned import Parts
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.patterned import Parts, published_cost
+from sqlanon.policy import Policy, Sensitive
+from sqlanon.privacy import KAnonymity, LDiversity, TCloseness
 from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
@@ -27,8 +30,21 @@ def greedily(table):
     return Parts(np.arange(len(table.rows.sizes)), table.rows.sizes, placed.pattern, placed.group)
 
 
-def exactly(table, seconds=None):
-    return optimal(table, greedy(table.rows, table.masks, table.k), seconds)
+def policy_of(k, limit=0.0, demands=None):
+    models = [KAnonymity(k), *(each.model for each in (demands.every if demands else ()))]
+    sensitive = {"ill": Sensitive(order=["0", "1", "2"])} if demands else ()
+    return Policy(["a"], sensitive, models=models, suppression_limit=limit)
+
+
+def exactly(table, seconds=None, limit=0.0):
+    first = greedy(table.rows, table.masks, table.k)
+    return optimal(table, first, policy_of(table.k, limit, table.rows.demands), seconds)
+
+
+def cost(parts, table, limit=0.0):
+    """The suppressed cells as published; None where nothing may be."""
+    found = published_cost(table, parts, policy_of(table.k, limit, table.rows.demands))
+    return None if found == math.inf else found
 
 
 def classes(parts, table):
@@ -43,10 +59,14 @@ def classes(parts, table):
 
 
 @SEARCH
-@given(tables, masks, st.integers(1, 3))
-def test_exact_is_what_brute_force_finds(rows, kept, k):
+@given(tables, masks, st.integers(1, 3), st.sampled_from([0.0, 0.2, 0.5]))
+def test_exact_is_the_least_that_may_be_published(rows, kept, k, limit):
     table = table_of(rows, sorted(kept, key=sorted), k)
-    assert assignment(exactly(table), table) == brute_force(rows, kept, k)
+    found = exactly(table, limit=limit)
+    dropped = policy_of(k, limit).allowance(len(rows))
+    assert cost(found, table, limit) == brute_force(rows, kept, k, limit=dropped)
+    if found.bound is not None:
+        assert found.bound == cost(found, table, limit)
 
 
 MODELS = [
@@ -71,8 +91,9 @@ def test_exact_is_what_brute_force_finds_under_models(records, kept, k, models):
     parts = sorted(kept, key=sorted)
     table = table_of(rows, parts, k, values, models)
     found = exactly(table)
-    assert assignment(found, table) == brute_force(rows, parts, k, values, models)
-    assert dict(found.search)["proven"]
+    least = brute_force(rows, parts, k, values, models)
+    assert cost(found, table) == least
+    assert least is None or dict(found.search)["proven"]
 
 
 def test_exact_refuses_models_that_are_not_convex():
@@ -102,11 +123,15 @@ def test_every_class_of_either_search_has_k_records(rows, kept, k):
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=25), masks, st.integers(1, 4)
+    st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=4, max_size=25),
+    masks,
+    st.integers(1, 4),
+    st.sampled_from([0.0, 0.2]),
 )
-def test_greedy_is_never_better_than_exact(rows, kept, k):
+def test_greedy_is_never_published_better_than_exact(rows, kept, k, limit):
     table = table_of(rows, sorted(kept, key=sorted), k)
-    assert assignment(greedily(table), table) >= assignment(exactly(table), table)
+    found = exactly(table, limit=limit)
+    assert cost(greedily(table), table, limit) >= cost(found, table, limit) >= found.bound
 
 
 @pytest.mark.parametrize("m", [3, 4, 5])
@@ -147,6 +172,15 @@ def test_exact_decides_set_cover(sets, fewest):
     for h in range(1, len(sets) + 1):
         allowed = 4 * len(universe) + 3 * len(sets) + 3 * h
         assert (cells <= allowed) == (h >= fewest)
+
+
+def test_exact_decides_set_cover_where_losing_all_cells_never_pays():
+    """Four sets are needed, of which three could be spared by suppressing records: by weight."""
+    sets = [(0, 1, 2), (0, 1, 3), (0, 1, 4), (0, 1, 5)]
+    table = table_of(*covering(sets, range(6)), 3)
+    weights = (3, 2, 2)
+    table = replace(table, costs=tuple(w * c for w, c in zip(weights, table.costs, strict=True)))
+    assert exactly(table).bound == cost(exactly(table), table) == 6 * 8 + 12 * 3 + 4 * 3
 
 
 def algorithm_1(table):
@@ -232,4 +266,4 @@ def test_exact_starts_from_nothing_as_well():
     rows, kept = tight(3)
     table = table_of(rows, kept, 3)
     none = np.full(len(table.rows.sizes), LEFT)
-    assert assignment(optimal(table, Placed(none, none), None), table) == (0, 9)
+    assert assignment(optimal(table, Placed(none, none), policy_of(3), None), table) == (0, 9)

@@ -204,3 +204,20 @@ def test_values_that_a_hierarchy_misses_are_counted(people):
     policy = Policy({**HIERARCHIES, "zip": zips}, keep=("ill",), models=[KAnonymity(2)])
     with pytest.raises(HierarchyError, match="misses 6 values that 6 records hold"):
         sqlanon.plan(people, "people", policy, method="pattern-greedy", patterns="all")
+
+
+@pytest.mark.parametrize("patterns", [[["a", "b", "c"], ["a"]], "all"])
+@pytest.mark.parametrize("limit", [0.0, 0.2])
+def test_exact_never_publishes_worse_than_greedy(patterns, limit):
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (a TEXT, b TEXT, c TEXT)")
+    rows = ["111", "111", "122", "233", "233", "244"]
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?)", list(map(list, rows)))
+    policy = Policy(["a", "b", "c"], models=[KAnonymity(2)], suppression_limit=limit)
+    greedy, exact = (
+        sqlanon.plan(
+            connection, "people", policy, method=m, patterns=patterns, loss="suppressed-cells"
+        ).report
+        for m in ("pattern-greedy", "pattern-exact")
+    )
+    assert exact.lower_bound == exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
