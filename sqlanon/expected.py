@@ -14,7 +14,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.measures import cell_measure, measured
 from sqlanon.policy import Policy
 from sqlanon.query import encode, measure
-from sqlanon.query.encode import Carried, word
+from sqlanon.query.encode import VALUE, Carried, word
 from sqlanon.query.names import create_temporary, nested
 from sqlanon.recoding import Node
 from sqlanon.release import Column, Place, Release, Spread
@@ -249,33 +249,33 @@ class _Counted:
         demanded = {demand.column for demand in policy.demands}
         order = sorted(attributes, key=lambda name: name not in demanded)
         held = len({each.number for each in details.attributes}) if details else 0
-        others = order[held:]
-        table = self.engine.temporary("valued")
-        if others:
-            self.engine.run(create_temporary(table, self._coded(others)))
         for name, attribute in attributes.items():
             nulls = attribute.nulls == "value"
-            if name in others:
-                yield table, f"value_{others.index(name)}", nulls
+            if name in order[held:]:
+                table = self.engine.temporary("valued")
+                self.engine.run(create_temporary(table, self._coded(name)))
+                yield table, VALUE, nulls
             elif details is not None:
                 from sqlanon.query.violations import value_of  # k alone does not need it
 
                 yield details.table, value_of(order.index(name)), nulls
 
-    def _coded(self, names: Sequence[str]) -> exp.Select:
-        """The codes of the node's classes, of the columns it keeps, with other columns' values."""
+    def _coded(self, name: str) -> exp.Select:
+        """The codes of the node's classes, of the columns it keeps, with another column's values.
+
+        The column is named VALUE.
+        """
         parts = zip(self.encoded.maps.items(), self.subject.trees, self.node, strict=True)
         masks = self.encoded.layout.node_masks(self.node)
         maps = {
-            name: encode.leaf_map_at(leaves, masks)
-            for (name, leaves), tree, level in parts
+            own: encode.leaf_map_at(leaves, masks)
+            for (own, leaves), tree, level in parts
             if level < tree.height
         }
-        carried = {f"value_{number}": Carried(name) for number, name in enumerate(names)}
         return encode.encoded(
             self.subject.table,
             maps or self.encoded.maps,
             set(self.subject.nullable),
             self.encoded.layout.words,
-            carried,
+            {VALUE: Carried(name)},
         )
