@@ -382,6 +382,11 @@ def _options(settings: Settings) -> Options:
     from sqlanon.options import Options
 
     search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
+    unknown = [name for name in search if name not in Settings.__annotations__]
+    if unknown:
+        raise PolicyError(
+            f"setting {unknown[0]!r} is not known; they are {', '.join(Settings.__annotations__)}"
+        )
     return Options(**search, memory=Resources(**_limits(settings)).memory)
 
 

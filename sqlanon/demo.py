@@ -16,7 +16,7 @@ from sqlanon.api import anonymize, check
 from sqlanon.binding import Subject, bind
 from sqlanon.engine.base import Engine
 from sqlanon.engine.source import Limits, Resources
-from sqlanon.errors import SourceError
+from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import SETTINGS, Policy, read_document
 from sqlanon.query import names
 from sqlanon.report import SCHEMA_VERSION, CheckReport, Report, key, share
@@ -47,6 +47,10 @@ class Demo:
     records: int = 20_000
     seed: int = 0
     overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        if self.records < 1:
+            raise PolicyError(f"--records is {self.records}; a demo shows 1 person or more")
 
     @property
     def database(self) -> Path:

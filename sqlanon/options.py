@@ -25,6 +25,10 @@ those of many columns more."""
 CANDIDATES = ("closed", "frequent", "all")
 
 
+def _is_real(number: object) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to search.
@@ -75,8 +79,10 @@ class Options:
                 f"method {self.method!r} is not known; choose one of {', '.join(METHODS)}"
             )
         checked_loss(self.loss, "incognito" if self.method == "auto" else self.method)
-        if self.time_limit is not None and not self.time_limit > 0:
+        if self.time_limit is not None and not (_is_real(self.time_limit) and self.time_limit > 0):
             raise PolicyError(f"time limit {self.time_limit!r} is not a number above 0 [seconds]")
+        if not (type(self.seed) is int and self.seed >= 0):
+            raise PolicyError(f"seed {self.seed!r} is not a whole number of at least 0")
         self._check_cover()
         self._check_time()
         if self.masks is not None and self.method not in PATTERN_METHODS:
@@ -105,11 +111,11 @@ class Options:
             raise PolicyError(
                 f"candidates {self.candidates!r} are not known; choose {', '.join(CANDIDATES)}"
             )
-        if self.block_records < 1:
+        if not (type(self.block_records) is int and self.block_records >= 1):
             raise PolicyError(
-                f"block_records is {self.block_records}; a block has 1 record or more"
+                f"block_records is {self.block_records!r}; a block has 1 record or more"
             )
-        if self.beta is not None and not self.beta >= 1:
+        if self.beta is not None and not (_is_real(self.beta) and self.beta >= 1):
             raise PolicyError(f"beta {self.beta!r} is not a number of at least 1")
         covering = {
             "candidates": self.candidates != "closed",

@@ -447,3 +447,21 @@ def test_text_with_a_collation_is_published_as_it_is_spelled(connection, large, 
     connection.execute("UPDATE crowd SET diagnosis = 'D1' WHERE diagnosis = 'd1' AND age < 20")
     plan = sqlanon.plan(connection, "crowd", large.policy)
     assert plan.few == ()
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"nonsense": 1}, "setting 'nonsense' is not known; they are "),
+        ({"time_limit": "x"}, "time limit 'x' is not a number above 0"),
+        ({"seed": "x"}, "seed 'x' is not a whole number of at least 0"),
+        ({"method": "set-cover", "block_records": "x"}, "block_records is 'x'"),
+        ({"method": "set-cover", "beta": "x"}, "beta 'x' is not a number of at least 1"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_in_one_line(setting, message):
+    policy = Policy({"age": Hierarchy.suppression()}, models=[KAnonymity(2)])
+    with duckdb.connect() as connection, pytest.raises(PolicyError) as caught:
+        connection.execute("CREATE TABLE people AS SELECT range % 2 AS age FROM range(8)")
+        sqlanon.plan(connection, "people", policy, **setting)
+    assert str(caught.value).startswith(message)

@@ -84,4 +84,5 @@ def test_demo_refuses_what_cannot_be(refused, folder, tmp_path):
 
 
 def test_demo_of_too_few_people_is_one_line(refused, folder):
-    refused("demo", folder, "--records", 0)
+    assert "1 person or more" in refused("demo", folder, "--records", 0)
+    assert not folder.exists()

@@ -408,6 +408,7 @@ def test_no_recoding_within_the_bounds_is_exit_code_1(run, database):
         (["--qi", "age", "--k", "2", "--method", "magic"], "magic"),
         (["--qi", "age", "--k", "2", "--loss", "much"], "much"),
         (["--qi", "age", "--k", "2", "--time-limit", "0"], "time limit"),
+        (["--qi", "age", "--k", "2", "--seed", "-1"], "seed -1 is not"),
         (["--qi", "age", "--k", "2", "--policy", "missing.toml"], "missing.toml"),
         (["--qi", "age", "--k", "2", "--hierarchy", "age=missing.csv"], "missing.csv"),
         (["--qi", "age", "--k", "2", "--hierarchy", "age=table:missing"], "missing"),
