@@ -308,7 +308,7 @@ class SearchOptions:
         typer.Option(
             "--suppress-uncovered",
             help="Of direct-cover: suppress all cells of what no itemset covers, as it was "
-            "published; no limit bounds them.",
+            "published, where these records satisfy the policy as one class.",
         ),
     ] = False
     pattern: Annotated[

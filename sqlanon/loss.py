@@ -94,8 +94,9 @@ def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[F
     node above that stays, which has the least entropy of all nodes above: so the cost is the least
     entropy from the node up to the top, and that cannot shrink on the way up.
 
-    Source: Kenig 2009, section 3.3, after Gionis and Tassa 2009, who leave the choice of the subset
-    open; the one here is the least loss.
+    Source: Kenig 2009, section 3.3, who takes the idea of a subset of nodes from Gionis and Tassa
+    and does not say which; the one here is of the least loss. It is not the measure that Gionis and
+    Tassa 2009 themselves call monotone entropy, Pr(B) H(X | B) for a cell at B.
     """
     least = _entropies(tree, tree.height, counts)
     for place in reversed(range(level, tree.height)):

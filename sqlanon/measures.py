@@ -158,8 +158,10 @@ def usefulness(release: Release) -> float:
     All suppressed records together are one row type of diversity r. In (0, r].
 
     Source: Loukides and Shao 2007, "Capturing data usefulness and privacy protection in
-    k-anonymisation", with a node's leaves as the group's values; used so in "Pattern-guided
-    k-anonymity", section 3.
+    k-anonymisation", with a node's leaves as the group's values. Bredereck, Nichterlein and
+    Niedermeier 2013 ("Pattern-guided k-anonymity", table 1) take the values that the records of a
+    row type held before instead, so theirs is lower: distinct values over those of the column, and
+    (max - min) / range of numbers.
     """
     number = len(release.columns)
     lost = 1 if release.suppressed else 0

@@ -196,7 +196,8 @@ class TCloseness:
         PolicyError: An unknown distance, or t out of range.
 
     Source: Li, Li and Venkatasubramanian 2007, "t-closeness: privacy beyond k-anonymity and
-        l-diversity" (the first three); 002, section III.B (the scaled ones).
+        l-diversity" (the first three); Khaitan, Babu, Jena and Majhi, section III.B (the
+        scaled ones).
     """
 
     family: ClassVar[str] = "t"

@@ -6,7 +6,7 @@ decides record by record: alike records may go to different levels. Either way a
 the ancestor of its own value at some level, so a recoding is levels and holds no value.
 
 Source: Samarati 2001, "Protecting respondents' identities in microdata release"; Kenig 2009,
-section 2.3, for local recoding.
+section 2.2.1, for local recoding.
 """
 
 from __future__ import annotations

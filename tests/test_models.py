@@ -119,13 +119,13 @@ def of_shares(share, whole, size):
 @pytest.mark.parametrize(
     ("share", "whole", "equal", "scaled"),
     [
-        # 002, section III.B prints 0.443 after writing 0.227 for 0.1 ln 11 = 0.2398.
+        # Khaitan et al., section III.B prints 0.443 after writing 0.227 for 0.1 ln 11 = 0.2398.
         ((0.01, 0.99), (0.11, 0.89), 0.1, 0.469),
         # It prints 0.0263 for 0.02231 + 0.00408.
         ((0.4, 0.6), (0.5, 0.5), 0.1, 0.0264),
     ],
 )
-def test_scaled_distance_of_the_two_pairs_of_002(share, whole, equal, scaled):
+def test_scaled_distance_of_the_two_pairs_of_khaitan(share, whole, equal, scaled):
     found = class_figures(of_shares(share, whole, 100), needed=ALL)["a"]
     assert found["distance_equal"] == found["distance_ordered"] == pytest.approx(equal)
     assert found["distance_scaled"] == pytest.approx(scaled, abs=5e-4)
@@ -140,7 +140,7 @@ def test_literal_scaled_distance_never_cancels():
 
 
 def test_low_grades_alone_leak_more_than_scattered_ones():
-    # 002, section III.B: Q = {A, B, C, D, P, F}, P1 = {A, B, C}, P2 = {B, D, F}.
+    # Khaitan et al., section III.B: Q = {A, B, C, D, P, F}, P1 = {A, B, C}, P2 = {B, D, F}.
     grades = {"p1": "ABC", "p2": "BDF", "rest": "ACDPPF"}
     records = [(key, "ABCDPF".index(grade)) for key, held in grades.items() for grade in held]
     found = class_figures(records, needed=ALL)

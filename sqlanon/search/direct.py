@@ -1,6 +1,7 @@
 """Direct cover: candidates in the order of their cost, each as a cluster of what it still covers.
 
-Source: Park and Shim 2007, section 4.5 (APPROX-DR); over generalizations, Kenig 2009, chapter 8.
+Source: Park and Shim 2007, section 4.5 (APPROX-DR), over the generalized itemsets of Kenig
+2009, chapter 7.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ each from left to right. A node that a branch repeats at several levels is one n
 of them. So the closure of records is, per column, the lowest node that holds their lowest and
 their highest leaf.
 
-Source: Kenig 2009, section 2.2 (laminar collections) and definition 7.1.1 (closure).
+Source: Kenig 2009, section 2.2 (laminar collections) and definition 4.1.1 (closure).
 """
 
 from __future__ import annotations
