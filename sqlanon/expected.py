@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -279,3 +280,18 @@ class _Counted:
             self.encoded.layout.words,
             {VALUE: Carried(name)},
         )
+
+
+@contextmanager
+def staged(engine: Engine, rows: exp.Select) -> Iterator[exp.Table]:
+    """Rows that will be published, in a temporary table for a while.
+
+    Args:
+        engine: Where the table lives.
+        rows: What `Plan.recoded` makes; their order is of no account here.
+    """
+    rows.set("order", None)
+    with engine.workspace():
+        table = engine.temporary("expected")
+        engine.run(create_temporary(table, rows))
+        yield table

@@ -17,13 +17,13 @@ from sqlanon.codes import Layout
 from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
+from sqlanon.expected import staged
 from sqlanon.loss import CellCosts
 from sqlanon.measures import measured
 from sqlanon.options import Decided, Options
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
-from sqlanon.query.names import create_temporary
 from sqlanon.report import Report
 from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.spreads import Told, class_spread
@@ -191,16 +191,12 @@ def expected_report(engine: Engine, plan: Plan, table: exp.Table, told: Tallied)
     if not attributes:
         return plan.report
     columns = list(dict.fromkeys([*policy.attributes, *attributes]))
-    rows = plan.recoded(columns, table)
-    rows.set("order", None)
-    with engine.workspace():
-        staged = engine.temporary("expected")
-        engine.run(create_temporary(staged, rows))
-        found = demanded_results(engine, staged, policy, columns)
+    with staged(engine, plan.recoded(columns, table)) as rows:
+        found = demanded_results(engine, rows, policy, columns)
         by = list(policy.attributes)
         spreads = [
             class_spread(
-                engine, table, staged, Told(by, name, each.nulls == "value"), told.suppressed
+                engine, table, rows, Told(by, name, each.nulls == "value"), told.suppressed
             )
             for name, each in attributes.items()
         ]

@@ -16,7 +16,6 @@ from sqlanon.options import LOCAL_METHODS, PATTERN_METHODS, Decided, Options
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
-from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Clusters, Recoding
 from sqlanon.report import Report
 
@@ -131,10 +130,8 @@ def _counted(engine: Engine, plan: Plan, table: exp.Table) -> Report:
     demanded = [demand.column for demand in policy.demands]
     persons = [] if policy.entity is None else [policy.entity]
     columns = list(dict.fromkeys([*policy.attributes, *demanded, *persons]))
-    rows = plan.recoded(columns, table)
-    rows.set("order", None)
-    with engine.workspace():
-        staged = engine.temporary("expected")
-        engine.run(create_temporary(staged, rows))
-        found = demanded_results(engine, staged, policy, columns)
+    from sqlanon.expected import staged  # loaded by now, with the search
+
+    with staged(engine, plan.recoded(columns, table)) as rows:
+        found = demanded_results(engine, rows, policy, columns)
     return replace(report, models=found.models, statistics=found.statistics)
