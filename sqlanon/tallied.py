@@ -20,11 +20,11 @@ from sqlanon.reading import Label, Match, Nodes, read
 from sqlanon.recoding import Clusters, Run
 from sqlanon.release import Column, Place, Release
 from sqlanon.report import ClassStatistics
+from sqlanon.search.packing import packed, united
 from sqlanon.units import Units
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-_WIDEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,7 @@ def alike(rows: Numbers) -> tuple[Numbers, Numbers]:
     Args:
         rows: `rows[row, column]`, all at least 0.
     """
-    key, room = np.zeros(len(rows), np.int64), 1
-    for column in rows.T:
-        width = int(column.max(initial=0)) + 1
-        if room * width >= _WIDEST:
-            distinct, key = np.unique(key, return_inverse=True)
-            room = len(distinct)
-        key, room = key * width + column, room * width
+    key = united(packed(rows, [width + 1 for width in rows.max(axis=0, initial=0).tolist()]))
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     return first, number
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.search.packing import packed
 from sqlanon.search.taxonomy import Numbers, Taxonomy
 
 Mask = NDArray[np.bool_]
@@ -118,7 +119,9 @@ class Candidates:
         kept = np.flatnonzero(support >= problem.k)
         nodes, support = np.asarray(nodes)[kept], np.asarray(support, np.int64)[kept]
         cost = problem.cost(nodes)
-        keys = _packed(nodes, problem.taxonomies)
+        columns = narrow_first(problem.taxonomies)
+        widths = [len(problem.taxonomies[column].cost) for column in columns]
+        keys = packed(nodes[:, columns], widths)
         rank = np.empty(len(nodes), np.int64)
         rank[np.lexsort(keys[::-1])] = np.arange(len(nodes))
         order = np.lexsort((rank, support, cost))
@@ -131,19 +134,6 @@ class Candidates:
         """Those that cost less than a limit [units]."""
         end = int(np.searchsorted(self.cost, limit, side="left"))
         return Candidates(self.nodes[:end], self.support[:end], self.cost[:end], self.rank[:end])
-
-
-def _packed(nodes: Numbers, taxonomies: Sequence[Taxonomy]) -> list[Numbers]:
-    """As few numbers for each node tuple as keep their order by the narrowest columns first."""
-    keys, room = [np.zeros(len(nodes), np.int64)], 1
-    for column in narrow_first(taxonomies):
-        width = len(taxonomies[column].cost)
-        if room * width >= 2**62:
-            keys.append(np.zeros(len(nodes), np.int64))
-            room = 1
-        keys[-1] = keys[-1] * width + nodes[:, column]
-        room *= width
-    return keys
 
 
 def narrow_first(taxonomies: Sequence[Taxonomy]) -> list[int]:

@@ -9,15 +9,14 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.search.demands import Demands
+from sqlanon.search.packing import packed, united
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -86,13 +85,7 @@ def instance_keys(codes: Numbers, mask: Numbers) -> Numbers:
         codes: `codes[word, row]`.
         mask: Per word the bits that the pattern keeps.
     """
-    keys: Numbers
-    keys, *others = (own & bits for own, bits in zip(codes, mask, strict=True))
-    for more in others:
-        _, first = np.unique(keys, return_inverse=True)
-        distinct, second = np.unique(more, return_inverse=True)
-        keys = first * len(distinct) + second
-    return keys
+    return united([own & bits for own, bits in zip(codes, mask, strict=True)])
 
 
 def greedy(rows: Rows, masks: Numbers, k: int) -> Placed:
@@ -180,17 +173,6 @@ def pattern_order(nodes: Numbers, costs: Numbers, tops: Sequence[int]) -> Number
     kept.sort(axis=1)
     # What has ended comes first.
     listed = np.where(kept < width, kept + 1, 0)
-    keys = [costs, *_packed(listed, width + 1), *_packed(nodes, int(nodes.max(initial=0)) + 1)]
+    most = int(nodes.max(initial=0)) + 1
+    keys = [costs, *packed(listed, [width + 1] * width), *packed(nodes, [most] * width)]
     return np.lexsort(keys[::-1])
-
-
-def _packed(rows: Numbers, base: int) -> list[Numbers]:
-    """As few numbers for each row as keep the lexicographic order.
-
-    Args:
-        rows: `rows[row, column]`, in [0, base).
-        base: Above all of them.
-    """
-    together = max(1, int(62 / math.log2(max(base, 2))))
-    parts = [rows[:, at : at + together] for at in range(0, rows.shape[1], together)]
-    return [reduce(lambda key, own: key * base + own, part.T) for part in parts]

@@ -1,0 +1,42 @@
+"""Packing: rows of whole numbers as one number or a few, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+_WIDEST = 2**62
+
+
+def packed(rows: Numbers, widths: Sequence[int]) -> list[Numbers]:
+    """As few numbers for each row as keep the lexicographic order.
+
+    Args:
+        rows: `rows[row, column]`, in [0, width of the column).
+        widths: Per column above all of its numbers.
+    """
+    keys, room = [np.zeros(len(rows), np.int64)], 1
+    for column, width in zip(rows.T, widths, strict=True):
+        if room * width >= _WIDEST:
+            keys.append(np.zeros(len(rows), np.int64))
+            room = 1
+        keys[-1] = keys[-1] * width + column
+        room *= width
+    return keys
+
+
+def united(keys: Sequence[Numbers]) -> Numbers:
+    """One number for several of each row, in their lexicographic order and the same for the same.
+
+    Args:
+        keys: Numbers per row, the first of which counts most; one or more of them.
+    """
+    both, *others = keys
+    for more in others:
+        _, first = np.unique(both, return_inverse=True)
+        distinct, second = np.unique(more, return_inverse=True)
+        both = first * len(distinct) + second
+    return both
