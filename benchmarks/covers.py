@@ -15,17 +15,16 @@ mining included. Reads the folder named by SQLANON_DATA, or ../shared/data.
 import argparse
 import os
 import resource
-import tempfile
 import time
 from itertools import combinations
 from pathlib import Path
 
 import duckdb
 import numpy as np
-from sqlglot import exp
+from people import generated
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy, census
+from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.binding import bind
 from sqlanon.clustered import candidates_of, encoded_problem
 from sqlanon.engine.duckdb import DuckDB
@@ -106,14 +105,7 @@ def by_records(connection, k):
     for copies in (1, 2, 3, 4):
         people(connection, "growth", copies)
         stages(connection, policy("adult", k), "copied")
-    with tempfile.TemporaryDirectory() as folder:
-        census.write(Path(folder))
-        made = Policy.from_toml(Path(folder) / "policy.toml")
-    hierarchies = {name: own.hierarchy for name, own in made.attributes.items()}
-    for records in (30_000, 60_000, 90_000, 120_000):
-        connection.execute("DROP TABLE people")
-        for statement in census.statements(exp.to_table("people"), records):
-            connection.execute(statement.sql("duckdb"))
+    for hierarchies in generated(connection):
         stages(connection, Policy(hierarchies, models=[KAnonymity(k)], others="drop"), "generated")
 
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import duckdb
 import fim
-from sqlglot import exp
+from people import generated
 
-from sqlanon import Hierarchy, KAnonymity, Policy, census
+from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.binding import bind
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb import DuckDB
@@ -177,14 +177,7 @@ def by_records(connection):
     for copies in (1, 2, 3, 4):
         complete(connection, NINE, copies)
         yield Run(connection, {name: full(name) for name in NINE}, 50).row("copied")
-    with tempfile.TemporaryDirectory() as folder:
-        census.write(Path(folder))
-        made = Policy.from_toml(Path(folder) / "policy.toml")
-    hierarchies = {name: own.hierarchy for name, own in made.attributes.items()}
-    for records in (30_000, 60_000, 90_000, 120_000):
-        connection.execute("DROP TABLE IF EXISTS people")
-        for statement in census.statements(exp.to_table("people"), records):
-            connection.execute(statement.sql("duckdb"))
+    for hierarchies in generated(connection):
         yield Run(connection, hierarchies, 50).row("generated")
 
 
