@@ -43,6 +43,18 @@ class Distinct:
         return len(set(self.values[records].tolist())) >= self.least
 
 
+class Balanced:
+    """No value of more than half of a cluster's records; a part of a cluster may do better."""
+
+    union_closed = True
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def holds(self, records):
+        return 2 * np.bincount(self.values[records]).max() <= len(records)
+
+
 def problem_of(rows, k, trees=None, loss="suppressed-cells", demand=None):
     """A table of texts as a problem; columns without a tree are suppressed or kept."""
     columns = list(zip(*rows, strict=True))

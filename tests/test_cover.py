@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from unittest import mock
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from cover_oracle import (
     FIGURE_1,
     FIGURE_2,
+    Balanced,
     Distinct,
     candidates_of,
     closure_of,
@@ -98,17 +100,27 @@ def test_example_4_6_then_takes_four_records_with_the_last_two():
 
 
 def covered_slowly(problem, candidates):
-    """GEN-COVER as it is written: every ratio anew for every choice."""
+    """GEN-COVER as it is written: every ratio anew for every choice.
+
+    Candidates of which no records that come into question satisfy the demand are never looked at
+    again.
+    """
     most, uncovered, found = 2 * problem.k - 1, set(range(problem.records)), []
     held = [held_by(problem, nodes).tolist() for nodes in candidates.nodes]
+    dropped = set()
     while uncovered:
         fresh = [[r for r in records if r in uncovered] for records in held]
         ratio, best = min(
-            (int(candidates.cost[n]) / min(len(records), most), n)
-            for n, records in enumerate(fresh)
-            if records
+            (
+                (int(candidates.cost[n]) / min(len(records), most), n)
+                for n, records in enumerate(fresh)
+                if records and n not in dropped
+            ),
+            default=(0, None),
         )
         assert ratio >= 0
+        if best is None:
+            break
         if len(held[best]) <= most:
             chosen = held[best]
         elif len(fresh[best]) > most:
@@ -116,6 +128,11 @@ def covered_slowly(problem, candidates):
         else:
             covered = [r for r in held[best] if r not in uncovered]
             chosen = (fresh[best] + covered)[: max(problem.k, len(fresh[best]))]
+        if not problem.satisfies(np.array(chosen)):
+            chosen = held[best]
+        if not problem.satisfies(np.array(chosen)):
+            dropped.add(best)
+            continue
         uncovered -= set(chosen)
         found.append(sorted(chosen))
     return found
@@ -129,6 +146,19 @@ def test_the_lazy_queue_covers_as_looking_at_every_candidate_does(problem, close
         found = greedy_cover(problem, candidates)
     assert sets(found.sets) == covered_slowly(problem, candidates)
     assert sets(greedy_cover(problem, candidates).sets) == sets(found.sets)
+
+
+@pytest.mark.parametrize("seed", [*range(20), 68, 83, 186])
+def test_the_lazy_queue_covers_likewise_where_candidates_fail_a_demand(seed):
+    """What fails is never looked at again, though other records of it would do later."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 3)
+    number, columns = rng.randint(max(k, 4), 12), rng.randint(2, 3)
+    rows = [[f"v{rng.randrange(3)}" for _ in range(columns)] for _ in range(number)]
+    values = [rng.randrange(rng.choice([2, 3])) for _ in range(number)]
+    problem = problem_of(rows, k, demand=Balanced(values))
+    candidates = candidates_of(problem)
+    assert sets(greedy_cover(problem, candidates).sets) == covered_slowly(problem, candidates)
 
 
 @FEW

@@ -199,9 +199,9 @@ class _Queue:
 
     def _drop(self, candidate: int) -> None:
         """Never takes a candidate."""
-        self._ratio[candidate] = np.inf
-        self._now[self._window == candidate] = np.inf
-        self._counts[self._window == candidate] = 0
+        own = self._window == candidate
+        self._ratio[candidate] = self._now[own] = np.inf
+        self._counts[own] = self._bits[:, own] = 0
 
     def _chosen(self, candidate: int) -> Numbers | None:
         """The records of a candidate that become a set; None where the demand fails for all."""
