@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.codes import Layout
 from sqlanon.query.frequency import Prices
 from sqlanon.recoding import Node
+
+MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
+LARGE = 30_000  # rows; a larger set is grouped for each node by itself
+SIDE_BY_SIDE = 20_000_000  # rows that such groupings of one query scan at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +26,27 @@ class FrequencySet:
             `prices` says so.
         rows: Number of classes.
         prices: Where the costs of cells are, if they matter.
+        details: What models beyond k need of the same classes, with the ROW that the table has;
+            None where there are none.
+        detailed: Rows of the details.
     """
 
     node: Node
     table: exp.Table
     rows: int
     prices: Prices | None = None
+    details: exp.Table | None = None
+    detailed: int = 0
+
+    @property
+    def scanned(self) -> int:
+        """Rows that are grouped for a node, at most."""
+        return max(self.rows, self.detailed)
+
+    @property
+    def has_row(self) -> bool:
+        """Whether a class has a ROW by which its costs are found."""
+        return self.prices is not None and self.prices.held is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +62,13 @@ class Batch:
     source: FrequencySet
     nodes: Sequence[Node]
     layout: Layout
+
+    def split(self) -> list[Batch]:
+        """The same in batches that the memory holds: a query groups the set once for each node."""
+        rows = self.source.scanned
+        size = max(1, (SIDE_BY_SIDE if rows > LARGE else MOST) // max(rows, 1))
+        starts = range(0, len(self.nodes), size)
+        return [replace(self, nodes=self.nodes[start : start + size]) for start in starts]
 
     @property
     def masks(self) -> list[tuple[int, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -10,29 +11,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.batch import Batch, FrequencySet
+from sqlanon.batch import LARGE, Batch, FrequencySet
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.objective import ClassCounts, Objective, Suppressed
 from sqlanon.pricing import Pricing
-from sqlanon.query import frequency
-from sqlanon.query.encode import extent
-from sqlanon.query.names import create_temporary
+from sqlanon.query import frequency, violations
+from sqlanon.query.encode import word
+from sqlanon.query.names import create_temporary, rows_of
 from sqlanon.recoding import Node
 from sqlanon.search.knowledge import Check, Forecast
 
 if TYPE_CHECKING:
     from sqlanon.gains import GainCounter
-    from sqlanon.violations import Found, Settled, Violations
+    from sqlanon.violating import Violations
+    from sqlanon.violations import Found, Settled
 
 Rows = list[tuple[int, ...]]
 
 WORTHWHILE = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
-MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
-OFTEN = 2_000  # rows; a larger set is rolled up to a node that is looked at several times
 QUERY = 100_000  # rows that are scanned in the time that a query is planned
-LARGE = 30_000  # rows; a larger set is grouped for each node by itself
-SIDE_BY_SIDE = 20_000_000  # rows that such groupings of one query scan at most
 PRICED = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
 TYPICAL = 8  # size of a class that is not small, in multiples of k
 CACHED = 100_000  # classes; where there are more, rows seldom find theirs in the cache
@@ -72,7 +70,7 @@ class Counter:
     counted: int = 0
     rolled_up: int = 0
     _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
-    _within: dict[Node, ClassCounts] = field(default_factory=dict)
+    _known: dict[Node, ClassCounts] = field(default_factory=dict)
     _settled: dict[Node, tuple[Batch, Settled]] = field(default_factory=dict)
     _density: Forecast = field(init=False)
 
@@ -86,11 +84,13 @@ class Counter:
             return []
         self._roll_up(nodes)
         self.counted += len(nodes)
+        if self.violations is not None and self.pricing is not None:
+            return self._examined(nodes)
         counts: dict[Node, ClassCounts] = {}
         for batch in self._batches(nodes):
             counts |= self._gaining(batch, self._counts(batch))
         checks = [self._check(node, counts[node]) for node in nodes]
-        return checks if self.violations is None else self._examined(checks, counts)
+        return checks if self.violations is None else self._narrowed(checks, counts)
 
     def _batches(self, nodes: Sequence[Node]) -> list[Batch]:
         """The nodes by the set that they are counted from: few sets, since a query has its price.
@@ -108,20 +108,14 @@ class Counter:
         batches = []
         for place, group in groups.items():
             source = self.sets[place]
-            if len(group) * (common.rows - source.rows) > QUERY:
+            if len(group) * (common.scanned - source.scanned) > QUERY:
                 batches += self._split(source, group)
             else:
                 together += group
         return batches + self._split(common, together)
 
     def _split(self, source: FrequencySet, nodes: Sequence[Node]) -> list[Batch]:
-        """Nodes in batches that the memory holds: a query groups the set once for each node."""
-        most = SIDE_BY_SIDE if source.rows > LARGE else MOST
-        size = max(1, most // max(source.rows, 1))
-        return [
-            Batch(source, nodes[start : start + size], self.encoded.layout)
-            for start in range(0, len(nodes), size)
-        ]
+        return Batch(source, nodes, self.encoded.layout).split()
 
     def batch(self, node: Node) -> Batch:
         """One node by the set that it is counted from."""
@@ -182,8 +176,8 @@ class Counter:
         batch, settled = self.settlement(node)
         counts = self._violating(node, settled.found)
         if self.gains is not None and counts.gains is not None:
-            suppressed = self.violations.suppressed(settled, batch)
-            counts = replace(counts, gains=self.gains.settled(counts.gains, batch, suppressed))
+            gains = self.gains.settled(counts.gains, batch, settled.suppressed)
+            counts = replace(counts, gains=gains)
         checked = self._check(node, counts)
         if scope.keeping and not self.violations.is_published(settled, batch):
             checked = replace(checked, suppressed=scope.records + 1)
@@ -196,35 +190,44 @@ class Counter:
         """What a node suppresses in the end, with the set of its own classes, looked at once."""
         assert self.violations is not None
         if node not in self._settled:
-            self._sized_down(node)
-            batch = self.batch(node)
+            source = self._nearest(node)
+            if source.node != node:
+                source = self._rolled(source, node)
+                self.sets.append(source)
+            batch = Batch(source, [node], self.encoded.layout)
             self._settled[node] = batch, self.violations.settle(batch)
         return self._settled[node]
 
-    def _sized_down(self, node: Node) -> None:
-        """Writes a node's own set where the nearest one is large: settling takes several looks."""
-        source = self._nearest(node)
-        if source.rows > OFTEN and source.node != node:
-            self.sets.append(self._rolled(source, node))
-
-    def _examined(self, checks: Sequence[Check], counts: Mapping[Node, ClassCounts]) -> list[Check]:
+    def _narrowed(self, checks: Sequence[Check], counts: Mapping[Node, ClassCounts]) -> list[Check]:
         """The checks by the violations of all models, where k alone does not rule a node out."""
         assert self.violations is not None
         scope = self.violations.scope
-        most = None if scope.superset_monotone else scope.records
-        # Their counts are of k alone: other models may take more.
-        examined = {check.node: replace(check, most=scope.records) for check in checks}
         within = [check.node for check in checks if check.suppressed <= scope.allowance]
-        self._within |= {node: counts[node] for node in within}
-        for batch in self._batches(within):
-            for node, found in zip(batch.nodes, self.violations.count(batch), strict=True):
-                examined[node] = self._judged(node, found, most)
-        return list(examined.values())
+        self._known |= {node: counts[node] for node in within}
+        examined = {check.node: check for check in self._examined(within)}
+        # The counts of the others are of k alone: other models may take more.
+        return [examined.get(check.node) or replace(check, most=scope.records) for check in checks]
 
-    def _judged(self, node: Node, found: Found, most: int | None) -> Check:
+    def _examined(self, nodes: Sequence[Node]) -> list[Check]:
+        """The checks of nodes by the violations of all models."""
+        assert self.violations is not None
+        checks: dict[Node, Check] = {}
+        for batch in self._batches(nodes):
+            found = dict(zip(batch.nodes, self.violations.count(batch), strict=True))
+            unknown = {
+                node: self._priced(node, (each.classes, each.records, each.cost))
+                for node, each in found.items()
+                if node not in self._known
+            }
+            self._known |= self._gaining(batch, unknown) if unknown else {}
+            checks |= {node: self._judged(node, each) for node, each in found.items()}
+        return [checks[node] for node in nodes]
+
+    def _judged(self, node: Node, found: Found) -> Check:
         """The check of a node with the violations of all models."""
         assert self.violations is not None
         scope, required = self.violations.scope, found.required
+        most = None if scope.superset_monotone else scope.records
         if scope.union_closed:
             # Classes that all satisfy the models make unions that do: above, and so below.
             required = max(required, min(found.records, 1))
@@ -237,14 +240,14 @@ class Counter:
         """The counts of a node with the violations of all models."""
         certain = Suppressed(found.required, found.required_squares, found.required_cost)
         each = ClassCounts(
-            self._within[node].classes,
+            self._known[node].classes,
             found.classes,
             found.records,
-            self._within[node].squares,
+            self._known[node].squares,
             found.squares,
             found.cost,
             required=certain,
-            gains=self._within[node].gains,
+            gains=self._known[node].gains,
         )
         return each if self.pricing is None else self._with_uniform(node, each)
 
@@ -259,8 +262,10 @@ class Counter:
 
     def _base(self) -> FrequencySet:
         """The encoded table, rolled up to the lowest node."""
-        leaves = tuple(0 for _ in self.lowest)
+        leaves, details = tuple(0 for _ in self.lowest), self.encoded.details
         base = FrequencySet(leaves, self.encoded.table, self.encoded.rows)
+        if details is not None:
+            base = replace(base, details=details.table, detailed=details.rows)
         return self._rolled(base, self.lowest) if any(self.lowest) else self._with_prices(base)
 
     def _priced(self, node: Node, row: Sequence[int]) -> ClassCounts:
@@ -279,17 +284,23 @@ class Counter:
             return replace(source, prices=prices)
         prices = self.pricing.held(source.table, source.node)
         assert prices.held is not None
-        return replace(source, table=prices.held, prices=prices)
+        details = source.details
+        if details is not None:
+            keys = [word(w) for w in range(self.encoded.layout.words)]
+            details, _ = self._stored("details", violations.with_rows(details, prices.held, keys))
+        return replace(source, table=prices.held, prices=prices, details=details)
 
     def _nearest(self, node: Node) -> FrequencySet:
         """The smallest set that a node can be counted from."""
         return min(
             (s for s in self.sets if all(a <= b for a, b in zip(s.node, node, strict=True))),
-            key=lambda s: s.rows,
+            key=lambda s: s.scanned,
         )
 
     def _roll_up(self, nodes: Sequence[Node]) -> None:
         """Writes frequency sets from which several of the nodes can be counted with less work."""
+        if all(source.scanned <= WORTHWHILE for source in self.sets):
+            return
         meets: list[tuple[Node, list[Node]]] = []
         for node in nodes:
             for place, (meet, members) in enumerate(meets):
@@ -306,28 +317,54 @@ class Counter:
     def _pays(self, node: Node, members: Sequence[Node]) -> bool:
         """Whether writing a node's set and counting others from it is less work than without."""
         source = self._nearest(node)
-        if source.rows <= WORTHWHILE or source.node == node:
+        if source.scanned <= WORTHWHILE or source.node == node:
             return False
         rows = self._expected_rows(node)
         saved = sum(
-            _work(source.rows, classes) - _work(rows, classes)
-            for classes in map(self._expected_rows, members)
+            _work(source.scanned, groups) - _work(rows, groups)
+            for groups in map(self._expected_rows, members)
         )
-        return saved > _work(source.rows, rows)
+        return saved > _work(source.scanned, rows)
 
     def _expected_rows(self, node: Node) -> float:
-        """How many classes a node is likely to have."""
-        return float(self._density.at(np.asarray(self._entropy(node)))) * self.encoded.rows
+        """How many rows a node's set is likely to have, or its details where they are more.
+
+        The details of a class have as many rows as values would occur in it if each record held
+        any of them as likely as any other.
+        """
+        classes = float(self._density.at(np.asarray(self._entropy(node)))) * self.encoded.rows
+        details = self.encoded.details
+        if details is None:
+            return classes
+        values = math.prod(each.values for each in details.attributes)
+        if details.entity or values < 2:
+            return float(details.rows)
+        records = sum(self.encoded.counts[0])
+        held = values * -math.expm1(records / max(classes, 1) * math.log1p(-1 / values))
+        return min(classes * held, details.rows)
 
     def _rolled(self, source: FrequencySet, node: Node) -> FrequencySet:
-        table = self.engine.temporary("frequency")
-        masks = self.encoded.layout.node_masks(node)
-        query = frequency.roll_up(source.table, masks, self.encoded.held)
-        self.engine.run(create_temporary(table, query))
+        """A node's set from a finer one; what its cells cost is found by the ROW of that."""
+        masks, row = self.encoded.layout.node_masks(node), source.has_row
+        result = replace(source, node=node)
+        if source.details is not None:
+            assert self.encoded.details is not None
+            carried = self.encoded.details.carried
+            query = frequency.roll_up(source.details, masks, carried, row=row)
+            details, detailed = self._stored("details", query)
+            result = replace(result, details=details, detailed=detailed)
+        finer = source.table if result.details is None else result.details
+        table, rows = self._stored("frequency", frequency.roll_up(finer, masks, row=row))
         self.rolled_up += 1
-        rows = self.engine.rows(extent(table))[0][0]
         self._density.learn(self._entropy(node), rows / self.encoded.rows)
-        return self._with_prices(FrequencySet(node, table, rows))
+        result = replace(result, table=table, rows=rows)
+        return result if row else self._with_prices(result)
+
+    def _stored(self, name: str, query: exp.Select) -> tuple[exp.Table, int]:
+        """A temporary table of a query, and how many rows it has."""
+        table = self.engine.temporary(name)
+        self.engine.run(create_temporary(table, query))
+        return table, self.engine.rows(rows_of(table))[0][0]
 
     def _entropy(self, node: Node) -> float:
         return sum(levels[level] for levels, level in zip(self.entropies, node, strict=True))

@@ -38,7 +38,6 @@ class Encoded:
         counts: `counts[column][leaf]`: records that hold a leaf [records].
         maps: Per column its leaf map: rows of value and words.
         details: What models beyond k need besides; None where there are none.
-        held: Columns of the table, one per sensitive value, where these are few.
     """
 
     table: exp.Table
@@ -47,7 +46,6 @@ class Encoded:
     counts: tuple[tuple[int, ...], ...]
     maps: Maps
     details: Details | None = None
-    held: tuple[str, ...] = ()
 
     def entropies(self, trees: Sequence[Tree]) -> list[list[float]]:
         """Entropy of every column at every level [bits]."""
@@ -77,14 +75,14 @@ def encode_subject(
         from sqlanon.details import ranked  # k alone needs none of these
 
         codes = ranked(engine, subject, policy, valued)
-        table, details, held = _detailed(engine, subject, maps, layout.words, codes)
+        table, details = _detailed(engine, subject, maps, layout.words, codes)
     else:
-        table, details, held = _written(engine, subject, maps, layout.words)
+        table, details = _written(engine, subject, maps, layout.words), None
     rows, records = engine.rows(encode.extent(table))[0]
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps))
     counts = _leaf_counts(engine, subject, layout, table)
-    return Encoded(table, rows, layout, counts, maps, details, held)
+    return Encoded(table, rows, layout, counts, maps, details)
 
 
 def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.Select]]:
@@ -103,13 +101,11 @@ def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.S
     return layout, maps
 
 
-def _written(
-    engine: Engine, subject: Subject, maps: Maps, words: int
-) -> tuple[exp.Table, None, tuple[str, ...]]:
+def _written(engine: Engine, subject: Subject, maps: Maps, words: int) -> exp.Table:
     table = engine.temporary("encoded")
     query = encode.encoded(subject.table, maps, set(subject.nullable), words)
     engine.run(create_temporary(table, query))
-    return table, None, ()
+    return table
 
 
 def _detailed(
@@ -118,11 +114,9 @@ def _detailed(
     maps: Maps,
     words: int,
     codes: tuple[Sequence[SensitiveCodes], Mapping[str, Carried]],
-) -> tuple[exp.Table, Details, tuple[str, ...]]:
+) -> tuple[exp.Table, Details]:
     """The table of combinations from that of the details, which carries sensitive codes, too."""
     from sqlanon.details import Details  # k alone needs none of these
-    from sqlanon.profiled import columns_of, is_profiled
-    from sqlanon.query.profiles import profiled
     from sqlanon.query.violations import ENTITY
 
     attributes, carried = codes
@@ -131,9 +125,8 @@ def _detailed(
     engine.run(create_temporary(detailed, query))
     rows, _ = engine.rows(encode.extent(detailed))[0]
     details = Details(detailed, tuple(attributes), ENTITY in carried, rows)
-    held = columns_of(details) if is_profiled(details, rows) else {}
-    engine.run(create_temporary(table, profiled(detailed, words, held)))
-    return table, details, tuple(held)
+    engine.run(create_temporary(table, encode.combinations(detailed, words)))
+    return table, details
 
 
 def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:

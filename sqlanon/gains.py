@@ -83,14 +83,12 @@ class GainCounter:
 
         Args:
             known: What the node's classes gain.
-            batch: The node.
+            batch: The node, by its own set.
             suppressed: The words of its suppressed classes.
         """
-        assert self.encoded.details is not None
-        [masks], words = batch.masks, self.encoded.layout.words
-        names = [violations.value_of(each.number) for each in self.attributes]
-        rows = self._stored(violations.class_rows(self.encoded.details.table, masks, names))
-        left = self._stored(violations.without(rows, suppressed, violations.words(words)))
+        words, details = self.encoded.layout.words, batch.source.details
+        assert details is not None
+        left = self._stored(violations.without(details, suppressed, violations.words(words)))
         found = [
             self.engine.rows(gains.of_classes(left, words, each))[0] for each in self.attributes
         ]
@@ -104,12 +102,8 @@ class GainCounter:
         """The query that counts nodes from a set, written once for each set."""
         source, words = batch.source, self.encoded.layout.words
         if source.table.name not in self._prepared:
-            assert self.encoded.details is not None
-            query = (
-                gains.profiled(source.table, words, self.attributes, self.k)
-                if self.encoded.held
-                else gains.grouped(self.encoded.details.table, words, self.attributes, self.k)
-            )
+            assert source.details is not None
+            query = gains.of_nodes(source.details, words, self.attributes, self.k)
             query = with_nodes(query, words, source.prices)
             self._prepared[source.table.name] = self.engine.prepare(query)
         return self._prepared[source.table.name]

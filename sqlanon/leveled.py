@@ -33,7 +33,7 @@ from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice, Outcome, best_
 from sqlanon.search.knowledge import Check
 
 if TYPE_CHECKING:
-    from sqlanon.violations import Violations
+    from sqlanon.violating import Violations
 
 
 def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
@@ -52,7 +52,7 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
         from sqlanon.unsatisfiable import unsatisfiable  # most searches find something
 
         raise unsatisfiable(problem, outcome)
-    settled = problem.settled(outcome.best.node)
+    settled = problem.settled(outcome.best)
     report = _expected(engine, problem, outcome, options, settled)
     _refuse_ambiguous_label(problem, outcome.best)
     return Decided(outcome.best.node, report, encoded_at, searched_at, rounds=settled[1])
@@ -68,13 +68,12 @@ class Problem:
     counter: Counter
     lattice: Lattice
 
-    def settled(self, node: Node) -> tuple[Chosen, int]:
+    def settled(self, check: Check) -> tuple[Chosen, int]:
         """A node with the classes that it suppresses, and the rounds that it took."""
-        violations = self.counter.violations
-        if violations is None:
-            return Chosen(node), 1
-        batch, settled = self.counter.settlement(node)
-        return Chosen(node, violations.suppressed(settled, batch)), settled.rounds
+        if self.counter.violations is None or not check.suppressed:
+            return Chosen(check.node), 1
+        _, settled = self.counter.settlement(check.node)
+        return Chosen(check.node, settled.suppressed), settled.rounds
 
 
 def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Problem:
@@ -98,16 +97,17 @@ def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) 
     pricing = None
     if costs is not None and allowance:
         pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
+    squares = options.loss == "discernibility"
     counter = Counter(
         engine,
         encoded,
         policy.k,
         objective,
         pricing,
-        options.loss == "discernibility",
+        squares,
         subject.low,
         entropies,
-        _violations(engine, policy, encoded, subject.records),
+        _violations(engine, policy, encoded, subject.records, squares=squares),
         gains,
     )
     lattice = Lattice(
@@ -125,12 +125,11 @@ def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) 
 
 
 def _violations(
-    engine: Engine, policy: Policy, encoded: Encoded, records: int
+    engine: Engine, policy: Policy, encoded: Encoded, records: int, *, squares: bool
 ) -> Violations | None:
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
-    from sqlanon.grouped import GroupedViolations  # k alone needs none of these
-    from sqlanon.profiled import ProfiledViolations
+    from sqlanon.violating import Violations  # k alone needs none of these
     from sqlanon.violations import Scope
 
     scope = Scope(
@@ -141,7 +140,7 @@ def _violations(
         policy.allowance(records),
         policy.suppressed == "keep",
     )
-    return (ProfiledViolations if encoded.held else GroupedViolations)(engine, scope)
+    return Violations(engine, scope, squares)
 
 
 def _objective(

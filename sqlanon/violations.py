@@ -30,19 +30,14 @@ persons only k and distinct l do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
 
 from sqlglot import exp
 
-from sqlanon.batch import Batch
 from sqlanon.details import Details, SensitiveCodes
-from sqlanon.engine.base import Engine
 from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.query import sensitive, violations
-from sqlanon.query.encode import word
 from sqlanon.query.figures import Needed
 from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.names import bigint, column, greatest, when
@@ -84,12 +79,12 @@ class Settled:
     Args:
         found: The suppressed classes.
         rounds: How often suppression was looked at: 1 where the first look was enough.
-        found_by: What tells the suppressed classes, for whoever counted them.
+        suppressed: A temporary table with their words.
     """
 
     found: Found
     rounds: int
-    found_by: Any
+    suppressed: exp.Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +152,8 @@ class Scope:
         """
         if model.superset_monotone:
             return exp.Literal.number(self.records)
-        if attribute.persons or not model.union_closed:
-            return exp.Literal.number(0)
+        if attribute.persons or not model.union_closed or not self.allowance:
+            return exp.Literal.number(0)  # without an allowance, one violating class is too many
         if isinstance(model, TCloseness):
             return self._required_by_distance(attribute, model)
         if model.kind == "entropy":
@@ -189,39 +184,6 @@ class Scope:
             return exp.Literal.number(0)
         excess = column(sensitive.distance(model.distance)) - _real(limit)
         return _whole(column(sensitive.COUNTED) * excess / _real(furthest - limit))
-
-
-def stored_words(engine: Engine, rows: Sequence[Sequence[int]], words: int) -> exp.Table:
-    """A temporary table of the words of classes."""
-    table = engine.temporary("suppressed")
-    columns = {word(w): [row[w] for row in rows] for w in range(words)}
-    engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
-    return table
-
-
-class Violations(Protocol):
-    """Counts the violations of all models of a policy."""
-
-    @property
-    def scope(self) -> Scope:
-        """What they depend on."""
-        ...
-
-    def count(self, batch: Batch) -> list[Found]:
-        """The violations of several nodes, in the order given, by the whole table's reference."""
-        ...
-
-    def settle(self, batch: Batch) -> Settled:
-        """What a node suppresses in the end."""
-        ...
-
-    def is_published(self, settled: Settled, batch: Batch) -> bool:
-        """Whether the suppressed records may be published as one class without their cells."""
-        ...
-
-    def suppressed(self, settled: Settled, batch: Batch) -> exp.Table:
-        """The words of the suppressed classes, in a temporary table."""
-        ...
 
 
 def _entropy_required(model: LDiversity) -> exp.Expr:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lattice_oracle import Case, brute_force, cases
 
 import sqlanon
-from sqlanon import LDiversity, TCloseness, UnsatisfiableError, counting, loss, profiled
+from sqlanon import LDiversity, TCloseness, UnsatisfiableError, batch, counting, loss, violating
 from sqlanon.search import fulldomain
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -67,7 +67,8 @@ WAYS = {
     ],
     "costs joined": [(counting, "PRICED", -1)],
     "costs held": [(counting, "PRICED", MUCH)],
-    "a query per node": [(counting, "MOST", 1)],
+    "a query per node": [(batch, "MOST", 1)],
+    "side by side": [(module, "LARGE", LITTLE) for module in (batch, counting, violating)],
 }  # fmt: skip
 
 
@@ -87,13 +88,10 @@ def plan_of(case, *patches, threads=2, records=None):
         return document
 
 
-GROUPED = (profiled, "is_profiled", lambda details, rows: False)
-
-
 @settings(max_examples=40, **SLOW)
-@given(cases(), st.booleans(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
-def test_the_same_is_chosen_however_it_is_counted(case, grouped, ways):
-    patches = [change for way in ways for change in WAYS[way]] + [GROUPED] * grouped
+@given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
+def test_the_same_is_chosen_however_it_is_counted(case, ways):
+    patches = [change for way in ways for change in WAYS[way]]
     best, found = brute_force(case), plan_of(case, *patches)
     if best.node is None:
         assert isinstance(found, str)
@@ -104,9 +102,11 @@ def test_the_same_is_chosen_however_it_is_counted(case, grouped, ways):
 
 @settings(max_examples=15, **SLOW)
 @given(cases(), st.sampled_from([2**12, 2**20]))
-def test_grouped_and_profiled_counts_choose_the_same_with_rounded_costs(case, largest):
+def test_held_and_joined_costs_choose_the_same_with_rounded_costs(case, largest):
     rounded = (loss, "LARGEST", largest)
-    assert decided(plan_of(case, rounded)) == decided(plan_of(case, rounded, GROUPED))
+    assert decided(plan_of(case, rounded, *WAYS["costs held"])) == decided(
+        plan_of(case, rounded, *WAYS["costs joined"])
+    )
 
 
 def decided(document):
@@ -115,13 +115,12 @@ def decided(document):
 
 
 @settings(max_examples=20, **SLOW)
-@given(cases(), st.randoms(use_true_random=False), st.booleans())
-def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng, grouped):
-    patches = [GROUPED] if grouped else []
+@given(cases(), st.randoms(use_true_random=False))
+def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng):
     shuffled = rng.sample(case.records, len(case.records))
-    one = plan_of(case, *patches, threads=1)
-    assert plan_of(case, *patches, threads=2, records=shuffled) == one
-    assert plan_of(case, *patches, threads=8) == one
+    one = plan_of(case, threads=1)
+    assert plan_of(case, threads=2, records=shuffled) == one
+    assert plan_of(case, threads=8) == one
 
 
 # One person has three records of job "clerk", in a class of three persons.

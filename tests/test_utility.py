@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from fractions import Fraction
-from unittest.mock import patch
 
 import duckdb
 import pytest
@@ -132,14 +131,13 @@ def policy_of(case):
     )
 
 
-@pytest.mark.parametrize("room", [50_000_000, -1], ids=["profiled", "grouped"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(case=cases())
-def test_the_search_finds_the_node_that_brute_force_finds(room, case):
+def test_the_search_finds_the_node_that_brute_force_finds(case):
     nodes = list(itertools.product(range(3), range(3)))
     truth = {node: evaluated(case, node) for node in nodes}
     allowed = [node for node in nodes if truth[node][2]]
-    with connected(case["records"]) as connection, patch("sqlanon.profiled.ROOM", room):
+    with connected(case["records"]) as connection:
         if not allowed:
             with pytest.raises(sqlanon.UnsatisfiableError):
                 sqlanon.plan(connection, "people", policy_of(case), loss="utility")

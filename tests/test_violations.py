@@ -16,9 +16,8 @@ from sqlglot import exp
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import render
 from sqlanon.privacy import DISTANCES, LDiversity, TCloseness
-from sqlanon.query import profiles, sensitive
+from sqlanon.query import sensitive
 from sqlanon.query.names import create_temporary, nested, table
-from sqlanon.query.profiles import Condition, Distribution
 from sqlanon.query.sensitive import Needed, Reference
 from sqlanon.query.values import listed
 from sqlanon.violations import Scope
@@ -57,7 +56,7 @@ def ask(connection, query):
     return connection.execute(render(query, "duckdb")).fetchall()
 
 
-def by_groups(own, others, model, scope):
+def by_figures(own, others, model, scope):
     """What of a class is required to go, of its details; None where it violates nothing."""
     codes = codes_of(model, own, others)
     rows = [(number, job, 1) for number in (0, 1) for job in spelled((own, others)[number])]
@@ -72,22 +71,6 @@ def by_groups(own, others, model, scope):
         query = exp.select(*answer).from_(nested(figures, "figures")).where("class = 0")
         [(violates, required)] = ask(connection, query)
         return required if violates else None
-
-
-def by_row(own, others, model, scope):
-    """The same, of one row with a column per value."""
-    codes = codes_of(model, own, others)
-    present = [a for a, b in zip(own, others, strict=True) if a + b]
-    held = ", ".join(f"{n} AS held_0_{rank}" for rank, n in enumerate(present))
-    condition = Condition(
-        Distribution(0, codes.counts, codes.nodes, scope.needed(codes).left),
-        sensitive.violates(model),
-        scope.required(codes, model),
-    )
-    rows = exp.select("*").from_(f"(SELECT {sum(own)} AS class_size, {held}) AS held")
-    with duckdb.connect() as connection:
-        [(required,)] = ask(connection, profiles.judged(rows, 0, [condition], []))
-        return None if required == profiles.KEPT else required
 
 
 def parts(numbers):
@@ -127,20 +110,8 @@ def test_no_fewer_records_of_a_class_have_to_go_than_required(
 ):
     records = sum(own) + sum(others)
     scope = Scope(None, 1, 1, records, min(allowance, records), keeping)
-    required = by_groups(own, others, model, scope)
+    required = by_figures(own, others, model, scope)
     assert min(required or 0, sum(own)) <= least_gone(own, others, model, scope)
-
-
-@settings(max_examples=100, deadline=None)
-@given(counts.filter(any), counts, st.one_of(diversities, closenesses), allowances, st.booleans())
-def test_a_profile_requires_what_groups_require(own, others, model, allowance, keeping):
-    if isinstance(model, LDiversity) and model.kind == "recursive" and model.l > 2:
-        model = LDiversity(2, "recursive", model.c)  # longer tails are not profiled
-    records = sum(own) + sum(others)
-    scope = Scope(None, 1, 1, records, min(allowance, records), keeping)
-    grouped = by_groups(own, others, model, scope)
-    required = None if grouped is None else min(grouped, sum(own))
-    assert by_row(own, others, model, scope) == required
 
 
 @pytest.mark.parametrize("distance", ["scaled", "scaled-literal"])

@@ -200,6 +200,13 @@ def encoded(
     return query.group_by(*(code.copy() for code in [*codes, *details.values()]))
 
 
+def combinations(details: exp.Table, words: int) -> exp.Select:
+    """The codes and sizes of what details carry more columns of."""
+    keys = [column(word(w)) for w in range(words)]
+    query = exp.select(*keys, alias(total(column(SIZE)), SIZE)).from_(details.copy())
+    return query.group_by(*(key.copy() for key in keys))
+
+
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
     """A leaf map with the codes of a node of the lattice.
 
@@ -252,9 +259,9 @@ def marginals(encoded_table: exp.Table, masks: Sequence[Sequence[int]]) -> exp.E
     return union_all(parts)
 
 
-def union_all(parts: Sequence[exp.Select]) -> exp.Expr:
+def union_all(parts: Sequence[exp.Select]) -> exp.Query:
     """The rows of several queries."""
-    result: exp.Expr = parts[0]
+    result: exp.Query = parts[0]
     for part in parts[1:]:
         result = exp.Union(this=result, expression=part, distinct=False)
     return result

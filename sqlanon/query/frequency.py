@@ -7,7 +7,7 @@ node and class serves them all, the database plans it once, and its text is writ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -72,6 +72,26 @@ class Prices:
     tables: Mapping[int, exp.Table] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What is selected of classes, besides their node.
+
+    Args:
+        sums: Per name of a sum the column that is added up.
+        carried: Words of the code, or ROW for any row of the class.
+        by: Per name a column whose values are told apart within a class, too.
+    """
+
+    sums: Mapping[str, str]
+    carried: Sequence[str] = ()
+    by: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def own(self) -> list[exp.Expr]:
+        """The columns that are told apart."""
+        return [column(of, "source") for of in self.by.values()]
+
+
 def node_columns(words: int, prices: Prices | None = None) -> list[str]:
     """The columns of a query's nodes, in the order of its parameters, each a list."""
     names = [NUMBER, *(mask(w) for w in range(words))]
@@ -92,44 +112,45 @@ def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> e
     return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
 
 
-def roll_up(source: exp.Table, masks: Masks, held: Sequence[str] = ()) -> exp.Select:
-    """The frequency set of a node, in the shape of the encoded table.
+def roll_up(
+    source: exp.Table, masks: Masks, carried: Sequence[str] = (), *, row: bool = False
+) -> exp.Select:
+    """The frequency set of a node, in the shape of the encoded table, or its details.
 
     Args:
-        source: A finer set.
+        source: A finer set, or its details.
         masks: The bits that tell the node's classes apart.
-        held: Columns that are added up like the size.
+        carried: Columns whose values are told apart within a class, too.
+        row: Whether to keep any ROW.
     """
-    sums = [alias(total(column(name)), name) for name in (SIZE, *held)]
-    return _grouped(source, masks, [*_words(masks), *sums])
+    keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
+    own: list[exp.Expr] = [column(name) for name in carried]
+    figures = [alias(key.copy(), word(w)) for w, key in enumerate(keys)]
+    figures += [item.copy() for item in own]
+    figures += [alias(exp.Min(this=column(ROW)), ROW)] if row else []
+    figures.append(alias(total(column(SIZE)), SIZE))
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=[*keys, *own]))
+    return query.from_(source.copy(), copy=False)
 
 
-def class_rows(
-    source: exp.Table, words: int, sums: Mapping[str, str], *, carried: Sequence[str] = ()
-) -> exp.Select:
-    """The classes of the nodes of the query: NUMBER of the node, what is carried, and sums.
+def class_rows(source: exp.Table, words: int, selected: Selected) -> exp.Select:
+    """The classes of the nodes of the query: NUMBER of the node, and what is selected.
 
     Args:
         source: The frequency set to count from.
         words: Number of words of the code.
-        sums: Per name of a sum the column that is added up.
-        carried: Words of the code, or ROW for any row of the class.
+        selected: What of the classes.
     """
     number = column(NUMBER, NODES)
     keys: list[exp.Expr] = [_node_word(w) for w in range(words)]
-    query = _grouped_rows(source, number, keys, sums, carried)
+    query = _grouped_rows(source, number, keys, selected)
     query.join(table(NODES), join_type="cross", copy=False)
-    query.set("group", exp.Group(expressions=[number.copy(), *keys]))
+    query.set("group", exp.Group(expressions=[number.copy(), *keys, *selected.own]))
     return query
 
 
 def classes_side_by_side(
-    source: exp.Table,
-    nodes: Sequence[Masks],
-    sums: Mapping[str, str],
-    *,
-    carried: Sequence[str] = (),
-    below: int | None = None,
+    source: exp.Table, nodes: Sequence[Masks], selected: Selected, *, below: int | None = None
 ) -> exp.Query:
     """The same of nodes whose masks stand in the text, a grouping for each.
 
@@ -139,36 +160,33 @@ def classes_side_by_side(
     Args:
         source: As for `class_rows`.
         nodes: Per node its bits, numbered from 0.
-        sums: As for `class_rows`.
-        carried: As for `class_rows`.
+        selected: As for `class_rows`.
         below: Only classes of fewer records.
     """
     groupings = []
     for number, masks in enumerate(nodes):
         keys = [_bits(w, bits) for w, bits in enumerate(masks)]
         told = alias(exp.Literal.number(number), NUMBER)
-        query = _grouped_rows(source, told, keys, sums, carried)
+        query = _grouped_rows(source, told, keys, selected)
         # A number in GROUP BY would be the place of a column.
-        varying = [key for key in keys if not isinstance(key, exp.Literal)]
+        varying = [key for key in keys if not isinstance(key, exp.Literal)] + selected.own
         query.set("group", exp.Group(expressions=varying or [masked(word(0), 0, "source")]))
         groupings.append(query if below is None else _below(query, below))
     return exp.union(*groupings, distinct=False, copy=False) if len(nodes) > 1 else groupings[0]
 
 
 def _grouped_rows(
-    source: exp.Table,
-    number: exp.Expr,
-    keys: Sequence[exp.Expr],
-    sums: Mapping[str, str],
-    carried: Sequence[str],
+    source: exp.Table, number: exp.Expr, keys: Sequence[exp.Expr], selected: Selected
 ) -> exp.Select:
     """What is selected of classes, before they are grouped."""
     figures = [number]
-    for place, name in enumerate(carried):
+    for place, name in enumerate(selected.carried):
         row = exp.Min(this=column(ROW, "source"))
         figures.append(alias(row if name == ROW else keys[place].copy(), name))
+    figures += [alias(own, name) for name, own in zip(selected.by, selected.own, strict=True)]
     figures += [
-        alias(bigint(exp.Sum(this=column(of, "source"))), name) for name, of in sums.items()
+        alias(bigint(exp.Sum(this=column(of, "source"))), name)
+        for name, of in selected.sums.items()
     ]
     return exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
 
@@ -216,11 +234,11 @@ def class_counts(
     ]
     if squares:
         figures += [total(_square()), total(when(_is_small(k), _square()))]
-    sums = {CLASS_SIZE: SIZE}
+    sizes = Selected({CLASS_SIZE: SIZE})
     classes: exp.Query = (
-        class_rows(source, words, sums)
+        class_rows(source, words, sizes)
         if masks is None
-        else classes_side_by_side(source, masks, sums)
+        else classes_side_by_side(source, masks, sizes)
     )
     query = exp.Select(expressions=figures, group=exp.Group(expressions=[column(NUMBER)]))
     query.from_(nested(classes, "classes"), copy=False)
@@ -231,10 +249,10 @@ def small_classes(
     source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> exp.Query:
     """The classes of the nodes that are smaller than k, with what tells their costs."""
-    keys, sums = cost_keys(words, prices), {CLASS_SIZE: SIZE}
+    sizes = Selected({CLASS_SIZE: SIZE}, cost_keys(words, prices))
     if masks is None:
-        return _below(class_rows(source, words, sums, carried=keys), k)
-    return classes_side_by_side(source, masks, sums, carried=keys, below=k)
+        return _below(class_rows(source, words, sizes), k)
+    return classes_side_by_side(source, masks, sizes, below=k)
 
 
 def cost_keys(words: int, prices: Prices | None) -> list[str]:
@@ -248,45 +266,56 @@ def small_costs(
     source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> exp.Select:
     """What the small classes of the nodes add up to: rows as of `added_up`."""
-    query = added_up(small_classes(source, words, k, prices, masks), words, prices, required=False)
-    return with_nodes(query, words, prices)
+    small = small_classes(source, words, k, prices, masks)
+    return with_nodes(added_up(small, words, prices, [CLASS_SIZE]), words, prices)
 
 
 def added_up(
-    rows: exp.Expr, words: int, prices: Prices | None, *, required: bool = True
+    rows: exp.Expr,
+    words: int,
+    prices: Prices | None,
+    counts: Sequence[str],
+    *,
+    squares: bool = False,
 ) -> exp.Select:
     """What violating classes add up to, one row per node in any order; none for a node without.
 
-    Each row holds NUMBER; classes; records, squared sizes and cost of all records in them; and
-    where asked, records, those times the size of their class, and cost of the REQUIRED ones. The
-    cost is of the columns where it differs between values.
+    Each row holds NUMBER; classes; and for each count of records, their sum, that times the size
+    of their class, and their cost in the columns where it differs between values.
 
     Args:
-        rows: Violating classes: NUMBER, CLASS_SIZE, REQUIRED, and the columns of `cost_keys`.
+        rows: Violating classes: NUMBER, CLASS_SIZE, counts, and the columns of `cost_keys`.
         words: Number of words of the code.
-        prices: Where costs are, if they matter.
-        required: Whether the rows have REQUIRED.
+        prices: Where costs are, if they matter; else they are 0.
+        counts: CLASS_SIZE, REQUIRED.
+        squares: Whether the products with the size of the class are needed; else they are 0.
     """
     inner = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.Identifier(this=SMALL)))
     query = exp.Select().from_(inner, copy=False)
-    costs = exp.Paren(this=_join_costs(query, words, prices))
-    size = column(CLASS_SIZE, SMALL)
+    costs = _join_costs(query, words, prices)
+    factors = [
+        column(CLASS_SIZE, SMALL) if squares else None,
+        None if costs is None else exp.Paren(this=costs),
+    ]
     figures: list[exp.Expr] = [column(NUMBER, SMALL), bigint(count_all())]
-    for records in (size, column(REQUIRED, SMALL)) if required else (size,):
-        figures += [
-            total(records.copy()),
-            total(exp.Mul(this=records.copy(), expression=size.copy())),
-            total(exp.Mul(this=records.copy(), expression=costs.copy())),
-        ]
+    for name in counts:
+        figures.append(total(column(name, SMALL)))
+        figures += [_product(column(name, SMALL), factor) for factor in factors]
     query.set("expressions", figures)
     query.set("group", exp.Group(expressions=[column(NUMBER, SMALL)]))
     return query
 
 
-def _join_costs(query: exp.Select, words: int, prices: Prices | None) -> exp.Expr:
-    """Joins what a violating class's cells cost; returns the cost."""
-    if prices is None or not prices.levels:
+def _product(records: exp.Expr, factor: exp.Expr | None) -> exp.Expr:
+    if factor is None:
         return exp.Literal.number(0)
+    return total(exp.Mul(this=records, expression=factor.copy()))
+
+
+def _join_costs(query: exp.Select, words: int, prices: Prices | None) -> exp.Expr | None:
+    """Joins what a violating class's cells cost; returns the cost, None where there is none."""
+    if prices is None or not prices.levels:
+        return None
     own = exp.EQ(this=column(NUMBER, NODES), expression=column(NUMBER, SMALL))
     query.join(table(NODES), on=own, copy=False)
     if prices.held is not None:
@@ -357,16 +386,6 @@ def _is_small(k: int) -> exp.Expr:
 
 def _square() -> exp.Expr:
     return exp.Mul(this=column(CLASS_SIZE), expression=column(CLASS_SIZE))
-
-
-def _words(masks: Masks) -> list[exp.Expr]:
-    return [alias(masked(word(w), bits), word(w)) for w, bits in enumerate(masks)]
-
-
-def _grouped(source: exp.Table, masks: Masks, expressions: list[exp.Expr]) -> exp.Select:
-    keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
-    query = exp.Select(expressions=expressions, group=exp.Group(expressions=keys))
-    return query.from_(source.copy(), copy=False)
 
 
 def histogram(classes: exp.Select) -> exp.Select:

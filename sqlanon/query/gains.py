@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query import profiles, violations
+from sqlanon.query import violations
 from sqlanon.query.arithmetic import (
     divided,
     double,
@@ -61,38 +61,20 @@ class Valued:
     values: int
     parts: float
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns of a profile."""
-        return [profiles.held(self.number, rank) for rank in range(self.values)]
-
     def exact(self, count: exp.Expr) -> exp.Expr:
         """A count whose product with three others must not overflow."""
         return count if self.records**4 < _FITS else wide(count)
 
 
-def profiled(source: exp.Table, words: int, attributes: Sequence[Valued], k: int) -> exp.Select:
-    """The gains of nodes from a frequency set that has a column per value.
+def of_nodes(details: exp.Table, words: int, attributes: Sequence[Valued], k: int) -> exp.Select:
+    """The gains of the nodes of the query.
 
     Args:
-        source: The set.
+        details: The details of a frequency set.
         words: Number of words of the code.
         attributes: The sensitive attributes, at least one.
         k: Smallest class size allowed [records].
     """
-    columns = [name for each in attributes for name in each.columns]
-    figures: list[exp.Expr] = [column(NUMBER), column(CLASS_SIZE)]
-    for each in attributes:
-        squares = [times(each.exact(column(name)), column(name)) for name in each.columns]
-        figures.append(alias(added([column(name) for name in each.columns]), _counted(each)))
-        figures.append(alias(added(squares), _squares(each)))
-    classes = exp.Select(expressions=figures)
-    classes.from_(nested(profiles.classes(source, words, columns, []), "profiles"), copy=False)
-    return _summed(classes, attributes, k, [NUMBER])
-
-
-def grouped(details: exp.Table, words: int, attributes: Sequence[Valued], k: int) -> exp.Select:
-    """The gains of nodes from the table of details; arguments as for `profiled`."""
     keys = [word(w) for w in range(words)]
     parts = []
     for each in attributes:

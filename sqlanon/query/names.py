@@ -98,6 +98,11 @@ def create_temporary(name: exp.Table, query: exp.Query) -> exp.Create:
     )
 
 
+def rows_of(name: exp.Table) -> exp.Select:
+    """How many rows a table has."""
+    return exp.select(bigint(count_all())).from_(name.copy())
+
+
 def drop_table(name: exp.Table, *, exists: bool = False) -> exp.Drop:
     """DROP TABLE name."""
     return exp.Drop(tables=[name.copy()], kind="TABLE", exists=exists)

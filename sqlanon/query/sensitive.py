@@ -16,7 +16,6 @@ from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.query.arithmetic import (
     divided,
     double,
-    in_parts,
     is_null,
     minus,
     not_zero,
@@ -56,6 +55,7 @@ from sqlanon.query.spread import (
     TURN,
     TURN_BELOW,
     Scope,
+    Shape,
     beyond,
     excess,
     spread,
@@ -97,7 +97,11 @@ _NO_REFERENCE = Reference(table("none"), 0, 0)
 
 
 def class_figures(
-    source: Relation, keys: Sequence[str], needed: Needed, reference: Reference | None = None
+    source: Relation,
+    keys: Sequence[str],
+    needed: Needed,
+    reference: Reference | None = None,
+    shape: Shape | None = None,
 ) -> exp.Select:
     """How one attribute's values are spread over every class: one row per class.
 
@@ -111,23 +115,28 @@ def class_figures(
         keys: Columns that tell classes apart.
         needed: Which figures are.
         reference: The distribution over the table that is looked at; only distances need it.
+        shape: What else the source has, and which figures are wanted.
     """
-    scope = Scope(tuple(keys), needed, reference or _NO_REFERENCE)
+    scope = Scope(tuple(keys), needed, reference or _NO_REFERENCE, shape or Shape())
     figures = [
-        *scope.by(),
         alias(total(column(SIZE)), CLASS_SIZE),
         alias(_n(), COUNTED),
         alias(bigint(exp.Count(this=column(HELD))), DISTINCT_VALUES),
         alias(_largest(), LARGEST),
     ]
     if needed.entropy:
-        figures.append(alias(_entropy(), ENTROPY))
+        figures.append(alias(_entropy(scope), ENTROPY))
     figures += [alias(_tail(l), tail(l)) for l in needed.tails]  # noqa: E741
     figures += [alias(or_zero(_DISTANCES[d](scope)), distance(d)) for d in needed.distances]
     if needed.left is not None:
         names = (EXCEEDING, FAVOURED)
         figures += [alias(f, n) for f, n in zip(beyond(needed.left), names, strict=True)]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=scope.by()))
+    wanted = scope.shape.wanted
+    figures = [figure for figure in figures if wanted is None or figure.alias in wanted]
+    query = exp.Select(
+        expressions=[*scope.by(), *scope.any_kept(), *figures],
+        group=exp.Group(expressions=scope.by()),
+    )
     return query.from_(nested(spread(scope, source), "classes"), copy=False)
 
 
@@ -161,11 +170,11 @@ def _largest() -> exp.Expr:
     return or_zero(exp.Max(this=column(HELD)))
 
 
-def _entropy() -> exp.Expr:
+def _entropy(scope: Scope) -> exp.Expr:
     """H = ln n - (sum c ln c) / n, exactly 0 for one value."""
-    sums = exp.Sum(this=in_parts(times(column(HELD), exp.Ln(this=column(HELD)))))
+    sums = scope.shape.sum_of(times(column(HELD), exp.Ln(this=column(HELD))))
     several = exp.GT(this=exp.Count(this=column(HELD)), expression=number(1))
-    return when(several, minus(exp.Ln(this=_n()), divided(of_parts(sums), _n())), number(0))
+    return when(several, minus(exp.Ln(this=_n()), divided(sums, _n())), number(0))
 
 
 def _tail(l: int) -> exp.Expr:  # noqa: E741
@@ -230,9 +239,9 @@ def _ordered(scope: Scope) -> exp.Expr:
 def _kl(scope: Scope) -> exp.Expr:
     """(sum c ln(c / C)) / n + ln(N / n)."""
     ratio = divided(double(column(HELD)), double(column(RECORDS)))
-    terms = exp.Sum(this=in_parts(times(column(HELD), exp.Ln(this=ratio))))
+    terms = scope.shape.sum_of(times(column(HELD), exp.Ln(this=ratio)))
     share = divided(double(scope.records), not_zero(_n()))
-    return plus(divided(of_parts(terms), not_zero(_n())), exp.Ln(this=share))
+    return plus(divided(terms, not_zero(_n())), exp.Ln(this=share))
 
 
 def _scaled_by(name: str) -> Distance:

@@ -15,9 +15,11 @@ from sqlanon.query.arithmetic import (
     descending,
     divided,
     double,
+    in_parts,
     is_null,
     minus,
     number,
+    of_parts,
     or_zero,
     over,
     plus,
@@ -52,6 +54,28 @@ _BIGINT = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """What a source of figures has besides its keys, VALUE and SIZE, and what is made of it.
+
+    Args:
+        grouped: Whether it has one row per class and value.
+        row: A column of which each class keeps any value; None where there is none.
+        wanted: The figures that are asked for; None for all.
+        exact: Whether sums of logarithms must not depend on the order of the rows; else they
+            may by a rounding, which is far below `sensitive.TOLERANCE`.
+    """
+
+    grouped: bool = False
+    row: str | None = None
+    wanted: frozenset[str] | None = None
+    exact: bool = True
+
+    def sum_of(self, terms: exp.Expr) -> exp.Expr:
+        """The sum of some real numbers."""
+        return of_parts(exp.Sum(this=in_parts(terms))) if self.exact else exp.Sum(this=terms)
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """What every stage looks at.
 
@@ -59,11 +83,13 @@ class Scope:
         keys: Columns that tell classes apart.
         needed: The figures.
         reference: The distribution of the whole table.
+        shape: What else the source has.
     """
 
     keys: tuple[str, ...]
     needed: Needed
     reference: Reference
+    shape: Shape
 
     @property
     def records(self) -> exp.Expr:
@@ -78,6 +104,15 @@ class Scope:
     def by(self, of: str | None = None) -> list[exp.Expr]:
         """The columns that tell classes apart."""
         return [column(name, of) for name in self.keys]
+
+    def kept(self, of: str | None = None) -> list[exp.Expr]:
+        """The column of which any value is kept, where there is one."""
+        return [] if self.shape.row is None else [column(self.shape.row, of)]
+
+    def any_kept(self) -> list[exp.Expr]:
+        """Any of its values."""
+        row = self.shape.row
+        return [] if row is None else [alias(exp.Min(this=column(row)), row)]
 
     def same(self, left: str, right: str) -> exp.Expr:
         """Whether two rows belong to one class."""
@@ -143,12 +178,17 @@ def _there() -> exp.Expr:
 
 def _held(scope: Scope, source: Relation) -> exp.Select:
     """Records per class and value: all (SIZE), and those that count (HELD)."""
-    held: exp.Expr = bigint(summed(SIZE))
+    grouped = scope.shape.grouped
+    size: exp.Expr = column(SIZE) if grouped else bigint(summed(SIZE))
+    held = size.copy()
     if not scope.needed.nulls:
         held = when(exp.Not(this=is_null(column(VALUE))), held)
-    columns = [*scope.by(), column(VALUE), alias(bigint(summed(SIZE)), SIZE), alias(held, HELD)]
-    group = exp.Group(expressions=[*scope.by(), column(VALUE)])
-    return exp.Select(expressions=columns, group=group).from_(source.copy(), copy=False)
+    kept = scope.kept() if grouped else scope.any_kept()
+    columns = [*scope.by(), column(VALUE), *kept, alias(size, SIZE), alias(held, HELD)]
+    query = exp.Select(expressions=columns).from_(source.copy(), copy=False)
+    if not grouped:
+        query.set("group", exp.Group(expressions=[*scope.by(), column(VALUE)]))
+    return query
 
 
 def _placed(scope: Scope, held: exp.Select) -> exp.Select:
@@ -156,7 +196,7 @@ def _placed(scope: Scope, held: exp.Select) -> exp.Select:
     levels = scope.reference.levels
     nodes = [name for level in levels for name in (node(level), node_records(level))]
     said = [column(name, "reference") for name in (RANK, RECORDS, BELOW, *nodes)]
-    own = [*scope.by("held"), column(SIZE, "held"), column(HELD, "held")]
+    own = [*scope.by("held"), *scope.kept("held"), column(SIZE, "held"), column(HELD, "held")]
     same = same_value(column(VALUE, "held"), column(VALUE, "reference"), scope.needed.nulls)
     query = exp.Select(expressions=[*own, *said]).from_(nested(held, "held"), copy=False)
     reference = named(scope.reference.table, "reference")

@@ -9,11 +9,12 @@ below can publish.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.query.encode import SIZE, VALUE, same_value, union_all, word
-from sqlanon.query.frequency import CLASS_SIZE, NUMBER, REQUIRED, ROW, Masks
+from sqlanon.query.frequency import CLASS_SIZE, REQUIRED, ROW
 from sqlanon.query.names import (
     alias,
     bigint,
@@ -21,16 +22,15 @@ from sqlanon.query.names import (
     count_all,
     greatest,
     least,
-    masked,
     named,
     nested,
-    total,
     when,
 )
 
 ENTITY = "entity"
-_SIZES, _VIOLATIONS, _DETAILS = "sizes", "violations", "details"
-
+PERSONS = "persons"
+_DETAILS = "details"
+_KEPT = -1  # what is required of a class that violates nothing
 
 Keys = Sequence[str]
 Rows = exp.Table | exp.Subquery
@@ -44,17 +44,6 @@ def value_of(attribute: int) -> str:
 def words(count: int) -> list[str]:
     """The keys of a node's classes."""
     return [word(w) for w in range(count)]
-
-
-def class_rows(details: exp.Table, masks: Masks, carried: Sequence[str]) -> exp.Select:
-    """The details of a node's classes: their words, the columns carried, and SIZE."""
-    own: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(masks)]
-    kept: list[exp.Expr] = [column(name) for name in carried]
-    named_words = [alias(key.copy(), word(w)) for w, key in enumerate(own)]
-    return exp.Select(
-        expressions=[*named_words, *kept, alias(total(column(SIZE)), SIZE)],
-        group=exp.Group(expressions=[*own, *(item.copy() for item in kept)]),
-    ).from_(details.copy(), copy=False)
 
 
 def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.Select:
@@ -126,39 +115,75 @@ def merged(parts: Sequence[exp.Select], keys: Keys) -> exp.Select:
     ).from_(together, copy=False)
 
 
-def sized(
-    source: exp.Table, masks: Masks, violations: exp.Select | exp.Table, number: int, *, row: bool
-) -> exp.Select:
-    """The violating classes of a node with their size, and what tells their cells' costs.
-
-    Rows of NUMBER, the words, ROW where asked, CLASS_SIZE and REQUIRED.
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of classes, and what models make of them.
 
     Args:
-        source: The frequency set that they are counted from.
-        masks: The bits that tell the node's classes apart.
-        violations: Rows of `merged`.
-        number: The node's number.
-        row: Whether the set has a ROW.
+        rows: One row per class: what tells classes apart, and the figures.
+        conditions: Per model whether a class fails it, and the records required to go then.
     """
-    keys = words(len(masks))
-    own: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
-    figures = [alias(key.copy(), word(w)) for w, key in enumerate(own)]
-    if row:
-        figures.append(alias(exp.Min(this=column(ROW)), ROW))
-    figures.append(alias(exp.Sum(this=column(SIZE)), CLASS_SIZE))
-    sizes = exp.Select(expressions=figures, group=exp.Group(expressions=own))
-    sizes.from_(source.copy(), copy=False)
-    kept = [column(name, _SIZES) for name in (*keys, *([ROW] if row else []), CLASS_SIZE)]
-    required = least(column(REQUIRED, _VIOLATIONS), column(CLASS_SIZE, _SIZES))
-    given = (
-        named(violations, _VIOLATIONS)
-        if isinstance(violations, exp.Table)
-        else nested(violations, _VIOLATIONS)
-    )
-    numbered = alias(exp.Literal.number(number), NUMBER)
-    query = exp.Select(expressions=[numbered, *kept, alias(required, REQUIRED)])
-    query.from_(nested(sizes, _SIZES), copy=False)
-    return query.join(given, on=same_class(_SIZES, _VIOLATIONS, keys), copy=False)
+
+    rows: exp.Query
+    conditions: Sequence[tuple[exp.Expr, exp.Expr]]
+
+
+def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp.Select:
+    """The classes that fail any model, with REQUIRED.
+
+    Args:
+        parts: Figures of the same classes; the first ones have CLASS_SIZE.
+        keys: What tells classes apart.
+        names: Columns of the first figures to keep, CLASS_SIZE besides.
+    """
+    first, *others = [f"part_{place}" for place in range(len(parts))]
+    needed = [
+        when(_of(fails, name), _of(required, name), exp.Literal.number(_KEPT))
+        for name, part in zip([first, *others], parts, strict=True)
+        for fails, required in part.conditions
+    ]
+    size = column(CLASS_SIZE, first)
+    most = least(greatest(*needed), size.copy())
+    kept = [column(name, first) for name in names]
+    judged = exp.Select(expressions=[*kept, size, alias(most, REQUIRED)])
+    judged.from_(nested(parts[0].rows, first), copy=False)
+    for name, part in zip(others, parts[1:], strict=True):
+        judged.join(nested(part.rows, name), on=same_class(first, name, keys), copy=False)
+    query = exp.Select(expressions=[exp.Star()]).from_(nested(judged, "judged"), copy=False)
+    kept_not = exp.GTE(this=column(REQUIRED), expression=exp.Literal.number(0))
+    return query.where(kept_not, copy=False)
+
+
+def _of(condition: exp.Expr, relation: str) -> exp.Expr:
+    """A condition over the columns of a relation."""
+
+    def qualified(item: exp.Expr) -> exp.Expr:
+        return column(item.name, relation) if isinstance(item, exp.Column) else item
+
+    return condition.transform(qualified)
+
+
+def persons(rows: exp.Query, keys: Keys) -> exp.Select:
+    """PERSONS per class, of rows that tell them apart; records without one are one person's."""
+    figures = [*_columns(keys), alias(bigint(count_all()), PERSONS)]
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=_columns(keys)))
+    return query.from_(nested(rows, "rows"), copy=False)
+
+
+def each_once(rows: exp.Query, keys: Keys) -> exp.Select:
+    """Rows of persons and values, each of SIZE 1."""
+    one = alias(bigint(exp.Literal.number(1)), SIZE)
+    figures = [*_columns(keys), column(VALUE), one]
+    return exp.Select(expressions=figures).from_(nested(rows, "rows"), copy=False)
+
+
+def with_rows(details: exp.Table, priced: exp.Table, keys: Keys) -> exp.Select:
+    """Details with the ROW of their combination in a priced set."""
+    every = exp.Column(this=exp.Star(), table=exp.Identifier(this=_DETAILS, quoted=True))
+    query = exp.Select(expressions=[every, column(ROW, "priced")])
+    query.from_(named(details, _DETAILS), copy=False)
+    same = same_class(_DETAILS, "priced", keys)
+    return query.join(named(priced, "priced"), on=same, copy=False)
 
 
 def same_class(one: str, other: str, keys: Keys, *, nullable: bool = False) -> exp.Expr:

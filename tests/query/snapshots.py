@@ -43,8 +43,8 @@ INSERT INTO prices VALUES (0, 1, 0, 10), (0, 2, 0, 20), (1, 0, 0, 30);
 CREATE TABLE priced (row BIGINT, word_0 BIGINT, size BIGINT, cost_0_1 BIGINT, cost_1_2 BIGINT);
 INSERT INTO priced VALUES (1, 1, 1, 10, 2), (2, 5, 2, 10, 2), (3, 2, 4, 20, 2);
 
-CREATE TABLE held (number BIGINT, class_size BIGINT, held_0_0 BIGINT, held_0_1 BIGINT);
-INSERT INTO held VALUES (0, 4, 2, 2), (0, 5, 5, 0), (0, 1, 0, 1);
+CREATE TABLE rowed (row BIGINT, word_0 BIGINT, value_0 BIGINT, size BIGINT);
+INSERT INTO rowed VALUES (1, 1, 0, 3), (2, 5, 0, 1), (2, 5, 1, 1), (3, 2, 0, 4);
 
 CREATE TABLE details
     (word_0 BIGINT, word_1 BIGINT, value_0 BIGINT, value_1 BIGINT, entity VARCHAR, size BIGINT);
@@ -60,9 +60,6 @@ INSERT INTO also_gone VALUES (5, 1, 4), (1, 0, 0);
 
 CREATE TABLE figures (word_0 BIGINT, distinct_values BIGINT, largest BIGINT, counted BIGINT);
 INSERT INTO figures VALUES (1, 2, 3, 4), (5, 1, 4, 4), (6, 3, 5, 7);
-
-CREATE TABLE judged (number BIGINT, class_size BIGINT, held_0_0 BIGINT, required BIGINT);
-INSERT INTO judged VALUES (0, 4, 3, -1), (0, 2, 1, 0), (0, 3, 2, 3);
 
 CREATE TABLE reference (
     value VARCHAR, rank BIGINT, records BIGINT, reached BIGINT, below BIGINT,

@@ -11,11 +11,13 @@ from snapshots import (  # noqa: F401
 from sqlglot import exp
 
 from sqlanon.query import frequency
-from sqlanon.query.frequency import Prices
+from sqlanon.query.frequency import Prices, Selected
 from sqlanon.query.names import table
 
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
 HELD = Prices({0: [1], 1: [2]}, held=table("priced"))
+
+WORDS = ["word_0", "word_1"]
 
 # What is asked of small classes, and the classes of fewer than four records of two words.
 SELECT_SMALL = """
@@ -23,7 +25,7 @@ SELECT_SMALL = """
         "small"."number",
         CAST(COUNT(*) AS BIGINT),
         CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
-        CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+        0,
 """
 SMALL_CODES = """
     FROM (
@@ -73,18 +75,20 @@ SNAPSHOTS = [
         [(0, 0, 5), (4, 1, 3)],
     ),
     Snapshot(
-        "roll_up with held columns",
-        frequency.roll_up(table("priced"), [3], ["cost_0_1"]),
+        "roll_up of details with a row",
+        frequency.roll_up(table("rowed"), [3], ["value_0"], row=True),
         """
         SELECT
             "word_0" & 3 AS "word_0",
-            CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "size",
-            CAST(COALESCE(SUM("cost_0_1"), 0) AS BIGINT) AS "cost_0_1"
-        FROM "priced"
+            "value_0",
+            MIN("row") AS "row",
+            CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "size"
+        FROM "rowed"
         GROUP BY
-            "word_0" & 3
+            "word_0" & 3,
+            "value_0"
         """,
-        [(1, 3, 20), (2, 4, 20)],
+        [(1, 0, 1, 4), (1, 1, 2, 1), (2, 0, 3, 4)],
     ),
     Snapshot(
         "class_counts",
@@ -174,7 +178,8 @@ SNAPSHOTS = [
     Snapshot(
         "class_rows with the words",
         frequency.with_nodes(
-            frequency.class_rows(CODES, 2, {"class_size": "size"}, carried=["word_0", "word_1"]), 2
+            frequency.class_rows(CODES, 2, Selected({"class_size": "size"}, ["word_0", "word_1"])),
+            2,
         ),
         """
         WITH "nodes" AS (
@@ -202,7 +207,7 @@ SNAPSHOTS = [
     Snapshot(
         "class_rows with a row",
         frequency.with_nodes(
-            frequency.class_rows(table("priced"), 1, {"class_size": "size"}, carried=["row"]), 1
+            frequency.class_rows(table("priced"), 1, Selected({"class_size": "size"}, ["row"])), 1
         ),
         """
         WITH "nodes" AS (
@@ -225,6 +230,64 @@ SNAPSHOTS = [
         inner=True,
     ),
     Snapshot(
+        "class_rows by value",
+        frequency.with_nodes(
+            frequency.class_rows(
+                table("rowed"), 1, Selected({"size": "size"}, ["row"], {"value": "value_0"})
+            ),
+            1,
+        ),
+        """
+        WITH "nodes" AS (
+            SELECT
+                UNNEST(CAST(? AS BIGINT[])) AS "number",
+                UNNEST(CAST(? AS BIGINT[])) AS "mask_0"
+        )
+        SELECT
+            "nodes"."number",
+            MIN("source"."row") AS "row",
+            "source"."value_0" AS "value",
+            CAST(SUM("source"."size") AS BIGINT) AS "size"
+        FROM "rowed" AS "source"
+        CROSS JOIN "nodes"
+        GROUP BY
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0",
+            "source"."value_0"
+        """,
+        [(0, 1, 0, 8), (0, 2, 1, 1), (1, 1, 0, 4), (1, 2, 1, 1), (1, 3, 0, 4)],
+        parameters=([0, 1], [0, 3]),
+        inner=True,
+    ),
+    Snapshot(
+        "classes_side_by_side by value",
+        frequency.classes_side_by_side(
+            table("rowed"), [[0], [3]], Selected({"size": "size"}, ["word_0"], {"value": "value_0"})
+        ),
+        """
+        SELECT
+            0 AS "number",
+            0 AS "word_0",
+            "source"."value_0" AS "value",
+            CAST(SUM("source"."size") AS BIGINT) AS "size"
+        FROM "rowed" AS "source"
+        GROUP BY
+            "source"."value_0"
+        UNION ALL
+        SELECT
+            1 AS "number",
+            "source"."word_0" & 3 AS "word_0",
+            "source"."value_0" AS "value",
+            CAST(SUM("source"."size") AS BIGINT) AS "size"
+        FROM "rowed" AS "source"
+        GROUP BY
+            "source"."word_0" & 3,
+            "source"."value_0"
+        """,
+        [(0, 0, 0, 8), (0, 0, 1, 1), (1, 1, 0, 4), (1, 1, 1, 1), (1, 2, 0, 4)],
+        inner=True,
+    ),
+    Snapshot(
         "small_costs without differing costs",
         frequency.small_costs(CODES, 2, 4, Prices({})),
         """
@@ -236,17 +299,13 @@ SNAPSHOTS = [
         )
         """
         + SELECT_SMALL
-        + """
-            CAST(COALESCE(SUM("small"."class_size" * (
-                0
-            )), 0) AS BIGINT)
-        """
+        + "0"
         + SMALL_CODES
         + """
         GROUP BY
             "small"."number"
         """,
-        [(0, 3, 4, 6, 0), (1, 1, 3, 9, 0)],
+        [(0, 3, 4, 0, 0), (1, 1, 3, 0, 0)],
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
@@ -284,7 +343,7 @@ SNAPSHOTS = [
         GROUP BY
             "small"."number"
         """,
-        [(0, 3, 4, 6, 50), (1, 1, 3, 9, 90)],
+        [(0, 3, 4, 0, 50), (1, 1, 3, 0, 90)],
         parameters=([0, 1], [3, 0], [1, 1], [0, 1], [3, 3], [0, 0]),
     ),
     Snapshot(
@@ -330,30 +389,30 @@ SNAPSHOTS = [
         GROUP BY
             "small"."number"
         """,
-        [(0, 1, 3, 9, 36), (1, 1, 2, 4, 4)],
+        [(0, 1, 3, 0, 36), (1, 1, 2, 0, 4)],
         parameters=([0, 1], [3, 4], [1, 0], [2, 2]),
     ),
     Snapshot(
-        "added_up with required",
+        "added_up with squares",
         frequency.added_up(
             exp.select("*").from_(
                 "(VALUES (0, 2, 1), (0, 3, 3), (1, 1, 0)) AS v(number, class_size, required)"
             ),
             2,
             None,
+            ["class_size", "required"],
+            squares=True,
         ),
         """
-        """
-        + SELECT_SMALL
-        + """
-            CAST(COALESCE(SUM("small"."class_size" * (
-                0
-            )), 0) AS BIGINT),
+        SELECT
+            "small"."number",
+            CAST(COUNT(*) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
+            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
+            0,
             CAST(COALESCE(SUM("small"."required"), 0) AS BIGINT),
             CAST(COALESCE(SUM("small"."required" * "small"."class_size"), 0) AS BIGINT),
-            CAST(COALESCE(SUM("small"."required" * (
-                0
-            )), 0) AS BIGINT)
+            0
         FROM (
             SELECT
                 *
@@ -390,7 +449,9 @@ SNAPSHOTS = [
     Snapshot(
         "histogram",
         frequency.histogram(
-            exp.select(exp.column("class_size", quoted=True)).from_(table("judged"))
+            exp.select(exp.column("size", quoted=True).as_("class_size", quoted=True)).from_(
+                CODES.copy()
+            )
         ),
         """
         SELECT
@@ -398,13 +459,13 @@ SNAPSHOTS = [
             CAST(COUNT(*) AS BIGINT)
         FROM (
             SELECT
-                "class_size"
-            FROM "judged"
+                "size" AS "class_size"
+            FROM "codes"
         ) AS "classes"
         GROUP BY
             "class_size"
         """,
-        [(2, 1), (3, 1), (4, 1)],
+        [(1, 2), (2, 1), (4, 1)],
     ),
 ]
 

@@ -1,7 +1,6 @@
 """Violations: every query as SQL, and what DuckDB answers."""
 
 from snapshots import (  # noqa: F401
-    CODES,
     DETAILS,
     GONE,
     Snapshot,
@@ -14,28 +13,15 @@ from sqlglot import exp
 
 from sqlanon.query import violations
 from sqlanon.query.names import column, table
+from sqlanon.query.violations import Figures
 
 KEYS = ["word_0", "word_1"]
 LARGEST, COUNTED = column("largest"), column("counted")
+SIZES = exp.select(column("word_0"), column("counted").as_("class_size", quoted=True)).from_(
+    table("figures")
+)
 
 SNAPSHOTS = [
-    Snapshot(
-        "class_rows",
-        violations.class_rows(DETAILS, [4, 1], ["value_0"]),
-        """
-        SELECT
-            "word_0" & 4 AS "word_0",
-            "word_1" & 1 AS "word_1",
-            "value_0",
-            CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "size"
-        FROM "details"
-        GROUP BY
-            "word_0" & 4,
-            "word_1" & 1,
-            "value_0"
-        """,
-        [(0, 0, 0, 3), (0, 0, 1, 1), (4, 1, 0, 3), (4, 1, None, 2)],
-    ),
     Snapshot(
         "spread_rows of records",
         violations.spread_rows(DETAILS, KEYS, 0, entity=False),
@@ -162,68 +148,118 @@ SNAPSHOTS = [
         [(1, 0, 0), (5, 1, 4)],
     ),
     Snapshot(
-        "sized",
-        violations.sized(CODES, [7, 1], GONE, 3, row=False),
-        """
-        SELECT
-            3 AS "number",
-            "sizes"."word_0",
-            "sizes"."word_1",
-            "sizes"."class_size",
-            LEAST("violations"."required", "sizes"."class_size") AS "required"
-        FROM (
-            SELECT
-                "word_0" & 7 AS "word_0",
-                "word_1" & 1 AS "word_1",
-                SUM("size") AS "class_size"
-            FROM "codes"
-            GROUP BY
-                "word_0" & 7,
-                "word_1" & 1
-        ) AS "sizes"
-        JOIN "gone" AS "violations"
-            ON "sizes"."word_0" = "violations"."word_0" AND "sizes"."word_1" = "violations"."word_1"
-        """,
-        [(3, 5, 1, 2, 2)],
-        inner=True,
-    ),
-    Snapshot(
-        "sized with a row",
-        violations.sized(
-            table("priced"),
-            [1],
-            exp.select(
-                exp.Literal.number(1).as_("word_0", quoted=True),
-                exp.Literal.number(9).as_("required", quoted=True),
-            ),
-            0,
-            row=True,
+        "violating",
+        violations.violating(
+            [
+                Figures(
+                    SIZES,
+                    [(column("class_size") < 5, column("class_size"))],
+                ),
+                Figures(
+                    exp.select("*").from_(table("figures")),
+                    [(column("distinct_values") < 2, exp.Literal.number(9))],
+                ),
+            ],
+            ["word_0"],
+            ["word_0"],
         ),
         """
         SELECT
-            0 AS "number",
-            "sizes"."word_0",
-            "sizes"."row",
-            "sizes"."class_size",
-            LEAST("violations"."required", "sizes"."class_size") AS "required"
+            *
         FROM (
             SELECT
-                "word_0" & 1 AS "word_0",
-                MIN("row") AS "row",
-                SUM("size") AS "class_size"
-            FROM "priced"
-            GROUP BY
-                "word_0" & 1
-        ) AS "sizes"
-        JOIN (
-            SELECT
-                1 AS "word_0",
-                9 AS "required"
-        ) AS "violations"
-            ON "sizes"."word_0" = "violations"."word_0"
+                "part_0"."word_0",
+                "part_0"."class_size",
+                LEAST(
+                    GREATEST(
+                        CASE WHEN "part_0"."class_size" < 5 THEN "part_0"."class_size" ELSE -1 END,
+                        CASE WHEN "part_1"."distinct_values" < 2 THEN 9 ELSE -1 END
+                    ),
+                    "part_0"."class_size"
+                ) AS "required"
+            FROM (
+                SELECT
+                    "word_0",
+                    "counted" AS "class_size"
+                FROM "figures"
+            ) AS "part_0"
+            JOIN (
+                SELECT
+                    *
+                FROM "figures"
+            ) AS "part_1"
+                ON "part_0"."word_0" = "part_1"."word_0"
+        ) AS "judged"
+        WHERE
+            "required" >= 0
         """,
-        [(0, 1, 1, 3, 3)],
-        inner=True,
+        [(1, 4, 4), (5, 4, 4)],
+    ),
+    Snapshot(
+        "persons",
+        violations.persons(
+            exp.select(column("word_0"), column("entity")).distinct().from_(DETAILS.copy()),
+            ["word_0"],
+        ),
+        """
+        SELECT
+            "word_0",
+            CAST(COUNT(*) AS BIGINT) AS "persons"
+        FROM (
+            SELECT DISTINCT
+                "word_0",
+                "entity"
+            FROM "details"
+        ) AS "rows"
+        GROUP BY
+            "word_0"
+        """,
+        [(1, 2), (5, 2)],
+    ),
+    Snapshot(
+        "each_once",
+        violations.each_once(
+            exp.select(
+                column("word_0"), column("value_0").as_("value", quoted=True), column("entity")
+            )
+            .distinct()
+            .from_(DETAILS.copy()),
+            ["word_0"],
+        ),
+        """
+        SELECT
+            "word_0",
+            "value",
+            CAST(1 AS BIGINT) AS "size"
+        FROM (
+            SELECT DISTINCT
+                "word_0",
+                "value_0" AS "value",
+                "entity"
+            FROM "details"
+        ) AS "rows"
+        """,
+        [(1, 0, 1), (1, 0, 1), (1, 1, 1), (5, 0, 1), (5, None, 1)],
+    ),
+    Snapshot(
+        "with_rows",
+        violations.with_rows(DETAILS, table("priced"), ["word_0"]),
+        """
+        SELECT
+            "details".*,
+            "priced"."row"
+        FROM "details" AS "details"
+        JOIN "priced" AS "priced"
+            ON "details"."word_0" = "priced"."word_0"
+        """,
+        [
+            (1, 0, 0, 2, "ann", 1, 1),
+            (1, 0, 0, 2, "bob", 2, 1),
+            (1, 0, 1, 0, "ann", 1, 1),
+            (5, 1, 0, 1, "cid", 3, 2),
+            (5, 1, None, 1, None, 1, 2),
+            (5, 1, None, 2, None, 1, 2),
+        ],
     ),
     Snapshot(
         "without",

@@ -1,0 +1,247 @@
+"""Violating: asks the database which classes of nodes fail a model, by class and value.
+
+A query groups the details of a frequency set by class and value, then by class, and counts what
+fails for all its nodes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlanon.batch import LARGE, Batch
+from sqlanon.details import SensitiveCodes
+from sqlanon.engine.base import Engine
+from sqlanon.privacy import TCloseness
+from sqlanon.query import sensitive, violations
+from sqlanon.query.encode import SIZE, VALUE, union_all
+from sqlanon.query.figures import Needed
+from sqlanon.query.frequency import (
+    CLASS_SIZE,
+    NUMBER,
+    REQUIRED,
+    ROW,
+    Masks,
+    Selected,
+    added_up,
+    class_rows,
+    classes_side_by_side,
+    with_nodes,
+)
+from sqlanon.query.names import column, create_temporary, nested
+from sqlanon.query.spread import Shape
+from sqlanon.query.violations import ENTITY, PERSONS, Figures, value_of
+from sqlanon.violations import NOTHING, Found, Scope, Settled
+
+Rows = list[tuple[int, ...]]
+
+
+@dataclass(slots=True)
+class Violations:
+    """Counts the violations of all models of a policy.
+
+    Args:
+        engine: Where the details live.
+        scope: What the violations depend on.
+        squares: Whether the loss needs squared class sizes.
+    """
+
+    engine: Engine
+    scope: Scope
+    squares: bool
+    _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
+
+    def count(self, batch: Batch) -> list[Found]:
+        """The violations of several nodes, in the order given, by the whole table's reference."""
+        found = {number: Found(*row) for number, *row in self._counts(batch)}
+        return [found.get(number, NOTHING) for number in range(len(batch.nodes))]
+
+    def settle(self, batch: Batch) -> Settled:
+        """What a node suppresses in the end, counted from the node's own set."""
+        classes = self._classes(batch, batch.masks)
+        gone = self._stored("suppressed", self._failing(classes, self._asked(), self.scope.k))
+        found, rounds = self._found(batch, gone), 1
+        while self.scope.moving and 0 < found.records <= self.scope.allowance:
+            grown = self._stored("suppressed", union_all([_all(gone), self._newly(classes, gone)]))
+            again = self._found(batch, grown)
+            if again.classes == found.classes:
+                break
+            gone, found, rounds = grown, again, rounds + 1
+        return Settled(found, rounds, gone)
+
+    def is_published(self, settled: Settled, batch: Batch) -> bool:
+        """Whether the suppressed records may be published as one class without their cells."""
+        if not settled.found.records:
+            return True
+        classes = self._classes(batch, [(0,) * self.scope.words])
+        inside = violations.within(classes.details, settled.suppressed, self.scope.keys)
+        together = replace(classes, details=self._stored("together", inside))
+        return not self.engine.rows(self._failing(together, self._asked(), self.scope.k))
+
+    def _counts(self, batch: Batch) -> Rows:
+        """What violating classes add up to, from a query written once for a set that is small."""
+        source, name = batch.source, batch.source.table.name
+        if source.detailed > LARGE:
+            query = self._counted(self._classes(batch, batch.masks), batch)
+            return self.engine.rows(query, () if source.prices is None else batch.parameters)
+        if name not in self._prepared:
+            self._prepared[name] = self.engine.prepare(self._counted(self._classes(batch), batch))
+        return self._prepared[name](batch.parameters)
+
+    def _classes(self, batch: Batch, masks: Sequence[Masks] | None = None) -> _Classes:
+        """Classes counted from a batch's set: of nodes by their bits, or by parameters."""
+        source = batch.source
+        assert source.details is not None
+        row = (ROW,) if source.has_row else ()
+        return _Classes(source.details, self.scope.words, row, masks)
+
+    def _counted(self, classes: _Classes, batch: Batch) -> exp.Select:
+        failing = self._failing(classes, self._asked(), self.scope.k)
+        words, prices = self.scope.words, batch.source.prices
+        query = self._added_up(failing, batch)
+        return query if classes.masks and prices is None else with_nodes(query, words, prices)
+
+    def _found(self, batch: Batch, gone: exp.Table) -> Found:
+        words, prices = self.scope.words, batch.source.prices
+        query = with_nodes(self._added_up(_all(gone), batch), words, prices)
+        rows = self.engine.rows(query, batch.parameters)
+        return Found(*rows[0][1:]) if rows else NOTHING
+
+    def _added_up(self, classes: exp.Select, batch: Batch) -> exp.Select:
+        counts = (CLASS_SIZE, REQUIRED)
+        return added_up(
+            classes, self.scope.words, batch.source.prices, counts, squares=self.squares
+        )
+
+    def _failing(self, classes: _Classes, asked: Sequence[_Asked], k: int = 0) -> exp.Select:
+        """The classes that fail what is asked or have fewer than k records, or persons."""
+        entity = self.scope.details.entity
+        parts = [
+            classes.figures(each, row=() if entity or place else classes.row)
+            for place, each in enumerate(asked)
+        ]
+        if entity:
+            few = exp.LT(this=column(PERSONS), expression=exp.Literal.number(k))
+            gone = exp.Literal.number(self.scope.records)
+            parts = [classes.sizes(), Figures(classes.persons(), [(few, gone)]), *parts]
+        elif k:
+            small = exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
+            conditions = [(small, column(CLASS_SIZE)), *parts[0].conditions]
+            parts[0] = replace(parts[0], conditions=conditions)
+        return violations.violating(parts, classes.keys, [*classes.keys, *classes.row])
+
+    def _asked(self) -> list[_Asked]:
+        """All models by the reference of the whole table."""
+        return [
+            _Asked(
+                attribute,
+                self.scope.needed(attribute),
+                [
+                    (sensitive.violates(m), self.scope.required(attribute, m))
+                    for m in attribute.models
+                ],
+            )
+            for attribute in self.scope.details.attributes
+            if attribute.models
+        ]
+
+    def _newly(self, classes: _Classes, gone: exp.Table) -> exp.Select:
+        """Classes that fail t-closeness by the distribution of what is not suppressed."""
+        left = self._stored("left", violations.without(classes.details, gone, self.scope.keys))
+        asked = []
+        for attribute in self.scope.details.attributes:
+            close = [model for model in attribute.models if isinstance(model, TCloseness)]
+            if close:
+                renewed = self.scope.details.renewed(self.engine, attribute, left)
+                needed = Needed.of(close, nulls=attribute.needed.nulls)
+                conditions = [(sensitive.violates(m), exp.Literal.number(0)) for m in close]
+                asked.append(_Asked(renewed, needed, conditions))
+        return self._failing(replace(classes, details=left), asked)
+
+    def _stored(self, name: str, query: exp.Query) -> exp.Table:
+        table = self.engine.temporary(name)
+        self.engine.run(create_temporary(table, query))
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of one sensitive attribute.
+
+    Args:
+        attribute: The attribute, with the distribution that it refers to.
+        needed: The figures that the conditions look at.
+        conditions: As of `Figures`.
+    """
+
+    attribute: SensitiveCodes
+    needed: Needed
+    conditions: Sequence[tuple[exp.Expr, exp.Expr]]
+
+    @property
+    def figures(self) -> frozenset[str]:
+        """The figures that are looked at, and CLASS_SIZE."""
+        parts = (part for condition in self.conditions for part in condition)
+        names = (item.name for part in parts for item in part.find_all(exp.Column))
+        return frozenset((CLASS_SIZE, *names))
+
+
+@dataclass(frozen=True, slots=True)
+class _Classes:
+    """The classes of nodes, grouped from details.
+
+    Args:
+        details: The details.
+        words: Number of words of the code.
+        row: ROW, where the details have it.
+        masks: Per node its bits; None for the nodes of the query's parameters.
+    """
+
+    details: exp.Table
+    words: int
+    row: tuple[str, ...]
+    masks: Sequence[Masks] | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        """What tells the classes of several nodes apart."""
+        return [NUMBER, *violations.words(self.words)]
+
+    def sizes(self) -> Figures:
+        """CLASS_SIZE of every class."""
+        return Figures(self._rows(CLASS_SIZE, self.row), [])
+
+    def persons(self) -> exp.Select:
+        """PERSONS of every class."""
+        return violations.persons(self._rows(SIZE, (), {ENTITY: ENTITY}), self.keys)
+
+    def figures(self, asked: _Asked, *, row: Sequence[str]) -> Figures:
+        """The figures of one sensitive attribute."""
+        attribute, by = asked.attribute, {VALUE: value_of(asked.attribute.number)}
+        if attribute.persons:
+            persons = self._rows(SIZE, (), {**by, ENTITY: ENTITY})
+            values: exp.Query = violations.each_once(persons, self.keys)
+        else:
+            values = self._rows(SIZE, row, by)
+        figures = sensitive.class_figures(
+            nested(values, "spread_rows"),
+            self.keys,
+            asked.needed,
+            attribute.reference,
+            Shape(not attribute.persons, next(iter(row), None), asked.figures, exact=False),
+        )
+        return Figures(figures, asked.conditions)
+
+    def _rows(
+        self, size: str, row: Sequence[str], by: Mapping[str, str] | None = None
+    ) -> exp.Query:
+        selected = Selected({size: SIZE}, [*violations.words(self.words), *row], by or {})
+        if self.masks is None:
+            return class_rows(self.details, self.words, selected)
+        return classes_side_by_side(self.details, self.masks, selected)
+
+
+def _all(table: exp.Table) -> exp.Select:
+    return exp.Select(expressions=[exp.Star()]).from_(table.copy(), copy=False)
