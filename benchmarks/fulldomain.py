@@ -1,7 +1,11 @@
 """Full-domain search on public data: optimum, node checks, and time against one GROUP BY.
 
     python benchmarks/fulldomain.py adult
+    python benchmarks/fulldomain.py models
     python benchmarks/fulldomain.py ihis
+
+`models` has occupation of Adult sensitive, k = 5, and compares each search with that for k alone of
+the same limit and turn.
 
 Reads the folder named by SQLANON_DATA, or ../shared/data. Ratios are taken within one run.
 """
@@ -30,6 +34,12 @@ SETS = {
         "year,quarter,region,pernum,age,marstat,sex,racea,educ",
         [(5, 0), (5, 0.05)],
     ),
+}
+
+MODELS = {
+    "k alone": ["--others", "drop"],
+    "entropy l = 3": ["--sensitive", "occupation", "--l", "entropy:3"],
+    "t = 0.2": ["--sensitive", "occupation", "--t", "0.2"],
 }
 
 
@@ -65,11 +75,10 @@ def group_by_seconds(path, columns):
     return sorted(times[1:])[2]
 
 
-def run(name, path, k, limit):
+def run(name, path, columns, *options):
     """One plan as a process of its own: its document, and seconds from command to exit."""
-    _, columns, _ = SETS[name]
     command = [sys.executable, "-c", "from sqlanon.cli import app; app()", "plan", str(path)]
-    command += ["--qi", columns, "--k", str(k), "--suppression-limit", str(limit), "--json"]
+    command += ["--qi", columns, *map(str, options), "--json"]
     folder = DATA / ("adult_hierarchies" if name == "adult" else "ihis_like_hierarchies")
     for column in columns.split(","):
         command += ["--hierarchy", f"{column}={folder / column}.csv"]
@@ -78,27 +87,59 @@ def run(name, path, k, limit):
     return json.loads(result.stdout), time.perf_counter() - started
 
 
+def told(runs):
+    """The optimum of some runs of one policy, and their medians of search and whole process."""
+    document = runs[0][0]
+    search = statistics.median(d["seconds"]["search"] for d, _ in runs)
+    whole = statistics.median(seconds for _, seconds in runs)
+    levels = ",".join(map(str, document["levels"].values()))
+    assert document["search"]["proven"]
+    return (
+        f"levels {levels} lm {document['loss']['lm']:.6f}; "
+        f"{document['search']['checked']} of {document['search']['nodes']} nodes checked; "
+        f"search {search:.3f} s, whole {whole:.2f} s"
+    ), search
+
+
+def policies(name, path, count):
+    """A line per policy of k and limit."""
+    _, columns, asked = SETS[name]
+    base = group_by_seconds(path, columns)
+    print(f"one GROUP BY of the encoded table: {base * 1000:.1f} ms")
+    for k, limit in asked:
+        options = ["--k", k, "--suppression-limit", limit]
+        line, search = told([run(name, path, columns, *options) for _ in range(count)])
+        print(f"k={k} limit={limit}: {line} = {search / base:.0f} GROUP BYs")
+
+
+def models(path, count):
+    """A line per model and limit; the models take turns."""
+    columns = ",".join(c for c in SETS["adult"][1].split(",") if c != "occupation")
+    for limit in (0, 0.05):
+        runs = {model: [] for model in MODELS}
+        for _ in range(count):
+            for model, options in MODELS.items():
+                asked = ["--k", 5, "--suppression-limit", limit, *options]
+                runs[model].append(run("adult", path, columns, *asked))
+        for model, own in runs.items():
+            pairs = zip(own, runs["k alone"], strict=True)
+            ratios = [a["seconds"]["search"] / b["seconds"]["search"] for (a, _), (b, _) in pairs]
+            line, _ = told(own)
+            print(f"{model}, limit {limit}: {line}; {statistics.median(ratios):.2f} times k alone")
+
+
 def main():
     """Prints a line per policy: medians of the runs asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=SETS)
+    parser.add_argument("name", choices=[*SETS, "models"])
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path = prepare(arguments.name, Path(folder))
-        base = group_by_seconds(path, SETS[arguments.name][1])
-        print(f"one GROUP BY of the encoded table: {base * 1000:.1f} ms")
-        for k, limit in SETS[arguments.name][2]:
-            runs = [run(arguments.name, path, k, limit) for _ in range(arguments.runs)]
-            document = runs[0][0]
-            search = statistics.median(d["seconds"]["search"] for d, _ in runs)
-            whole = statistics.median(seconds for _, seconds in runs)
-            levels = ",".join(map(str, document["levels"].values()))
-            print(
-                f"k={k} limit={limit}: levels {levels} lm {document['loss']['lm']:.6f}; "
-                f"{document['search']['checked']} of {document['search']['nodes']} nodes checked; "
-                f"search {search:.3f} s = {search / base:.0f} GROUP BYs; whole {whole:.2f} s"
-            )
+        if arguments.name == "models":
+            models(prepare("adult", Path(folder)), arguments.runs)
+        else:
+            path = prepare(arguments.name, Path(folder))
+            policies(arguments.name, path, arguments.runs)
 
 
 if __name__ == "__main__":

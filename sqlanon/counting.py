@@ -48,7 +48,8 @@ class Counter:
         k: Smallest class size allowed [records].
         objective: The loss, whose two parts each check works out.
         pricing: Costs of cells, where suppression matters to the loss.
-        squares: Whether the loss needs squared class sizes.
+        sizes: Whether the loss looks at the number of all classes, or their sizes.
+        squares: Whether it needs squared class sizes.
         lowest: The lowest node that will be asked for.
         entropies: Per column and level the entropy of the generalized column [bits]; they
             foretell how many rows a roll-up will have.
@@ -61,6 +62,7 @@ class Counter:
     k: int
     objective: Objective
     pricing: Pricing | None
+    sizes: bool
     squares: bool
     lowest: Node
     entropies: Sequence[Sequence[float]]
@@ -84,13 +86,22 @@ class Counter:
             return []
         self._roll_up(nodes)
         self.counted += len(nodes)
-        if self.violations is not None and self.pricing is not None:
+        if self._asks_once:
             return self._examined(nodes)
         counts: dict[Node, ClassCounts] = {}
         for batch in self._batches(nodes):
             counts |= self._gaining(batch, self._counts(batch))
         checks = [self._check(node, counts[node]) for node in nodes]
         return checks if self.violations is None else self._narrowed(checks, counts)
+
+    @property
+    def _asks_once(self) -> bool:
+        """Whether k is asked with the other models, which saves a query where sets are small.
+
+        It does not tell how many classes there are, which some losses look at.
+        """
+        small = self.sets[0].scanned <= LARGE
+        return self.violations is not None and not self.sizes and small
 
     def _batches(self, nodes: Sequence[Node]) -> list[Batch]:
         """The nodes by the set that they are counted from: few sets, since a query has its price.
@@ -273,7 +284,7 @@ class Counter:
         small, records, cost = row
         others = (sum(self.encoded.counts[0]) - records) // (TYPICAL * self.k)
         counts = ClassCounts(small + others, small, records, small_cost=cost)
-        return self._with_uniform(node, counts)
+        return counts if self.pricing is None else self._with_uniform(node, counts)
 
     def _with_prices(self, source: FrequencySet) -> FrequencySet:
         """The same set, holding what cells cost where that is worth its room."""

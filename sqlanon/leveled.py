@@ -104,6 +104,7 @@ def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) 
         policy.k,
         objective,
         pricing,
+        costs is None,
         squares,
         subject.low,
         entropies,

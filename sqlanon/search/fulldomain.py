@@ -43,7 +43,7 @@ Ask = Callable[[Sequence[Node]], list[Check]]
 Settle = Callable[[Check], Check]
 
 BATCH = 16  # nodes per query: more share its overhead, fewer learn from each other
-WIDE_BATCH = 24  # the same where a check proves little about other nodes
+WIDE_BATCH = 20  # the same where a check proves little about other nodes
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
 UNKNOWN = np.iinfo(np.int64).max
 
