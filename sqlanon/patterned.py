@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.instances import Counted
 from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.masks import MaskColumn
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
 from sqlanon.privacy import TCloseness
 from sqlanon.recoding import Node
-from sqlanon.search.patterns import LEFT, Placed, Rows, greedy, pattern_order
+from sqlanon.search.patterns import LEFT, Instances, Placed, Rows, greedy, pattern_order
 from sqlanon.tallied import Assigned
 from sqlanon.wording import counted
 
@@ -112,7 +113,8 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     nodes = asked_nodes(subject, options)
     read = coded(engine, subject, policy, options.loss)
     table = patterned(subject, policy, read, nodes)
-    parts = found_parts(table, policy, options)
+    instances = Counted(engine, read.units, table.masks, table.k)
+    parts = found_parts(table, policy, options, instances)
     finished = finish(table, parts, policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
@@ -175,9 +177,9 @@ def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Nod
     )
 
 
-def found_parts(table: Patterned, policy: Policy, options: Options) -> Parts:
+def found_parts(table: Patterned, policy: Policy, options: Options, instances: Instances) -> Parts:
     """A pattern for every record, by the method that is asked for."""
-    placed = greedy(table.rows, table.masks, table.k)
+    placed = greedy(table.rows, table.masks, table.k, instances)
     if options.method == "pattern-exact":
         from sqlanon.exact import optimal  # an integer program, which the heuristic needs not
 

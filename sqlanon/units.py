@@ -39,13 +39,15 @@ class Units:
         leaves: `leaves[unit, column]`: the leaf of the quasi-identifier's hierarchy.
         values: `values[unit, attribute]`: the rank of the sensitive value, -1 where it is none.
         attributes: The sensitive attributes that models look at.
+        coded: A temporary table of their codes; UNIT and COUNT are its other columns.
     """
 
     by: tuple[str, ...]
     sizes: Numbers
     leaves: Numbers
     values: Numbers
-    attributes: tuple[SensitiveCodes, ...] = ()
+    attributes: tuple[SensitiveCodes, ...]
+    coded: exp.Table
 
     def leaf_counts(self, trees: Sequence[Tree]) -> tuple[tuple[int, ...], ...]:
         """Records per leaf of every column [records]."""
@@ -78,7 +80,10 @@ def units_of(
     unit, size = local.free(local.UNIT, by), local.free(SIZE, by)
     own = {local.UNIT: Carried(unit), COUNT: Carried(size)}
     query = encode.encoded(table, maps, set(subject.nullable), words, own | carried)
-    rows = engine.fetch(query.order_by(exp.Ordered(this=column(local.UNIT))))
+    coded = engine.temporary("coded")
+    engine.run(create_temporary(coded, query))
+    every = exp.Select(expressions=[exp.Star()]).from_(coded.copy(), copy=False)
+    rows = engine.fetch(every.order_by(exp.Ordered(this=column(local.UNIT)), copy=False))
     if rows.column(word(0)).null_count:
         raise HierarchyError(uncovered_faults(engine, subject, maps))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
@@ -89,6 +94,7 @@ def units_of(
         _leaves(subject, layout, codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         attributes,
+        coded,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import duckdb
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
@@ -221,3 +223,34 @@ def test_exact_never_publishes_worse_than_greedy(patterns, limit):
         for m in ("pattern-greedy", "pattern-exact")
     )
     assert exact.lower_bound == exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(*[st.integers(0, 2)] * 4, st.sampled_from(["flu", "gout"])),
+        min_size=4,
+        max_size=40,
+    ),
+    st.integers(1, 4),
+    st.booleans(),
+)
+def test_the_database_counts_instances_as_memory_does(records, k, diverse):
+    models = [KAnonymity(k), *([LDiversity(2)] if diverse else [])]
+    policy = Policy(["a", "b", "c", "d"], ["ill"], models=models, suppression_limit=1.0)
+    found = []
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people (a INT, b INT, c INT, d INT, ill TEXT)")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", records)
+        for few in (0, 8_000):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("sqlanon.search.patterns.FEW", few)
+                try:
+                    plan = sqlanon.plan(
+                        connection, "people", policy, method="pattern-greedy", patterns="all"
+                    )
+                except UnsatisfiableError:
+                    found.append(None)
+                    continue
+            found.append({**plan.to_dict(), "seconds": None})
+    assert found[0] == found[1]

@@ -3,6 +3,8 @@
 Bredereck, Nichterlein, Niedermeier 2013, table 1; `benchmarks/patterns.py` counts all its rows.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from test_published import read
@@ -10,6 +12,7 @@ from test_published import read
 from sqlanon import KAnonymity, Policy
 from sqlanon.binding import bind
 from sqlanon.engine.duckdb import DuckDB
+from sqlanon.instances import Counted
 from sqlanon.localized import coded
 from sqlanon.options import Options
 from sqlanon.patterned import asked_nodes, patterned
@@ -30,7 +33,8 @@ def adult():
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy)
         coded_table = coded(engine, subject, policy, options.loss)
-        yield patterned(subject, policy, coded_table, asked_nodes(subject, options))
+        table = patterned(subject, policy, coded_table, asked_nodes(subject, options))
+        yield table, partial(Counted, engine, coded_table.units, table.masks)
     connection.close()
 
 
@@ -44,10 +48,11 @@ def adult():
     ],
 )
 def test_greedy_finds_the_published_classes(adult, k, types, average, maximum):
-    placed = greedy(adult.rows, adult.masks, k)
+    table, counted = adult
+    placed = greedy(table.rows, table.masks, k, counted(k))
     there = placed.pattern != LEFT
-    sizes = np.bincount(placed.group[there], weights=adult.rows.sizes[there]).tolist()
-    left = int(adult.rows.sizes[~there].sum())
+    sizes = np.bincount(placed.group[there], weights=table.rows.sizes[there]).tolist()
+    left = int(table.rows.sizes[~there].sum())
     assert left < k
     sizes += [left] if left else []  # fully suppressed, they count as one type more
     found = (len(sizes), round(sum(sizes) / len(sizes), 3), max(sizes))

@@ -9,8 +9,9 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,16 @@ LEFT = -1
 """In place of a pattern: none has an instance for these records."""
 BATCH = 2**17
 """Records times patterns that are looked at in one go."""
+FEW = 8_000
+"""Rows among which instances are counted here, in less time than a query is planned."""
+ROOM = 600_000
+"""Rows times patterns that the database looks at in one query."""
+FEWER = 0.75
+"""Share of the rows that the database was told of, below which it is told anew."""
+SLOWLY, FAST = 0.9, 0.75
+"""Shares of rows that a batch leaves: the next one is larger above, and smaller below."""
+HALF = 0.5
+"""Share of a batch without instances above which coarser patterns are looked at first."""
 MIXERS = (1, 0x9E3779B97F4A7C15 - 2**64, 0xC2B2AE3D27D4EB4F - 2**64, 0x165667B19E3779F9)
 """Odd factors for the words of a code."""
 
@@ -88,7 +99,27 @@ def instance_keys(codes: Numbers, mask: Numbers) -> Numbers:
     return united([own & bits for own, bits in zip(codes, mask, strict=True)])
 
 
-def greedy(rows: Rows, masks: Numbers, k: int) -> Placed:
+class Instances(Protocol):
+    """Counts the instances of patterns where the rows live."""
+
+    def among(self, rows: Numbers) -> None:
+        """Counts among these rows from now on.
+
+        Args:
+            rows: Their numbers, ascending.
+        """
+        ...
+
+    def frequent(self, patterns: Numbers) -> Flags:
+        """Which of the patterns have an instance of k records.
+
+        Args:
+            patterns: Their numbers.
+        """
+        ...
+
+
+def greedy(rows: Rows, masks: Numbers, k: int, instances: Instances | None = None) -> Placed:
     """Gives every record to the first pattern that has an instance of k records left for it.
 
     The records of an instance are given to it together and are not looked at again. Fewer
@@ -99,58 +130,151 @@ def greedy(rows: Rows, masks: Numbers, k: int) -> Placed:
         rows: The table.
         masks: `masks[pattern, word]`: the bits that each pattern keeps, cheapest pattern first.
         k: The smallest class allowed [records].
+        instances: Counts instances as long as many rows are left; None to count them here.
 
     Source: Bredereck, Nichterlein and Niedermeier 2013, Algorithm 1.
     """
-    pattern, group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
-    left, classes = np.arange(len(rows.sizes)), 0
-    # k records tell that an instance has enough, so no row needs to be counted further.
-    counted, codes = np.minimum(rows.sizes, k), np.ascontiguousarray(rows.codes.T)
-    start = 0
-    while start < len(masks) and counted.sum() >= k:
-        end = start + max(1, BATCH // int(counted.sum()))
-        for number in _promising(np.repeat(codes, counted, axis=1), masks, range(start, end), k):
-            keys = instance_keys(codes, masks[number])
-            enough = _frequent(np.repeat(keys, counted), k)
-            if not len(enough):
+    return _Search(rows, masks, k, instances).placed()
+
+
+class _Search:
+    """The rows that are left, and the patterns that may still have an instance among them.
+
+    Rows only become fewer, so a pattern without an instance of k records never has one again, nor
+    has any that keeps more. Patterns are looked at in batches before their turn; those that have an
+    instance then may have lost it by their turn.
+    """
+
+    def __init__(self, rows: Rows, masks: Numbers, k: int, instances: Instances | None) -> None:
+        self._rows, self._masks, self._k, self._instances = rows, masks, k, instances
+        self._pattern, self._group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
+        self._left, self._classes = np.arange(len(rows.sizes)), 0
+        # k records tell that an instance has enough, so no row needs to be counted further.
+        self._counted = np.minimum(rows.sizes, k)
+        self._codes = np.ascontiguousarray(rows.codes.T)
+        self._undecided = np.ones(len(masks), bool)
+        self._turn = 0
+        # Of those that are asked of the database: batches get larger as rows get fewer slowly.
+        self._told, self._pace, self._vain = 0, 4, 0.0
+        self._hoped, self._tried = np.zeros(len(masks), bool), np.zeros(len(masks), bool)
+
+    def placed(self) -> Placed:
+        """A pattern for every row, as far as there is one."""
+        while self._turn < len(self._masks) and self._counted.sum() >= self._k:
+            before = len(self._left)
+            if self._instances is None or before <= FEW:
+                self._take_all(*self._counted_here())
                 continue
-            place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
-            taken = enough[place] == keys
-            if rows.demands is not None:
-                own = rows.satisfying(left[taken], place[taken], len(enough))
-                taken &= own[place]
-            taken_rows = left[taken]
-            pattern[taken_rows] = number
-            _, numbers = np.unique(place[taken], return_inverse=True)
-            group[taken_rows] = classes + numbers
-            classes += int(numbers.max(initial=-1)) + 1
-            left, counted, codes = left[~taken], counted[~taken], codes[:, ~taken]
-        start = end
-    return Placed(pattern, group)
+            self._take_all(*self._asked(self._instances))
+            if len(self._left) > SLOWLY * before:
+                self._pace *= 2
+            elif len(self._left) < FAST * before:
+                self._pace = max(self._pace // 2, 1)
+        return Placed(self._pattern, self._group)
+
+    def _counted_here(self) -> tuple[Numbers, Flags]:
+        """The patterns whose turn is next, and which of them have an instance."""
+        most = max(1, BATCH // int(self._counted.sum()))
+        numbers = self._turn + np.flatnonzero(self._undecided[self._turn :])[:most]
+        codes = np.repeat(self._codes, self._counted, axis=1)
+        found = _promising(codes, self._masks[numbers], self._k)
+        self._undecided[numbers[~found]] = False
+        return numbers, found
+
+    def _asked(self, instances: Instances) -> tuple[Numbers, Flags]:
+        """Patterns whose turn is next or that decide over them, and which have an instance."""
+        if not self._told or len(self._left) < FEWER * self._told:
+            instances.among(self._left)
+            self._told = len(self._left)
+        numbers = self._next(max(1, min(self._pace, ROOM // len(self._left))))
+        found = instances.frequent(numbers)
+        for number in numbers[~found]:
+            self._undecided &= ~self._finer(number)
+        self._vain = float((~found).mean())
+        return numbers, found
+
+    def _next(self, count: int) -> Numbers:
+        """The patterns to ask for: where most had no instance, coarser ones that rule them out."""
+        picked: list[int] = []
+        open_ = self._undecided.copy()
+        while len(picked) < count:
+            turn = int(open_.argmax())
+            if not open_[turn]:
+                break
+            number = self._coarser(turn) if self._vain > HALF else turn
+            picked.append(number)
+            open_ &= ~self._finer(number)
+            open_[turn] = False
+        return np.array(sorted(picked), np.int64)
+
+    def _coarser(self, turn: int) -> int:
+        """The first later pattern that keeps less than one, once for each; else that itself."""
+        if self._hoped[turn]:
+            return turn
+        self._hoped[turn] = True
+        coarser = ((self._masks[turn + 1 :] & ~self._masks[turn]) == 0).all(axis=1)
+        coarser &= (self._undecided & ~self._tried)[turn + 1 :]
+        if not coarser.any():
+            return turn
+        number = turn + 1 + int(coarser.argmax())
+        self._tried[number] = True
+        return number
+
+    def _finer(self, number: int) -> Flags:
+        """The patterns that keep what one keeps, itself included."""
+        own = self._masks[number]
+        finer: Flags = ((self._masks & own) == own).all(axis=1)
+        return finer
+
+    def _take_all(self, numbers: Numbers, found: Flags) -> None:
+        """Takes the patterns of a batch whose turn comes, as far as all before are decided."""
+        ready = set(numbers[found].tolist())
+        while self._turn < len(self._masks):
+            self._turn += int(self._undecided[self._turn :].argmax())
+            if not self._undecided[self._turn]:
+                self._turn = len(self._masks)
+            elif self._turn in ready:
+                self._take(self._turn)
+                self._undecided[self._turn] = False
+            else:
+                return
+
+    def _take(self, number: int) -> None:
+        """Gives the rows that are left to the instances of a pattern that has k of them."""
+        rows, keys = self._rows, instance_keys(self._codes, self._masks[number])
+        enough = _frequent(np.repeat(keys, self._counted), self._k)
+        if not len(enough):
+            return
+        place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
+        taken = enough[place] == keys
+        if rows.demands is not None:
+            own = rows.satisfying(self._left[taken], place[taken], len(enough))
+            taken &= own[place]
+        taken_rows = self._left[taken]
+        self._pattern[taken_rows] = number
+        _, numbers = np.unique(place[taken], return_inverse=True)
+        self._group[taken_rows] = self._classes + numbers
+        self._classes += int(numbers.max(initial=-1)) + 1
+        self._left, self._counted = self._left[~taken], self._counted[~taken]
+        self._codes = self._codes[:, ~taken]
 
 
-def _promising(codes: Numbers, masks: Numbers, numbers: range, k: int) -> Iterable[int]:
-    """Patterns that may have an instance of k records; the others have none, nor will they.
-
-    Records only become fewer, so one look at many patterns serves while they are tried.
+def _promising(codes: Numbers, masks: Numbers, k: int) -> Flags:
+    """Which patterns may have an instance of k records; the others have none.
 
     Args:
         codes: `codes[word, record]`.
         masks: The bits that each pattern keeps.
-        numbers: The patterns to look at, from the first on.
         k: The smallest class allowed [records].
     """
-    if len(numbers) == 1:
-        return numbers
-    looked = masks[numbers.start : numbers.stop]
     # Words are mixed into one number: codes that are equal stay so, others rarely become equal.
     keys = sum(
-        (own & looked[:, word, np.newaxis]) * MIXERS[word % len(MIXERS)]
+        (own & masks[:, word, np.newaxis]) * MIXERS[word % len(MIXERS)]
         for word, own in enumerate(codes)
     )
     keys.sort(axis=1)
-    some = (keys[:, k - 1 :] == keys[:, : keys.shape[1] - k + 1]).any(axis=1)
-    return (numbers.start + np.flatnonzero(some)).tolist()
+    some: Flags = (keys[:, k - 1 :] == keys[:, : keys.shape[1] - k + 1]).any(axis=1)
+    return some
 
 
 def _frequent(keys: Numbers, k: int) -> Numbers:

@@ -1,0 +1,68 @@
+"""Instances: asks the database which patterns still have an instance of k records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.query import instances
+from sqlanon.query.local import UNIT
+from sqlanon.query.names import create_temporary, drop_table
+from sqlanon.units import COUNT, Units
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+MANY = 8  # patterns; for fewer, dividing them among groupings takes longer than one grouping
+PARTS = 4  # groupings that run side by side
+
+
+@dataclass(slots=True)
+class Counted:
+    """Counts instances among units that the database holds.
+
+    Args:
+        engine: Where they are.
+        units: The units.
+        masks: `masks[pattern, word]`: the bits that each pattern keeps.
+        k: The smallest class allowed [records].
+    """
+
+    engine: Engine
+    units: Units
+    masks: Numbers
+    k: int
+    _rows: exp.Table | None = None
+    _ask: dict[int, Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
+        default_factory=dict
+    )
+
+    def among(self, rows: Numbers) -> None:
+        """Counts among these units from now on."""
+        bits = np.full(len(self.units.sizes), ord("0"), np.uint8)
+        bits[rows] = ord("1")
+        words = self.masks.shape[1]
+        if self._rows is None:
+            self._rows = self.engine.temporary("rows")
+        else:
+            self.engine.run(drop_table(self._rows))
+        query = instances.among(self.units.coded, words, UNIT, COUNT, self.k)
+        self.engine.run(create_temporary(self._rows, query), [bits.tobytes().decode()])
+
+    def frequent(self, patterns: Numbers) -> Flags:
+        """Which of the patterns have an instance of k records."""
+        assert self._rows is not None
+        parts = PARTS if len(patterns) >= MANY else 1
+        if parts not in self._ask:
+            query = instances.frequent(self._rows, self.masks.shape[1], self.k, parts)
+            self._ask[parts] = self.engine.prepare(query)
+        masks = self.masks[patterns].T.tolist()
+        found = np.zeros(len(patterns), bool)
+        found[[number for (number,) in self._ask[parts]([list(range(len(patterns))), *masks])]] = (
+            True
+        )
+        return found
