@@ -1,4 +1,4 @@
-"""Patterns on public data: the published table, how far from the optimum, and counting by SQL.
+"""Patterns on public data: the published table, how far from the optimum, and counting.
 
     python benchmarks/patterns.py table
     python benchmarks/patterns.py exact --time-limit 60
@@ -21,14 +21,17 @@ import time
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.binding import bind
-from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb import DuckDB
-from sqlanon.masks import MaskColumn, Masks
-from sqlanon.query.frequency import class_counts
+from sqlanon.instances import Counted
+from sqlanon.localized import coded
+from sqlanon.options import Options
+from sqlanon.patterned import asked_nodes, patterned
+from sqlanon.search.patterns import _promising
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 ADULT = DATA / "adult.csv.gz"
@@ -148,25 +151,35 @@ def models(arguments):
 
 
 def counting(_):
-    """Instances counted by SQL: the patterns are rows of a query, by their masks."""
+    """Instances counted in the database and in memory, over all rows and over few that are left."""
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE adult AS SELECT * FROM read_csv('{ADULT}')")
     engine, policy = DuckDB(connection), Policy(ALL, models=[KAnonymity(10)])
+    options = Options("pattern-greedy", patterns="all")
     with engine.workspace():
         subject = bind(engine, engine.resolve("adult"), policy)
-        encoded = encode_subject(engine, subject, policy)
-        columns = [MaskColumn(name, 0, 1) for name in ALL]
-        masks = [encoded.layout.node_masks(node) for node in Masks.of("all").nodes(columns)]
-        for batch in (1, 16, 128):
-            parts = masks[:: len(masks) // 1024]
-            started = time.perf_counter()
-            for first in range(0, len(parts), batch):
-                some = parts[first : first + batch]
-                words = [list(word) for word in zip(*some, strict=True)]
-                query = class_counts(encoded.table, encoded.layout.words, 10)
-                engine.rows(query, [list(range(len(some))), *words])
-            taken = time.perf_counter() - started
-            print(f"{batch} patterns a query: {taken / len(parts) * 1000:.2f} ms a pattern")
+        read = coded(engine, subject, policy, options.loss)
+        whole = patterned(subject, policy, read, asked_nodes(subject, options))
+        counted = Counted(engine, read.units, whole.masks, whole.k)
+        numbers = np.arange(0, len(whole.masks), len(whole.masks) // 1024)
+        for share in (1, 4, 16):
+            rows = np.arange(0, len(whole.rows.sizes), share)
+            counted.among(rows)
+            codes = np.repeat(whole.rows.codes[rows].T, whole.rows.sizes[rows], axis=1)
+            for batch in (1, 16, 128):
+                spent = []
+                for ask in (
+                    counted.frequent,
+                    lambda some, codes=codes: _promising(codes, whole.masks[some], whole.k),
+                ):
+                    started = time.perf_counter()
+                    for first in range(0, len(numbers), batch):
+                        ask(numbers[first : first + batch])
+                    spent.append((time.perf_counter() - started) / len(numbers) * 1000)
+                print(
+                    f"{len(rows):,} rows, {batch} patterns at a time: in the database "
+                    f"{spent[0]:.2f} ms a pattern, in memory {spent[1]:.2f} ms"
+                )
 
 
 def main():
