@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import mine as mine
     from sqlanon.api import plan as plan
     from sqlanon.api import risk as risk
+    from sqlanon.bounding import BoundReport as BoundReport
     from sqlanon.engine.rewrite import rewrite as rewrite
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
@@ -46,6 +47,7 @@ _HOMES = {
     "mine": "sqlanon.api",
     "plan": "sqlanon.api",
     "risk": "sqlanon.api",
+    "BoundReport": "sqlanon.bounding",
     "rewrite": "sqlanon.engine.rewrite",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
