@@ -31,6 +31,7 @@ from sqlanon.release import node_counts
 from sqlanon.report import ClassStatistics, Report, key
 from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice, Outcome, best_node
 from sqlanon.search.knowledge import Check
+from sqlanon.spellings import spelling_notes
 
 if TYPE_CHECKING:
     from sqlanon.violating import Violations
@@ -232,6 +233,7 @@ def _expected(
         },
         notes=(
             *subject.warnings(),
+            *spelling_notes(subject),
             *policy_notes(policy),
             *keeping,
             *_unfinished(outcome, options),

@@ -26,6 +26,7 @@ from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
 from sqlanon.report import Report
 from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.spellings import spelling_notes
 from sqlanon.spreads import Told, class_spread
 from sqlanon.tallied import Assigned, Tallied, tallied
 from sqlanon.units import Units, units_of
@@ -133,7 +134,7 @@ def decided(
         statistics=told.statistics,
         models=model_results(policy, told.statistics),
         search=dict(outcome.search),
-        notes=(*policy_notes(policy), *outcome.notes),
+        notes=(*spelling_notes(subject), *policy_notes(policy), *outcome.notes),
         records_per_level=dict(zip(subject.names, levels, strict=True)),
     )
     return Decided(recoding, report, read.at, searched_at, tallied=told)

@@ -1,0 +1,47 @@
+"""Spellings: values that are one for people and several for a database."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+
+from sqlglot import exp
+
+from sqlanon.binding import Subject
+from sqlanon.wording import counted
+
+DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th
+_REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
+
+
+def spelling_notes(subject: Subject) -> list[str]:
+    """Which quasi-identifiers have values that look alike but count as different.
+
+    Texts that differ in case, blanks or Unicode form alone, and numbers that differ after `DIGITS`
+    digits. Each spelling has classes of its own, so more is generalized than
+    need be, and who is told apart by a spelling is told apart by an accident.
+    """
+    notes = []
+    for (name, kind), tree in zip(
+        ((name, subject.columns[name]) for name in subject.names), subject.trees, strict=True
+    ):
+        key = _number if kind.this in _REAL else _text
+        spelt = Counter(key(leaf) for leaf in tree.leaves if leaf is not None)
+        several = sum(1 for spellings in spelt.values() if spellings > 1)
+        if several:
+            notes.append(
+                f"column {name!r} has {counted(several, 'value')} in several spellings (case, "
+                "blanks, Unicode form or last digits), which count as different; make them one "
+                "in the table before it is anonymized"
+            )
+    return notes
+
+
+def _text(value: str) -> str:
+    if value.isascii():
+        return " ".join(value.lower().split())
+    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+
+
+def _number(value: str) -> str:
+    return f"{float(value):.{DIGITS}g}"
