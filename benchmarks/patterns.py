@@ -31,7 +31,7 @@ from sqlanon.instances import Counted
 from sqlanon.localized import coded
 from sqlanon.options import Options
 from sqlanon.patterned import asked_nodes, patterned
-from sqlanon.search.patterns import _promising
+from sqlanon.search.patterns import promising
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 ADULT = DATA / "adult.csv.gz"
@@ -170,7 +170,7 @@ def counting(_):
                 spent = []
                 for ask in (
                     counted.frequent,
-                    lambda some, codes=codes: _promising(codes, whole.masks[some], whole.k),
+                    lambda some, codes=codes: promising(codes, whole.masks[some], whole.k),
                 ):
                     started = time.perf_counter()
                     for first in range(0, len(numbers), batch):

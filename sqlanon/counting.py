@@ -204,7 +204,6 @@ class Counter:
             source = self._nearest(node)
             if source.node != node:
                 source = self._rolled(source, node)
-                self.sets.append(source)
             batch = Batch(source, [node], self.encoded.layout)
             self._settled[node] = batch, self.violations.settle(batch)
         return self._settled[node]
@@ -347,9 +346,11 @@ class Counter:
         details = self.encoded.details
         if details is None:
             return classes
-        values = math.prod(each.values for each in details.attributes)
-        if details.entity or values < 2:
-            return float(details.rows)
+        values = math.prod(max(each.values, 1) for each in details.attributes)
+        if details.entity:
+            return float(details.rows)  # every person has rows of its own
+        if values == 1:
+            return classes
         records = sum(self.encoded.counts[0])
         held = values * -math.expm1(records / max(classes, 1) * math.log1p(-1 / values))
         return min(classes * held, details.rows)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.batch import Batch
+from sqlanon.batch import LARGE, Batch
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.objective import Gains
@@ -52,16 +52,16 @@ class GainCounter:
         """The gains of an encoded table of which so many records may be suppressed."""
         assert encoded.details is not None
         table, counted = encoded.details.table, {}
-        values = {each.number: each.values for each in encoded.details.attributes}
-        for number in values:
+        numbers = {each.number for each in encoded.details.attributes}
+        for number in sorted(numbers):
             rows = measure.coded_values(table, violations.value_of(number))
             rows = measure.without_null(rows)
             counted[number] = engine.rows(measure.value_squares(nested(rows, "rows")))[0]
-        part = Fraction(ONE, len(values))
+        part = Fraction(ONE, len(numbers))
         attributes, highest, relief = [], Fraction(0), Fraction(0)
         for number, (records, squares) in counted.items():
             if records:
-                attributes.append(Valued(number, records, squares, values[number], float(part)))
+                attributes.append(Valued(number, records, squares, float(part)))
                 baseline = Fraction(squares, records**2)
                 highest += part * (1 - baseline)
                 relief += part * baseline * Fraction(min(allowance, records), records)
@@ -74,7 +74,7 @@ class GainCounter:
         """What the classes of several nodes gain, in the order given."""
         if not self.attributes:
             return [Gains(0, 0, 0, 0)] * len(batch.nodes)
-        rows = self._query(batch)(batch.parameters)
+        rows = self._rows(batch)
         found = {number: self._gains(*sums) for number, *sums in rows}
         return [found[number] for number in range(len(batch.nodes))]
 
@@ -98,15 +98,20 @@ class GainCounter:
         most = min(positive, max(every, 0) + self.relief + UNSURE)
         return Gains(every, most, positive_large, large if self.only_k else None)
 
-    def _query(self, batch: Batch) -> Callable[[Sequence[object]], list[tuple[int, ...]]]:
-        """The query that counts nodes from a set, written once for each set."""
+    def _rows(self, batch: Batch) -> list[tuple[int, ...]]:
+        """What the nodes gain, by a query that is written once for each set that is not large."""
         source, words = batch.source, self.encoded.layout.words
+        assert source.details is not None
+        if source.scanned > LARGE:
+            masks = batch.masks
+            return self.engine.rows(
+                gains.of_nodes(source.details, words, self.attributes, self.k, masks)
+            )
         if source.table.name not in self._prepared:
-            assert source.details is not None
             query = gains.of_nodes(source.details, words, self.attributes, self.k)
             query = with_nodes(query, words, source.prices)
             self._prepared[source.table.name] = self.engine.prepare(query)
-        return self._prepared[source.table.name]
+        return self._prepared[source.table.name](batch.parameters)
 
     def _stored(self, query: exp.Select) -> exp.Table:
         table = self.engine.temporary("gains")

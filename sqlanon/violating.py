@@ -94,7 +94,7 @@ class Violations:
         """Classes counted from a batch's set: of nodes by their bits, or by parameters."""
         source = batch.source
         assert source.details is not None
-        row = (ROW,) if source.has_row else ()
+        row = ROW if source.has_row else None
         return _Classes(source.details, self.scope.words, row, masks)
 
     def _counted(self, classes: _Classes, batch: Batch) -> exp.Select:
@@ -119,7 +119,7 @@ class Violations:
         """The classes that fail what is asked or have fewer than k records, or persons."""
         entity = self.scope.details.entity
         parts = [
-            classes.figures(each, row=() if entity or place else classes.row)
+            classes.figures(each, None if entity or place else classes.row)
             for place, each in enumerate(asked)
         ]
         if entity:
@@ -130,7 +130,7 @@ class Violations:
             small = exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
             conditions = [(small, column(CLASS_SIZE)), *parts[0].conditions]
             parts[0] = replace(parts[0], conditions=conditions)
-        return violations.violating(parts, classes.keys, [*classes.keys, *classes.row])
+        return violations.violating(parts, classes.keys, classes.names)
 
     def _asked(self) -> list[_Asked]:
         """All models by the reference of the whole table."""
@@ -195,13 +195,13 @@ class _Classes:
     Args:
         details: The details.
         words: Number of words of the code.
-        row: ROW, where the details have it.
+        row: ROW, where the details have it; else None.
         masks: Per node its bits; None for the nodes of the query's parameters.
     """
 
     details: exp.Table
     words: int
-    row: tuple[str, ...]
+    row: str | None
     masks: Sequence[Masks] | None = None
 
     @property
@@ -209,19 +209,24 @@ class _Classes:
         """What tells the classes of several nodes apart."""
         return [NUMBER, *violations.words(self.words)]
 
+    @property
+    def names(self) -> list[str]:
+        """These and ROW, where there is one."""
+        return self.keys if self.row is None else [*self.keys, self.row]
+
     def sizes(self) -> Figures:
         """CLASS_SIZE of every class."""
         return Figures(self._rows(CLASS_SIZE, self.row), [])
 
     def persons(self) -> exp.Select:
         """PERSONS of every class."""
-        return violations.persons(self._rows(SIZE, (), {ENTITY: ENTITY}), self.keys)
+        return violations.persons(self._rows(SIZE, None, {ENTITY: ENTITY}), self.keys)
 
-    def figures(self, asked: _Asked, *, row: Sequence[str]) -> Figures:
-        """The figures of one sensitive attribute."""
+    def figures(self, asked: _Asked, row: str | None) -> Figures:
+        """The figures of one sensitive attribute, with ROW where it is given."""
         attribute, by = asked.attribute, {VALUE: value_of(asked.attribute.number)}
         if attribute.persons:
-            persons = self._rows(SIZE, (), {**by, ENTITY: ENTITY})
+            persons = self._rows(SIZE, None, {**by, ENTITY: ENTITY})
             values: exp.Query = violations.each_once(persons, self.keys)
         else:
             values = self._rows(SIZE, row, by)
@@ -230,14 +235,13 @@ class _Classes:
             self.keys,
             asked.needed,
             attribute.reference,
-            Shape(not attribute.persons, next(iter(row), None), asked.figures, exact=False),
+            Shape(not attribute.persons, row, asked.figures),
         )
         return Figures(figures, asked.conditions)
 
-    def _rows(
-        self, size: str, row: Sequence[str], by: Mapping[str, str] | None = None
-    ) -> exp.Query:
-        selected = Selected({size: SIZE}, [*violations.words(self.words), *row], by or {})
+    def _rows(self, size: str, row: str | None, by: Mapping[str, str] | None = None) -> exp.Query:
+        carried = violations.words(self.words) + ([] if row is None else [row])
+        selected = Selected({size: SIZE}, carried, by or {})
         if self.masks is None:
             return class_rows(self.details, self.words, selected)
         return classes_side_by_side(self.details, self.masks, selected)

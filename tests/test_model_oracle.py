@@ -4,13 +4,26 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from unittest.mock import patch
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from lattice_oracle import Case, brute_force, cases
 
 import sqlanon
-from sqlanon import LDiversity, TCloseness, UnsatisfiableError, batch, counting, loss, violating
+from sqlanon import (
+    KAnonymity,
+    LDiversity,
+    Policy,
+    TCloseness,
+    UnsatisfiableError,
+    batch,
+    codes,
+    counting,
+    gains,
+    loss,
+    violating,
+)
 from sqlanon.search import fulldomain
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -67,8 +80,9 @@ WAYS = {
     ],
     "costs joined": [(counting, "PRICED", -1)],
     "costs held": [(counting, "PRICED", MUCH)],
-    "a query per node": [(batch, "MOST", 1)],
-    "side by side": [(module, "LARGE", LITTLE) for module in (batch, counting, violating)],
+    "a query per node": [(batch, "MOST", 1), (batch, "SIDE_BY_SIDE", 1)],
+    "several words": [(codes, "WORD_BITS", 3)],
+    "side by side": [(module, "LARGE", LITTLE) for module in (batch, counting, gains, violating)],
 }  # fmt: skip
 
 
@@ -155,3 +169,15 @@ def test_what_more_records_can_break_holds_for_persons_and_for_records(model, le
     found = plan_of(case)
     assert brute_force(case).node == levels
     assert (None if isinstance(found, str) else tuple(found["levels"].values())) == levels
+
+
+def test_entropy_is_right_to_the_last_digits_however_many_values_there_are():
+    """Two classes of 60,000 values, each of three records: as diverse as can be."""
+    values = 60_000
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT c AS a, v AS ill "
+            f"FROM range(2) AS classes(c), range({values}) AS ills(v), range(3)"
+        )
+        policy = Policy(["a"], ["ill"], models=[KAnonymity(2), LDiversity(values, "entropy")])
+        assert sqlanon.plan(connection, "people", policy).report.levels == {"a": 0}

@@ -8,7 +8,9 @@ import math
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from contextlib import ExitStack
 from fractions import Fraction
+from unittest.mock import patch
 
 import duckdb
 import pytest
@@ -16,7 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
+from sqlanon import (
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    QuasiIdentifier,
+    TCloseness,
+    batch,
+    codes,
+    counting,
+    gains,
+)
 from sqlanon.errors import PolicyError
 from sqlanon.policy import Sensitive
 from sqlanon.search.ratio import INFINITE, ONE, Ratio
@@ -131,13 +144,22 @@ def policy_of(case):
     )
 
 
+WAYS = {
+    "as it comes": [],
+    "side by side": [(module, "LARGE", 0) for module in (batch, counting, gains)],
+    "several words": [(codes, "WORD_BITS", 3)],
+}
+
+
 @settings(max_examples=40, deadline=None)
-@given(case=cases())
-def test_the_search_finds_the_node_that_brute_force_finds(case):
+@given(cases(), st.sampled_from(sorted(WAYS)))
+def test_the_search_finds_the_node_that_brute_force_finds(case, way):
     nodes = list(itertools.product(range(3), range(3)))
     truth = {node: evaluated(case, node) for node in nodes}
     allowed = [node for node in nodes if truth[node][2]]
-    with connected(case["records"]) as connection:
+    with connected(case["records"]) as connection, ExitStack() as stack:
+        for module, name, value in WAYS[way]:
+            stack.enter_context(patch.object(module, name, value))
         if not allowed:
             with pytest.raises(sqlanon.UnsatisfiableError):
                 sqlanon.plan(connection, "people", policy_of(case), loss="utility")

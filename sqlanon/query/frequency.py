@@ -133,18 +133,21 @@ def roll_up(
     return query.from_(source.copy(), copy=False)
 
 
-def class_rows(source: exp.Table, words: int, selected: Selected) -> exp.Select:
+def class_rows(
+    source: exp.Table, words: int, selected: Selected, nodes: exp.Expr | None = None
+) -> exp.Select:
     """The classes of the nodes of the query: NUMBER of the node, and what is selected.
 
     Args:
         source: The frequency set to count from.
         words: Number of words of the code.
         selected: What of the classes.
+        nodes: Some of the nodes, as a relation called NODES; None for all.
     """
     number = column(NUMBER, NODES)
     keys: list[exp.Expr] = [_node_word(w) for w in range(words)]
     query = _grouped_rows(source, number, keys, selected)
-    query.join(table(NODES), join_type="cross", copy=False)
+    query.join(nodes or table(NODES), join_type="cross", copy=False)
     query.set("group", exp.Group(expressions=[number.copy(), *keys, *selected.own]))
     return query
 

@@ -30,16 +30,23 @@ from sqlanon.query.arithmetic import (
     times,
     wide,
 )
-from sqlanon.query.encode import SIZE, union_all, word
-from sqlanon.query.frequency import CLASS_SIZE, NODES, NUMBER, mask
-from sqlanon.query.names import added, alias, bigint, column, named, nested, table, total, when
+from sqlanon.query.encode import SIZE, union_all
+from sqlanon.query.frequency import (
+    CLASS_SIZE,
+    NUMBER,
+    Masks,
+    Selected,
+    class_rows,
+    classes_side_by_side,
+)
+from sqlanon.query.names import alias, bigint, column, nested, total, when
 
 EVERY = "every"
 POSITIVE = "positive"
 LARGE = "large"
 POSITIVE_LARGE = "positive_large"
-_HELD = "held"
-_RANK = "rank"
+_HELD, _RANK = "held", "rank"
+_COUNTED, _SQUARES, _ABOVE = "counted", "squares", "above"
 _FITS = 1 << 62
 
 
@@ -51,14 +58,12 @@ class Valued:
         number: Its number.
         records: Records of the table that count, N; at least one.
         squares: Sum of the squared value counts of the table, S.
-        values: Number of its ranks.
         parts: Parts that a purity of 1 has, for this attribute.
     """
 
     number: int
     records: int
     squares: int
-    values: int
     parts: float
 
     def exact(self, count: exp.Expr) -> exp.Expr:
@@ -66,38 +71,39 @@ class Valued:
         return count if self.records**4 < _FITS else wide(count)
 
 
-def of_nodes(details: exp.Table, words: int, attributes: Sequence[Valued], k: int) -> exp.Select:
-    """The gains of the nodes of the query.
+def of_nodes(
+    details: exp.Table,
+    words: int,
+    attributes: Sequence[Valued],
+    k: int,
+    masks: Sequence[Masks] | None = None,
+) -> exp.Select:
+    """The gains of nodes.
 
     Args:
         details: The details of a frequency set.
         words: Number of words of the code.
         attributes: The sensitive attributes, at least one.
         k: Smallest class size allowed [records].
+        masks: As `nodes` of `frequency.classes_side_by_side`; None for the nodes of the query.
     """
-    keys = [word(w) for w in range(words)]
+    keys = violations.words(words)
     parts = []
     for each in attributes:
-        value = violations.value_of(each.number)
-        figures: list[exp.Expr] = [column(NUMBER, NODES)]
-        for w, key in enumerate(keys):
-            bits = exp.BitwiseAnd(this=column(key, "source"), expression=column(mask(w), NODES))
-            figures.append(alias(bits, key))
-        figures += [column(value, "source"), column(SIZE, "source")]
-        rows = exp.Select(expressions=figures).from_(named(details, "source"), copy=False)
-        rows.join(table(NODES), join_type="cross", copy=False)
-        classes = _classes(nested(rows, "rows"), [NUMBER, *keys], each)
-        parts.append(_summed(classes, [each], k, [NUMBER]))
+        by = {_RANK: violations.value_of(each.number)}
+        selected = Selected({_HELD: SIZE}, keys, by)
+        values: exp.Query = (
+            class_rows(details, words, selected)
+            if masks is None
+            else classes_side_by_side(details, masks, selected)
+        )
+        parts.append(_summed(_classes(values, [NUMBER, *keys], each), each, k, [NUMBER]))
     names = (EVERY, POSITIVE, LARGE, POSITIVE_LARGE)
     sums = [alias(total(column(name)), name) for name in names]
     query = exp.Select(
         expressions=[column(NUMBER), *sums], group=exp.Group(expressions=[column(NUMBER)])
     )
-    everything = exp.Subquery(
-        this=union_all(parts),
-        alias=exp.TableAlias(this=exp.Identifier(this="parts", quoted=True)),
-    )
-    return query.from_(everything, copy=False)
+    return query.from_(nested(union_all(parts), "parts"), copy=False)
 
 
 def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
@@ -108,41 +114,41 @@ def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
         words: Number of words of the code.
         attribute: The attribute.
     """
-    return _summed(_classes(rows, violations.words(words), attribute), [attribute], 0, [])
-
-
-def _classes(rows: violations.Rows, keys: Sequence[str], attribute: Valued) -> exp.Select:
-    """Per class the keys, its size, its records that count and its squares."""
-    value = violations.value_of(attribute.number)
+    keys, value = violations.words(words), violations.value_of(attribute.number)
     held = alias(bigint(exp.Sum(this=column(SIZE))), _HELD)
-    group = exp.Group(expressions=[*map(column, keys), column(value)])
-    rank = alias(column(value), _RANK)
-    values = exp.Select(expressions=[*map(column, keys), rank, held], group=group)
-    values.from_(rows.copy(), copy=False)
+    values = exp.Select(
+        expressions=[*map(column, keys), alias(column(value), _RANK), held],
+        group=exp.Group(expressions=[*map(column, keys), column(value)]),
+    ).from_(rows.copy(), copy=False)
+    return _summed(_classes(values, keys, attribute), attribute, 0, [])
+
+
+def _classes(values: exp.Query, keys: Sequence[str], attribute: Valued) -> exp.Select:
+    """Per class the keys, its size, its records that count and its squares.
+
+    Args:
+        values: Rows of the keys, RANK and HELD, one per class and value.
+        keys: What tells classes apart.
+        attribute: The attribute.
+    """
     counts = exp.Not(this=is_null(column(_RANK)))
     square = times(attribute.exact(column(_HELD)), column(_HELD))
     figures = [
         *map(column, keys),
         alias(bigint(exp.Sum(this=column(_HELD))), CLASS_SIZE),
-        alias(total(when(counts, column(_HELD))), _counted(attribute)),
-        alias(or_zero(exp.Sum(this=when(counts.copy(), square))), _squares(attribute)),
+        alias(total(when(counts, column(_HELD))), _COUNTED),
+        alias(or_zero(exp.Sum(this=when(counts.copy(), square))), _SQUARES),
     ]
     query = exp.Select(expressions=figures, group=exp.Group(expressions=[*map(column, keys)]))
     return query.from_(nested(values, "held"), copy=False)
 
 
-def _summed(
-    classes: exp.Select, attributes: Sequence[Valued], k: int, by: Sequence[str]
-) -> exp.Select:
+def _summed(classes: exp.Select, each: Valued, k: int, by: Sequence[str]) -> exp.Select:
     """The gains of classes, added up by some columns."""
-    figures: list[exp.Expr] = [*map(column, by), column(CLASS_SIZE)]
-    for each in attributes:
-        figures.append(column(_counted(each)))
-        figures.append(alias(_excess(each), _above(each)))
+    figures = [*map(column, by), column(CLASS_SIZE), column(_COUNTED), alias(_excess(each), _ABOVE)]
     inner = exp.Select(expressions=figures).from_(nested(classes, "classes"), copy=False)
-    every = alias(added([_rounded(each) for each in attributes]), EVERY)
-    positive = alias(added([_rounded_up(each) for each in attributes]), POSITIVE)
-    rows = exp.Select(expressions=[*map(column, by), column(CLASS_SIZE), every, positive])
+    gained = [alias(_rounded(each), EVERY), alias(_rounded_up(each), POSITIVE)]
+    rows = exp.Select(expressions=[*map(column, by), column(CLASS_SIZE), *gained])
     rows.from_(nested(inner, "excess"), copy=False)
     large = exp.GTE(this=column(CLASS_SIZE), expression=number(k))
     sums = [
@@ -159,14 +165,14 @@ def _summed(
 
 def _excess(each: Valued) -> exp.Expr:
     """Q N^2 - n^2 S."""
-    own = times(each.exact(column(_squares(each))), number(each.records**2))
-    counted = column(_counted(each))
+    own = times(each.exact(column(_SQUARES)), number(each.records**2))
+    counted = column(_COUNTED)
     return minus(own, times(each.exact(counted), counted.copy(), number(each.squares)))
 
 
 def _parts(each: Valued) -> exp.Expr:
     """What a class adds; NULL where none of its records count."""
-    share = divided(double(column(_above(each))), not_zero(double(column(_counted(each)))))
+    share = divided(double(column(_ABOVE)), not_zero(double(column(_COUNTED))))
     return times(share, real(each.parts / each.records**3))
 
 
@@ -176,16 +182,4 @@ def _rounded(each: Valued) -> exp.Expr:
 
 def _rounded_up(each: Valued) -> exp.Expr:
     up = plus(bigint(exp.Ceil(this=_parts(each))), number(1))
-    return when(exp.GT(this=column(_above(each)), expression=number(0)), up, number(0))
-
-
-def _counted(each: Valued) -> str:
-    return f"counted_{each.number}"
-
-
-def _squares(each: Valued) -> str:
-    return f"squares_{each.number}"
-
-
-def _above(each: Valued) -> str:
-    return f"above_{each.number}"
+    return when(exp.GT(this=column(_ABOVE), expression=number(0)), up, number(0))

@@ -38,19 +38,26 @@ def frequent(rows: exp.Table, words: int, k: int, parts: int) -> exp.Select:
         k: The smallest class allowed [records].
         parts: Groupings among which the patterns are divided; they run side by side.
     """
-    found = []
-    for part in range(parts):
-        instances = class_rows(rows, words, Selected({}))
-        instances.having(exp.GTE(
-            this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k)
-        ), copy=False)  # fmt: skip
-        if parts > 1:
-            own = exp.EQ(
-                this=exp.Mod(this=column(NUMBER), expression=exp.Literal.number(parts)),
-                expression=exp.Literal.number(part),
-            )
-            mine = exp.Select(expressions=[exp.Star()]).from_(table(NODES)).where(own)
-            instances.args["joins"][0].set("this", nested(mine, NODES))
-        found.append(instances)
+    enough = exp.GTE(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
+    found = [
+        class_rows(rows, words, Selected({}), nodes).having(enough.copy(), copy=False)
+        for nodes in _divided(parts)
+    ]
     query = exp.Select(expressions=[column(NUMBER)]).distinct(copy=False)
     return with_nodes(query.from_(nested(union_all(found), "found"), copy=False), words)
+
+
+def _divided(parts: int) -> list[exp.Expr]:
+    """The nodes of the query in so many relations."""
+    if parts == 1:
+        return [table(NODES)]
+    remainder = exp.Mod(this=column(NUMBER), expression=exp.Literal.number(parts))
+    return [
+        nested(
+            exp.Select(expressions=[exp.Star()])
+            .from_(table(NODES), copy=False)
+            .where(exp.EQ(this=remainder.copy(), expression=exp.Literal.number(part)), copy=False),
+            NODES,
+        )
+        for part in range(parts)
+    ]

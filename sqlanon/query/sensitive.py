@@ -16,6 +16,7 @@ from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.query.arithmetic import (
     divided,
     double,
+    in_parts,
     is_null,
     minus,
     not_zero,
@@ -125,7 +126,7 @@ def class_figures(
         alias(_largest(), LARGEST),
     ]
     if needed.entropy:
-        figures.append(alias(_entropy(scope), ENTROPY))
+        figures.append(alias(_entropy(), ENTROPY))
     figures += [alias(_tail(l), tail(l)) for l in needed.tails]  # noqa: E741
     figures += [alias(or_zero(_DISTANCES[d](scope)), distance(d)) for d in needed.distances]
     if needed.left is not None:
@@ -170,11 +171,16 @@ def _largest() -> exp.Expr:
     return or_zero(exp.Max(this=column(HELD)))
 
 
-def _entropy(scope: Scope) -> exp.Expr:
+def _entropy() -> exp.Expr:
     """H = ln n - (sum c ln c) / n, exactly 0 for one value."""
-    sums = scope.shape.sum_of(times(column(HELD), exp.Ln(this=column(HELD))))
+    sums = _real_sum(times(column(HELD), exp.Ln(this=column(HELD))))
     several = exp.GT(this=exp.Count(this=column(HELD)), expression=number(1))
     return when(several, minus(exp.Ln(this=_n()), divided(sums, _n())), number(0))
+
+
+def _real_sum(terms: exp.Expr) -> exp.Expr:
+    """A sum that is the same in any order of the rows, and right to the last digits."""
+    return of_parts(exp.Sum(this=in_parts(terms)))
 
 
 def _tail(l: int) -> exp.Expr:  # noqa: E741
@@ -239,7 +245,7 @@ def _ordered(scope: Scope) -> exp.Expr:
 def _kl(scope: Scope) -> exp.Expr:
     """(sum c ln(c / C)) / n + ln(N / n)."""
     ratio = divided(double(column(HELD)), double(column(RECORDS)))
-    terms = scope.shape.sum_of(times(column(HELD), exp.Ln(this=ratio)))
+    terms = _real_sum(times(column(HELD), exp.Ln(this=ratio)))
     share = divided(double(scope.records), not_zero(_n()))
     return plus(divided(terms, not_zero(_n())), exp.Ln(this=share))
 

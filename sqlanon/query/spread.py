@@ -15,11 +15,9 @@ from sqlanon.query.arithmetic import (
     descending,
     divided,
     double,
-    in_parts,
     is_null,
     minus,
     number,
-    of_parts,
     or_zero,
     over,
     plus,
@@ -61,18 +59,11 @@ class Shape:
         grouped: Whether it has one row per class and value.
         row: A column of which each class keeps any value; None where there is none.
         wanted: The figures that are asked for; None for all.
-        exact: Whether sums of logarithms must not depend on the order of the rows; else they
-            may by a rounding, which is far below `sensitive.TOLERANCE`.
     """
 
     grouped: bool = False
     row: str | None = None
     wanted: frozenset[str] | None = None
-    exact: bool = True
-
-    def sum_of(self, terms: exp.Expr) -> exp.Expr:
-        """The sum of some real numbers."""
-        return of_parts(exp.Sum(this=in_parts(terms))) if self.exact else exp.Sum(this=terms)
 
 
 @dataclass(frozen=True, slots=True)

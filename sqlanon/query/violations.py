@@ -3,7 +3,9 @@
 The rows are those of a table of details: the keys that tell classes apart (words of the code, or
 published values), a value per sensitive attribute, a person where records have one, and their
 number. A relation of *violations* has a row per class: its keys and REQUIRED, records that no node
-below can publish.
+below can publish. A search asks for those of several nodes at once, from figures beside each other
+(`violating`); a published statement has a query per model (`small`, `few_persons`, `failing`) and
+merges the answers.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ LEFT = -1
 BATCH = 2**17
 """Records times patterns that are looked at in one go."""
 FEW = 8_000
-"""Rows among which instances are counted here, in less time than a query is planned."""
+"""Rows among which instances are counted in memory, in less time than a query is planned."""
 ROOM = 600_000
 """Rows times patterns that the database looks at in one query."""
 FEWER = 0.75
@@ -177,7 +177,7 @@ class _Search:
         most = max(1, BATCH // int(self._counted.sum()))
         numbers = self._turn + np.flatnonzero(self._undecided[self._turn :])[:most]
         codes = np.repeat(self._codes, self._counted, axis=1)
-        found = _promising(codes, self._masks[numbers], self._k)
+        found = promising(codes, self._masks[numbers], self._k)
         self._undecided[numbers[~found]] = False
         return numbers, found
 
@@ -259,7 +259,7 @@ class _Search:
         self._codes = self._codes[:, ~taken]
 
 
-def _promising(codes: Numbers, masks: Numbers, k: int) -> Flags:
+def promising(codes: Numbers, masks: Numbers, k: int) -> Flags:
     """Which patterns may have an instance of k records; the others have none.
 
     Args:
