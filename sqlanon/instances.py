@@ -61,8 +61,7 @@ class Counted:
             query = instances.frequent(self._rows, self.masks.shape[1], self.k, parts)
             self._ask[parts] = self.engine.prepare(query)
         masks = self.masks[patterns].T.tolist()
+        rows = self._ask[parts]([list(range(len(patterns))), *masks])
         found = np.zeros(len(patterns), bool)
-        found[[number for (number,) in self._ask[parts]([list(range(len(patterns))), *masks])]] = (
-            True
-        )
+        found[[number for (number,) in rows]] = True
         return found

@@ -87,10 +87,11 @@ def counter_of(connection, case, bits=WORD_BITS):
         encoded,
         case["k"],
         objective,
-        pricing_of(engine, encoded, subject, costs),
-        case["loss"] == "discernibility",
-        subject.low,
-        encoded.entropies(subject.trees),
+        pricing=pricing_of(engine, encoded, subject, costs),
+        sizes=costs is None,
+        squares=case["loss"] == "discernibility",
+        lowest=subject.low,
+        entropies=encoded.entropies(subject.trees),
     )
 
 
