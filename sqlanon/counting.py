@@ -16,8 +16,7 @@ from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.objective import ClassCounts, Objective, Suppressed
 from sqlanon.pricing import Pricing
-from sqlanon.query import frequency, violations
-from sqlanon.query.encode import word
+from sqlanon.query import frequency
 from sqlanon.query.names import create_temporary, rows_of
 from sqlanon.recoding import Node
 from sqlanon.search.knowledge import Check, Forecast
@@ -127,10 +126,6 @@ class Counter:
 
     def _split(self, source: FrequencySet, nodes: Sequence[Node]) -> list[Batch]:
         return Batch(source, nodes, self.encoded.layout).split()
-
-    def batch(self, node: Node) -> Batch:
-        """One node by the set that it is counted from."""
-        return self._batches([node])[0]
 
     def _counts(self, batch: Batch) -> dict[Node, ClassCounts]:
         rows = self._rows(batch)
@@ -296,8 +291,8 @@ class Counter:
         assert prices.held is not None
         details = source.details
         if details is not None:
-            keys = [word(w) for w in range(self.encoded.layout.words)]
-            details, _ = self._stored("details", violations.with_rows(details, prices.held, keys))
+            query = frequency.with_rows(details, prices.held, self.encoded.layout.words)
+            details, _ = self._stored("details", query)
         return replace(source, table=prices.held, prices=prices, details=details)
 
     def _nearest(self, node: Node) -> FrequencySet:

@@ -16,6 +16,7 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy
 from sqlanon.query import encode
+from sqlanon.query.frequency import roll_up
 from sqlanon.query.names import create_temporary
 from sqlanon.release import node_counts
 from sqlanon.wording import counted
@@ -125,7 +126,8 @@ def _detailed(
     engine.run(create_temporary(detailed, query))
     rows, _ = engine.rows(encode.extent(detailed))[0]
     details = Details(detailed, tuple(attributes), ENTITY in carried, rows)
-    engine.run(create_temporary(table, encode.combinations(detailed, words)))
+    every_bit = (-1,) * words
+    engine.run(create_temporary(table, roll_up(detailed, every_bit)))
     return table, details
 
 

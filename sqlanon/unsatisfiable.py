@@ -134,7 +134,8 @@ def _suppressed(problem: Problem, node: Node) -> int:
     counter = problem.counter
     if counter.violations is None:
         return counter.ask([node])[0].suppressed
-    return counter.violations.settle(counter.batch(node)).found.records
+    _, settled = counter.settlement(node)
+    return settled.found.records
 
 
 def _satisfies_as_one(problem: Problem) -> bool:

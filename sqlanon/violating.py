@@ -60,6 +60,7 @@ class Violations:
 
     def settle(self, batch: Batch) -> Settled:
         """What a node suppresses in the end, counted from the node's own set."""
+        assert [batch.source.node] == list(batch.nodes)
         classes = self._classes(batch, batch.masks)
         gone = self._stored("suppressed", self._failing(classes, self._asked(), self.scope.k))
         found, rounds = self._found(batch, gone), 1

@@ -136,3 +136,21 @@ def test_nothing_is_promised_where_nothing_helps(connection):
     message = message_of(connection, FREE, LDiversity(4, "entropy"), suppression_limit=0.5)
     assert ways_in(message) == []
     assert message.endswith("ask for less, or give hierarchies with other levels")
+
+
+def test_what_suppression_brings_about_is_counted():
+    """Of 8 a, 3 b, 2 c and d at level 1 {b, d} is too far; without it {a, a, b, b} is, too."""
+    places = {"v0": "aa", "v1": "aac", "v2": "aabb", "v4": "b", "v5": "d", "v6": "ac", "v7": "a"}
+    records = [(place, value) for place, values in places.items() for value in values]
+    tree = Hierarchy.from_rows([(f"v{n}", f"g{n // 2}", "*") for n in range(8)])
+    policy = Policy(
+        {"city": QuasiIdentifier(tree, max_level=1)},
+        ["ill"],
+        models=[KAnonymity(2), TCloseness(0.3)],
+        suppression_limit=0.2,
+    )
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people (city TEXT, ill TEXT)")
+        connection.executemany("INSERT INTO people VALUES (?, ?)", records)
+        with pytest.raises(UnsatisfiableError, match="6 of 14 records are in classes that do not"):
+            sqlanon.plan(connection, "people", policy)

@@ -200,13 +200,6 @@ def encoded(
     return query.group_by(*(code.copy() for code in [*codes, *details.values()]))
 
 
-def combinations(details: exp.Table, words: int) -> exp.Select:
-    """The codes and sizes of what details carry more columns of."""
-    keys = [column(word(w)) for w in range(words)]
-    query = exp.select(*keys, alias(total(column(SIZE)), SIZE)).from_(details.copy())
-    return query.group_by(*(key.copy() for key in keys))
-
-
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
     """A leaf map with the codes of a node of the lattice.
 

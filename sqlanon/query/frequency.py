@@ -383,6 +383,24 @@ def priced(
     return query
 
 
+def with_rows(details: exp.Table, held: exp.Table, words: int) -> exp.Select:
+    """Details with the ROW of their combination in a priced set.
+
+    Args:
+        details: Rows of the words, and more.
+        held: The set.
+        words: Number of words of the code.
+    """
+    every = exp.Column(this=exp.Star(), table=exp.Identifier(this="details", quoted=True))
+    query = exp.Select(expressions=[every, column(ROW, "priced")])
+    query.from_(named(details, "details"), copy=False)
+    same = [
+        exp.EQ(this=column(word(w), "details"), expression=column(word(w), "priced"))
+        for w in range(words)
+    ]
+    return query.join(named(held, "priced"), on=exp.and_(*same, copy=False), copy=False)
+
+
 def _is_small(k: int) -> exp.Expr:
     return exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.query.encode import SIZE, VALUE, same_value, union_all, word
-from sqlanon.query.frequency import CLASS_SIZE, REQUIRED, ROW
+from sqlanon.query.frequency import CLASS_SIZE, REQUIRED
 from sqlanon.query.names import (
     alias,
     bigint,
@@ -177,15 +177,6 @@ def each_once(rows: exp.Query, keys: Keys) -> exp.Select:
     one = alias(bigint(exp.Literal.number(1)), SIZE)
     figures = [*_columns(keys), column(VALUE), one]
     return exp.Select(expressions=figures).from_(nested(rows, "rows"), copy=False)
-
-
-def with_rows(details: exp.Table, priced: exp.Table, keys: Keys) -> exp.Select:
-    """Details with the ROW of their combination in a priced set."""
-    every = exp.Column(this=exp.Star(), table=exp.Identifier(this=_DETAILS, quoted=True))
-    query = exp.Select(expressions=[every, column(ROW, "priced")])
-    query.from_(named(details, _DETAILS), copy=False)
-    same = same_class(_DETAILS, "priced", keys)
-    return query.join(named(priced, "priced"), on=same, copy=False)
 
 
 def same_class(one: str, other: str, keys: Keys, *, nullable: bool = False) -> exp.Expr:

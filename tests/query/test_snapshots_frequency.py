@@ -447,6 +447,26 @@ SNAPSHOTS = [
         [(1, 0, 1, 1, 10), (2, 0, 4, 4, 20), (5, 1, 2, 2, 10), (6, 1, 1, 3, 20)],
     ),
     Snapshot(
+        "with_rows",
+        frequency.with_rows(table("details"), table("priced"), 1),
+        """
+        SELECT
+            "details".*,
+            "priced"."row"
+        FROM "details" AS "details"
+        JOIN "priced" AS "priced"
+            ON "details"."word_0" = "priced"."word_0"
+        """,
+        [
+            (1, 0, 0, 2, "ann", 1, 1),
+            (1, 0, 0, 2, "bob", 2, 1),
+            (1, 0, 1, 0, "ann", 1, 1),
+            (5, 1, 0, 1, "cid", 3, 2),
+            (5, 1, None, 1, None, 1, 2),
+            (5, 1, None, 2, None, 1, 2),
+        ],
+    ),
+    Snapshot(
         "histogram",
         frequency.histogram(
             exp.select(exp.column("size", quoted=True).as_("class_size", quoted=True)).from_(

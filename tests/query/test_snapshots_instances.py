@@ -18,15 +18,30 @@ NODES = """
             UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
             UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
     )
+    SELECT DISTINCT
+        "number"
 """
-GROUPED = """
-    GROUP BY
-        "nodes"."number",
-        "source"."word_0" & "nodes"."mask_0",
-        "source"."word_1" & "nodes"."mask_1"
-    HAVING
-        SUM("source"."size") >= 5
-"""
+
+
+def grouped(nodes):
+    """The patterns of a relation that have an instance of five records."""
+    return f"""
+        SELECT
+            "nodes"."number"
+        FROM "codes" AS "source"
+        CROSS JOIN {nodes}
+        GROUP BY
+            "nodes"."number",
+            "source"."word_0" & "nodes"."mask_0",
+            "source"."word_1" & "nodes"."mask_1"
+        HAVING
+            SUM("source"."size") >= 5
+    """
+
+
+def part(number):
+    return f'(SELECT * FROM "nodes" WHERE "number" % 2 = {number}) AS "nodes"'
+
 
 SNAPSHOTS = [
     Snapshot(
@@ -46,42 +61,14 @@ SNAPSHOTS = [
     Snapshot(
         "frequent",
         instances.frequent(CODES, 2, 5, 1),
-        f"""
-        {NODES}
-        SELECT DISTINCT
-            "number"
-        FROM (
-            SELECT
-                "nodes"."number"
-            FROM "codes" AS "source"
-            CROSS JOIN "nodes"
-            {GROUPED}
-        ) AS "found"
-        """,
+        f"""{NODES} FROM ({grouped('"nodes"')}) AS "found" """,
         [(1,), (2,)],
         parameters=([0, 1, 2], [1, 4, 3], [1, 0, 0]),
     ),
     Snapshot(
         "frequent in two groupings",
         instances.frequent(CODES, 2, 5, 2),
-        f"""
-        {NODES}
-        SELECT DISTINCT
-            "number"
-        FROM (
-            SELECT
-                "nodes"."number"
-            FROM "codes" AS "source"
-            CROSS JOIN (SELECT * FROM "nodes" WHERE "number" % 2 = 0) AS "nodes"
-            {GROUPED}
-            UNION ALL
-            SELECT
-                "nodes"."number"
-            FROM "codes" AS "source"
-            CROSS JOIN (SELECT * FROM "nodes" WHERE "number" % 2 = 1) AS "nodes"
-            {GROUPED}
-        ) AS "found"
-        """,
+        f"""{NODES} FROM ({grouped(part(0))} UNION ALL {grouped(part(1))}) AS "found" """,
         [(1,), (2,)],
         parameters=([0, 1, 2], [1, 4, 3], [1, 0, 0]),
     ),

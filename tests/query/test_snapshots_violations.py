@@ -242,26 +242,6 @@ SNAPSHOTS = [
         [(1, 0, 1), (1, 0, 1), (1, 1, 1), (5, 0, 1), (5, None, 1)],
     ),
     Snapshot(
-        "with_rows",
-        violations.with_rows(DETAILS, table("priced"), ["word_0"]),
-        """
-        SELECT
-            "details".*,
-            "priced"."row"
-        FROM "details" AS "details"
-        JOIN "priced" AS "priced"
-            ON "details"."word_0" = "priced"."word_0"
-        """,
-        [
-            (1, 0, 0, 2, "ann", 1, 1),
-            (1, 0, 0, 2, "bob", 2, 1),
-            (1, 0, 1, 0, "ann", 1, 1),
-            (5, 1, 0, 1, "cid", 3, 2),
-            (5, 1, None, 1, None, 1, 2),
-            (5, 1, None, 2, None, 1, 2),
-        ],
-    ),
-    Snapshot(
         "without",
         violations.without(DETAILS, GONE, KEYS),
         """
