@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.report import SCHEMA_VERSION
+from sqlanon.report_document import SCHEMA_VERSION
 
 from . import output
 from .grouping import grouped, help_without_command
@@ -117,9 +117,10 @@ def show(
     run: RunOptions,
 ) -> None:
     """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
-    from sqlanon.hierarchies import bind_hierarchies, open_database, show_hierarchy
-    from sqlanon.hierarchies import resolved_hierarchy as resolved
     from sqlanon.hierarchy import Hierarchy
+    from sqlanon.inspection import bind_hierarchies, show_hierarchy
+    from sqlanon.stored import open_database
+    from sqlanon.stored import resolved_hierarchy as resolved
 
     hierarchy = Hierarchy.from_spec(spec)
     if column is not None:
@@ -138,7 +139,7 @@ def show(
 
 def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
     """Hold hierarchies against the columns that they belong to; all faults at once."""
-    from sqlanon.hierarchies import bind_hierarchies
+    from sqlanon.inspection import bind_hierarchies
 
     bound = bind_hierarchies(given.source, given.table, bindings, **run.resources)
     reports = [replace(report, examples=()) for report in bound]
@@ -152,8 +153,8 @@ def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
 
 def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     """Write the hierarchy file that a rule gives the values present in a column, to edit."""
-    from sqlanon.hierarchies import make_hierarchy, write_paths
     from sqlanon.hierarchy import Hierarchy
+    from sqlanon.inspection import make_hierarchy, write_paths
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
     if wanted.output.exists() and wanted.output.samefile(given.source):
@@ -189,8 +190,8 @@ def load(
     run: RunOptions,
 ) -> None:
     """Store a hierarchy in a database, to be used as table:NAME."""
-    from sqlanon.hierarchies import load_hierarchy, open_database
     from sqlanon.hierarchy import Hierarchy
+    from sqlanon.stored import load_hierarchy, open_database
 
     hierarchy = Hierarchy.from_spec(spec)
     with open_database(database, read_only=False, **run.resources) as engine:
@@ -207,7 +208,7 @@ def load(
 
 def list_stored(*, database: Database, run: RunOptions) -> None:
     """Print the hierarchies that a database stores."""
-    from sqlanon.hierarchies import list_hierarchies, open_database
+    from sqlanon.stored import list_hierarchies, open_database
 
     with open_database(database, read_only=True, **run.resources) as engine:
         stored = list_hierarchies(engine)
@@ -230,7 +231,7 @@ def list_stored(*, database: Database, run: RunOptions) -> None:
 
 def drop(*, database: Database, name: Name, run: RunOptions) -> None:
     """Remove a stored hierarchy from a database."""
-    from sqlanon.hierarchies import drop_hierarchy, open_database
+    from sqlanon.stored import drop_hierarchy, open_database
 
     with open_database(database, read_only=False, **run.resources) as engine:
         drop_hierarchy(engine, name)

@@ -24,8 +24,9 @@ from .options import (
 from .policies import PolicyMaker, policy_document, search_settings
 
 if TYPE_CHECKING:
+    from sqlanon.check_report import CheckReport
+    from sqlanon.plan_report import Report
     from sqlanon.plans import Plan
-    from sqlanon.report import CheckReport, Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,16 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import mine as mine
     from sqlanon.api import plan as plan
     from sqlanon.api import risk as risk
-    from sqlanon.bounding import BoundReport as BoundReport
+    from sqlanon.bound_report import BoundReport as BoundReport
+    from sqlanon.check_report import CheckReport as CheckReport
     from sqlanon.engine.rewrite import rewrite as rewrite
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
     from sqlanon.hierarchy import Hierarchy as Hierarchy
-    from sqlanon.listing import MiningReport as MiningReport
-    from sqlanon.measuring import MeasureReport as MeasureReport
+    from sqlanon.itemsets_report import MiningReport as MiningReport
+    from sqlanon.measure_report import MeasureReport as MeasureReport
+    from sqlanon.plan_report import Report as Report
     from sqlanon.plans import Plan as Plan
     from sqlanon.policy import Policy as Policy
     from sqlanon.policy import QuasiIdentifier as QuasiIdentifier
@@ -35,8 +37,6 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.privacy import LDiversity as LDiversity
     from sqlanon.privacy import TCloseness as TCloseness
     from sqlanon.reidentification import RiskReport as RiskReport
-    from sqlanon.report import CheckReport as CheckReport
-    from sqlanon.report import Report as Report
 
 _HOMES = {
     "anonymize": "sqlanon.api",
@@ -47,14 +47,14 @@ _HOMES = {
     "mine": "sqlanon.api",
     "plan": "sqlanon.api",
     "risk": "sqlanon.api",
-    "BoundReport": "sqlanon.bounding",
+    "BoundReport": "sqlanon.bound_report",
     "rewrite": "sqlanon.engine.rewrite",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
     "VerificationError": "sqlanon.errors",
     "Hierarchy": "sqlanon.hierarchy",
-    "MeasureReport": "sqlanon.measuring",
-    "MiningReport": "sqlanon.listing",
+    "MeasureReport": "sqlanon.measure_report",
+    "MiningReport": "sqlanon.itemsets_report",
     "Plan": "sqlanon.plans",
     "Policy": "sqlanon.policy",
     "QuasiIdentifier": "sqlanon.policy",
@@ -62,9 +62,9 @@ _HOMES = {
     "KAnonymity": "sqlanon.privacy",
     "LDiversity": "sqlanon.privacy",
     "TCloseness": "sqlanon.privacy",
-    "CheckReport": "sqlanon.report",
+    "CheckReport": "sqlanon.check_report",
     "RiskReport": "sqlanon.reidentification",
-    "Report": "sqlanon.report",
+    "Report": "sqlanon.plan_report",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 

@@ -9,17 +9,19 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from sqlanon.check_report import CheckReport
 from sqlanon.checking import check_table
+from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.source import Limits, OpenedSource, Resources, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
+from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
-from sqlanon.report import RISK_THRESHOLD, CheckReport, Report
 
 if TYPE_CHECKING:
-    from sqlanon.bounding import BoundReport
-    from sqlanon.listing import MiningReport
+    from sqlanon.bound_report import BoundReport
+    from sqlanon.itemsets_report import MiningReport
     from sqlanon.masks import Patterns
-    from sqlanon.measuring import MeasureReport
+    from sqlanon.measure_report import MeasureReport
     from sqlanon.options import Options
     from sqlanon.plans import Plan
     from sqlanon.publishing import Target

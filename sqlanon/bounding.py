@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.binding import bind
+from sqlanon.bound_report import BoundReport
 from sqlanon.clustered import candidates_of, encoded_problem
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
@@ -17,49 +16,7 @@ from sqlanon.localized import plain, refuse_unsuited
 from sqlanon.loss import CELL_LOSSES
 from sqlanon.options import Options
 from sqlanon.policy import Policy
-from sqlanon.report import SCHEMA_VERSION, figure
 from sqlanon.search.bound import lower_bound
-
-
-@dataclass(frozen=True, slots=True)
-class BoundReport:
-    """A lower bound on the loss of any k-anonymization, local or not.
-
-    Args:
-        loss: Name of the loss.
-        lower_bound: What is lost at least, in the loss's own terms.
-        k: Smallest class size allowed [records].
-        records: Records of the table.
-        candidates: Closed frequent generalized itemsets that a class can be published as.
-        seconds: How long it took.
-    """
-
-    loss: str
-    lower_bound: float
-    k: int
-    records: int
-    candidates: int
-    seconds: float = field(default=0.0, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `bound --json`."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "loss": self.loss,
-            "lower_bound": self.lower_bound,
-            "k": self.k,
-            "records": self.records,
-            "candidates": self.candidates,
-            "seconds": self.seconds,
-        }
-
-    def to_text(self) -> str:
-        """A line for a reader."""
-        return (
-            f"no {self.k}-anonymization of the {self.records:,} records without suppression loses "
-            f"less than {self.loss} {figure(self.lower_bound)} "
-            f"({self.candidates:,} closed frequent generalized itemsets)"
-        )
 
 
 def bound_table(

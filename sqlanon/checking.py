@@ -11,30 +11,14 @@ from sqlglot import exp
 
 from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.cautions import policy_notes
+from sqlanon.check_report import CheckReport, ModelResult, SensitiveFigures, model_results
+from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
-from sqlanon.privacy import KAnonymity
 from sqlanon.query import classes
-from sqlanon.report import (
-    RISK_THRESHOLD,
-    CheckReport,
-    ClassStatistics,
-    ModelResult,
-    SensitiveFigures,
-)
 from sqlanon.tabulation import class_statistics, tabulate
 from sqlanon.wording import counted
-
-__all__ = [
-    "as_published",
-    "check_table",
-    "class_statistics",
-    "demanded_results",
-    "model_results",
-    "policy_notes",
-    "table_results",
-]
 
 MISSPELT = 0.85  # likeness from which a name that is missing is taken for another one
 SKEWED = 0.5  # distance from which a class tells much of what its records hold
@@ -178,15 +162,6 @@ def _sensitive_results(
 def _refuse_empty(statistics: ClassStatistics) -> None:
     if not statistics.records:
         raise SourceError("the table is empty; there is nothing to check")
-
-
-def model_results(policy: Policy, statistics: ClassStatistics) -> tuple[ModelResult, ...]:
-    """Whether the sizes of a table's classes satisfy the models of a policy that look at these."""
-    return tuple(
-        ModelResult(model.describe(), model.k, statistics.smallest, statistics.smallest >= model.k)
-        for model in policy.models
-        if isinstance(model, KAnonymity)
-    )
 
 
 def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[str]]:

@@ -14,12 +14,15 @@ from sqlglot import exp
 from sqlanon import census
 from sqlanon.api import anonymize, check
 from sqlanon.binding import Subject, bind
+from sqlanon.check_report import CheckReport
 from sqlanon.engine.base import Engine
 from sqlanon.engine.source import Limits, Resources
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.plan_report import Report
 from sqlanon.policy import SETTINGS, Policy, read_document
 from sqlanon.query import names
-from sqlanon.report import SCHEMA_VERSION, CheckReport, Report, key, share
+from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.wording import key, share
 
 TABLE = "people"
 PUBLISHED = "people_anonymous"

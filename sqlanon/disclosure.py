@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.attributes import BoundSensitive
+from sqlanon.check_report import ModelResult, SensitiveFigures
 from sqlanon.engine.base import Engine
 from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.query import detail, sensitive, worst
@@ -18,7 +19,6 @@ from sqlanon.query.classes import pair_value
 from sqlanon.query.names import column, create_temporary, nested
 from sqlanon.query.sensitive import Needed, Reference
 from sqlanon.query.violations import value_of
-from sqlanon.report import ModelResult, SensitiveFigures
 from sqlanon.tabulation import Tabulated
 
 Row = Mapping[str, Any]

@@ -18,7 +18,7 @@ from sqlanon.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.frequency import roll_up
 from sqlanon.query.names import create_temporary
-from sqlanon.release import node_counts
+from sqlanon.tree import node_counts
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:

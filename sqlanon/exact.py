@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
-from sqlanon.patterned import Parts, Patterned, droppable, greedy_parts, published_cost
+from sqlanon.pattern_problem import Parts, Patterned, droppable, greedy_parts, published_cost
 from sqlanon.policy import Policy
 from sqlanon.program import Component, Places
 from sqlanon.search.cuts import inseparable

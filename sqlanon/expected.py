@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.binding import Subject
+from sqlanon.classes import ClassStatistics
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.measures import cell_measure, measured
@@ -18,8 +18,8 @@ from sqlanon.query import encode, measure
 from sqlanon.query.encode import VALUE, Carried, word
 from sqlanon.query.names import create_temporary, nested
 from sqlanon.recoding import Node
-from sqlanon.release import Column, Place, Release, Spread
-from sqlanon.report import ClassStatistics
+from sqlanon.release import Column, Release, Spread
+from sqlanon.tree import Place
 
 Words = tuple[int, ...]
 
@@ -280,18 +280,3 @@ class _Counted:
             self.encoded.layout.words,
             {VALUE: Carried(name)},
         )
-
-
-@contextmanager
-def staged(engine: Engine, rows: exp.Select) -> Iterator[exp.Table]:
-    """Rows that will be published, in a temporary table for a while.
-
-    Args:
-        engine: Where the table lives.
-        rows: What `Plan.recoded` makes; their order is of no account here.
-    """
-    rows.set("order", None)
-    with engine.workspace():
-        table = engine.temporary("expected")
-        engine.run(create_temporary(table, rows))
-        yield table

@@ -5,36 +5,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlanon.binding import Subject
 from sqlanon.cautions import keeping_notes, policy_notes
-from sqlanon.checking import model_results
-from sqlanon.counting import Counter
-from sqlanon.encoding import Encoded, encode_subject
+from sqlanon.check_report import model_results
+from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.expected import Chosen, NodeClasses, node_classes
-from sqlanon.loss import CELL_LOSSES, CellCosts
-from sqlanon.objective import (
-    CellObjective,
-    ClassSizeObjective,
-    DiscernibilityObjective,
-    Objective,
-)
+from sqlanon.node_problem import Problem, problem_of
 from sqlanon.options import Decided, Options
+from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
-from sqlanon.pricing import Pricing
 from sqlanon.recoding import Node
-from sqlanon.release import node_counts
-from sqlanon.report import ClassStatistics, Report, key
-from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice, Outcome, best_node
+from sqlanon.search.fulldomain import Outcome, best_node
 from sqlanon.search.knowledge import Check
 from sqlanon.spellings import spelling_notes
-
-if TYPE_CHECKING:
-    from sqlanon.violating import Violations
+from sqlanon.wording import key
 
 
 def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
@@ -45,131 +32,18 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
         PolicyError: The label for suppressed values stands for something else.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
-    problem = _encode(engine, subject, policy, options)
+    problem = problem_of(engine, subject, policy, options)
     encoded_at = time.monotonic()
     outcome = _search(problem, options)
     searched_at = time.monotonic()
     if outcome.best is None:
-        from sqlanon.unsatisfiable import unsatisfiable  # most searches find something
+        from sqlanon.ways_out import unsatisfiable  # most searches find something
 
         raise unsatisfiable(problem, outcome)
     settled = problem.settled(outcome.best)
     report = _expected(engine, problem, outcome, options, settled)
     _refuse_ambiguous_label(problem, outcome.best)
     return Decided(outcome.best.node, report, encoded_at, searched_at, rounds=settled[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A full-domain search, ready to start."""
-
-    subject: Subject
-    policy: Policy
-    encoded: Encoded
-    counter: Counter
-    lattice: Lattice
-
-    def settled(self, check: Check) -> tuple[Chosen, int]:
-        """A node with the classes that it suppresses, and the rounds that it took."""
-        if self.counter.violations is None or not check.suppressed:
-            return Chosen(check.node), 1
-        _, settled = self.counter.settlement(check.node)
-        return Chosen(check.node, settled.suppressed), settled.rounds
-
-
-def _encode(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Problem:
-    allowance = policy.allowance(subject.records)
-    weighed = options.loss == "utility"
-    valued = list(policy.sensitive_attributes) if weighed else []
-    encoded = encode_subject(engine, subject, policy, valued)
-    costs, cells = None, "tree" if weighed else options.loss
-    if cells in CELL_LOSSES:
-        costs = CellCosts.of(cells, subject.trees, subject.weights, subject.records, encoded.counts)
-    entropies = encoded.entropies(subject.trees)
-    objective = _objective(options.loss, subject, encoded, costs, policy.k)
-    gains, ratio = None, None
-    if weighed:
-        from sqlanon.gains import GainCounter  # no other loss needs it
-        from sqlanon.utility import weighing
-
-        gains = GainCounter.of(engine, encoded, policy, allowance)
-        objective = weighing(objective, gains.highest)
-        ratio = objective.ratio
-    pricing = None
-    if costs is not None and allowance:
-        pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
-    squares = options.loss == "discernibility"
-    counter = Counter(
-        engine,
-        encoded,
-        policy.k,
-        objective,
-        pricing=pricing,
-        sizes=costs is None,
-        squares=squares,
-        lowest=subject.low,
-        entropies=entropies,
-        violations=_violations(engine, policy, encoded, subject.records, squares=squares),
-        gains=gains,
-    )
-    lattice = Lattice(
-        subject.low,
-        subject.high,
-        entropies,
-        subject.records,
-        allowance,
-        objective,
-        policy.k if policy.suppressed == "keep" else 0,
-        WIDE_BATCH if counter.violations is not None and allowance else BATCH,
-        ratio,
-    )
-    return Problem(subject, policy, encoded, counter, lattice)
-
-
-def _violations(
-    engine: Engine, policy: Policy, encoded: Encoded, records: int, *, squares: bool
-) -> Violations | None:
-    if encoded.details is None or not (policy.demands or policy.entity):
-        return None
-    from sqlanon.violating import Violations  # k alone needs none of these
-    from sqlanon.violations import Scope
-
-    scope = Scope(
-        encoded.details,
-        encoded.layout.words,
-        policy.k,
-        records,
-        policy.allowance(records),
-        policy.suppressed == "keep",
-    )
-    return Violations(engine, scope, squares)
-
-
-def _objective(
-    loss: str, subject: Subject, encoded: Encoded, costs: CellCosts | None, k: int
-) -> Objective:
-    levels = [range(tree.height + 1) for tree in subject.trees]
-    if costs is not None:
-        floor = tuple(
-            tuple(
-                sum(
-                    count * cost
-                    for count, cost in zip(
-                        node_counts(tree, level, counts), costs.costs[number][level], strict=True
-                    )
-                )
-                for level in levels[number]
-            )
-            for number, (tree, counts) in enumerate(zip(subject.trees, encoded.counts, strict=True))
-        )
-        return CellObjective(costs.unit, subject.records, floor, costs.scale)
-    if loss == "discernibility":
-        rest = tuple((0,) * len(column) for column in levels[1:])
-        return DiscernibilityObjective(
-            subject.records, ((subject.records,) * len(levels[0]), *rest)
-        )
-    lowest = -(subject.records // k)
-    return ClassSizeObjective(subject.records, k, tuple((lowest,) * len(c) for c in levels))
 
 
 def _search(problem: Problem, options: Options) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -13,60 +13,13 @@ from sqlanon.binding import Subject, bind
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.itemsets_report import MiningReport
 from sqlanon.mining import Wanted, mined
 from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
 from sqlanon.query.itemsets import SUPPORT
 from sqlanon.query.names import drop_table
 from sqlanon.query.recode import create_table
-from sqlanon.report import SCHEMA_VERSION
-
-
-@dataclass(frozen=True, slots=True)
-class MiningReport:
-    """How many itemsets a table has.
-
-    Args:
-        kind: `closed` or `frequent`.
-        k: Fewest records of an itemset.
-        records: Records of the table.
-        itemsets: Number of itemsets.
-        memberships: Number of pairs of an itemset and a record of its support.
-        output: The table they were written to, if any.
-        seconds: How long it took.
-    """
-
-    kind: str
-    k: int
-    records: int
-    itemsets: int
-    memberships: int
-    output: str | None = None
-    seconds: float = field(default=0.0, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `mine --json`."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "kind": self.kind,
-            "k": self.k,
-            "records": self.records,
-            "itemsets": self.itemsets,
-            "memberships": self.memberships,
-            "output": self.output,
-            "seconds": self.seconds,
-        }
-
-    def to_text(self) -> str:
-        """A page for a reader."""
-        kind = "closed frequent" if self.kind == "closed" else "frequent"
-        lines = [
-            f"{self.itemsets:,} {kind} generalized itemsets of at least {self.k:,} of "
-            f"{self.records:,} records; {self.memberships:,} memberships"
-        ]
-        if self.output is not None:
-            lines.append(f"written to table {self.output}")
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

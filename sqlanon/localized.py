@@ -8,27 +8,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlglot import exp
 
 from sqlanon.binding import Subject
 from sqlanon.cautions import policy_notes
-from sqlanon.checking import demanded_results, model_results
+from sqlanon.check_report import model_results
 from sqlanon.codes import Layout
 from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
-from sqlanon.expected import staged
 from sqlanon.loss import CellCosts
 from sqlanon.measures import measured
 from sqlanon.options import Decided, Options
-from sqlanon.plans import Plan
+from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
-from sqlanon.report import Report
 from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.spellings import spelling_notes
-from sqlanon.spreads import Told, class_spread
-from sqlanon.tallied import Assigned, Tallied, tallied
+from sqlanon.tallied import Assigned, tallied
 from sqlanon.units import Units, units_of
 
 Numbers = NDArray[np.int64]
@@ -176,30 +172,3 @@ def plain(policy: Policy) -> Policy:
     """The quasi-identifiers and k alone."""
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
     return replace(policy, models=k, sensitive=(), entity=None)
-
-
-def expected_report(engine: Engine, plan: Plan, table: exp.Table, told: Tallied) -> Report:
-    """The report with what the published classes will tell of sensitive columns.
-
-    Args:
-        engine: Where the table lives.
-        plan: The plan.
-        table: The table.
-        told: What the plan will publish of the other columns.
-    """
-    policy = plan.policy
-    attributes = policy.sensitive_attributes
-    if not attributes:
-        return plan.report
-    columns = list(dict.fromkeys([*policy.attributes, *attributes]))
-    with staged(engine, plan.recoded(columns, table)) as rows:
-        found = demanded_results(engine, rows, policy, columns)
-        by = list(policy.attributes)
-        spreads = [
-            class_spread(
-                engine, table, rows, Told(by, name, each.nulls == "value"), told.suppressed
-            )
-            for name, each in attributes.items()
-        ]
-    loss = measured(replace(told.release, sensitive=spreads))
-    return replace(plan.report, loss=loss, statistics=found.statistics, models=found.models)

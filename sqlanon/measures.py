@@ -14,8 +14,9 @@ from fractions import Fraction
 
 from sqlanon.errors import PolicyError
 from sqlanon.loss import CELL_MEASURES, MEASURES, VALUE_MEASURES, distinct, shares, suppressed_cell
-from sqlanon.release import Column, Place, Release, node_counts
-from sqlanon.report import key
+from sqlanon.release import Column, Release
+from sqlanon.tree import Place, node_counts
+from sqlanon.wording import key
 
 
 def cell_measure(name: str, release: Release, weights: Sequence[float]) -> Fraction:

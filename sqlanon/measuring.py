@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -15,62 +13,13 @@ from sqlanon.encoding import encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss import VALUE_MEASURES
+from sqlanon.measure_report import MeasureReport
 from sqlanon.measures import measured, refuse_inapplicable
 from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
 from sqlanon.published import read_published
 from sqlanon.release import Column, Release
-from sqlanon.report import SCHEMA_VERSION, ClassStatistics, figure, key, share
-from sqlanon.wording import counted
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureReport:
-    """What a release loses against its original.
-
-    Args:
-        loss: Every measure that applies, or those asked for, by JSON name.
-        records: Records of the original.
-        suppressed_records: Those that are not in the release, or only without quasi-identifiers.
-        statistics: The release's equivalence classes, suppressed records left out.
-        notes: What a reader should know besides.
-        seconds: How long it took.
-    """
-
-    loss: Mapping[str, float]
-    records: int
-    suppressed_records: int
-    statistics: ClassStatistics
-    notes: tuple[str, ...] = ()
-    seconds: float = field(default=0.0, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `measure --json`: every measure by its name, beside what was counted."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "records": self.records,
-            "suppressed_records": self.suppressed_records,
-            "published_records": self.statistics.records,
-            "classes": self.statistics.classes,
-            "k": self.statistics.smallest,
-            **{name: x if math.isfinite(x) else None for name, x in self.loss.items()},
-            "notes": list(self.notes),
-            "seconds": self.seconds,
-        }
-
-    def to_text(self) -> str:
-        """A page for a reader."""
-        lost = share(self.suppressed_records, self.records)
-        lines = [
-            f"{self.statistics.records:,} of {self.records:,} records published in "
-            f"{counted(self.statistics.classes, 'class', 'classes')}, "
-            f"the smallest of {self.statistics.smallest:,}; "
-            f"{self.suppressed_records:,} suppressed ({lost})"
-        ]
-        width = max(map(len, self.loss), default=0)
-        for name, value in self.loss.items():
-            lines.append(f"  {name.replace('_', '-'):<{width}}  {figure(value)}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+from sqlanon.wording import key
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlanon.errors import PolicyError
 from sqlanon.loss import checked_loss
+from sqlanon.plan_report import Report
 from sqlanon.recoding import Recoding
-from sqlanon.report import Report
 
 if TYPE_CHECKING:
     from sqlanon.masks import Masks, Patterns
-    from sqlanon.tallied import Tallied
+    from sqlanon.release import Tallied
 
 LOCAL_METHODS = ("set-cover", "direct-cover")
 PATTERN_METHODS = ("pattern-greedy", "pattern-exact")

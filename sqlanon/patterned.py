@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -12,93 +10,18 @@ from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.errors import PolicyError
 from sqlanon.instances import Counted
 from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.masks import MaskColumn
 from sqlanon.options import Decided, Options
+from sqlanon.pattern_problem import Finished, Parts, Patterned, finish, greedy_parts
 from sqlanon.policy import Policy
-from sqlanon.privacy import TCloseness
 from sqlanon.recoding import Node
-from sqlanon.search.patterns import LEFT, Instances, Placed, Rows, greedy, pattern_order
+from sqlanon.search.patterns import LEFT, Instances, Rows, greedy, pattern_order
 from sqlanon.tallied import Assigned
-from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Patterned:
-    """A table with the patterns it may be published by, cheapest first.
-
-    Args:
-        rows: The units as a search sees them.
-        nodes: `nodes[pattern, column]`: levels.
-        masks: `masks[pattern, word]`: the bits of the code that a pattern keeps.
-        costs: Per column `[level, leaf]`: what a cell costs [units].
-        leaves: `leaves[row, column]`.
-        tops: Per column the level at which it is suppressed.
-        k: The smallest class allowed [records].
-    """
-
-    rows: Rows
-    nodes: Numbers
-    masks: Numbers
-    costs: tuple[Numbers, ...]
-    leaves: Numbers
-    tops: Numbers
-    k: int
-
-    def cost(self, rows: Numbers, levels: Numbers) -> Numbers:
-        """What a record of each row costs [units].
-
-        Args:
-            rows: The rows.
-            levels: The level of each column, for all rows or `[row, column]`.
-        """
-        each = [
-            own[levels[..., number], self.leaves[rows, number]]
-            for number, own in enumerate(self.costs)
-        ]
-        return reduce(np.add, each)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Records of a row that are published alike, ascending by row.
-
-    Args:
-        row: The row of each part.
-        count: Its records.
-        pattern: Its pattern, or LEFT.
-        group: Its class, or LEFT; two parts of one class have one pattern.
-        bound: What all cells cost at least with these patterns [units]; None where not known.
-        search: What is known of the search.
-    """
-
-    row: Numbers
-    count: Numbers
-    pattern: Numbers
-    group: Numbers
-    bound: int | None = None
-    search: tuple[tuple[str, object], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """Parts of which every one has its levels.
-
-    Args:
-        levels: `levels[part, column]`.
-        dropped: Per part whether its records are not published.
-        sizes: Records of each class that a pattern made, and of those left over, as one more.
-        notes: What became of the records that no pattern had a place for.
-    """
-
-    levels: Numbers
-    dropped: NDArray[np.bool_]
-    sizes: Numbers
-    notes: tuple[str, ...]
 
 
 def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
@@ -185,111 +108,6 @@ def found_parts(table: Patterned, policy: Policy, options: Options, instances: I
 
         return optimal(table, placed, policy, options.time_limit)
     return greedy_parts(table, placed)
-
-
-def greedy_parts(table: Patterned, placed: Placed) -> Parts:
-    """Every row as one part."""
-    rows = np.arange(len(table.rows.sizes))
-    return Parts(rows, table.rows.sizes, placed.pattern, placed.group)
-
-
-def published_cost(table: Patterned, parts: Parts, policy: Policy) -> float:
-    """What parts cost as they are published [units]; infinite where they cannot be."""
-    try:
-        finished = finish(table, parts, policy)
-    except UnsatisfiableError:
-        return math.inf
-    levels = np.where(finished.dropped[:, np.newaxis], table.tops, finished.levels)
-    return int(table.cost(parts.row, levels) @ parts.count)
-
-
-def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
-    """What becomes of the records that no pattern has a place for.
-
-    They are suppressed as one class where that satisfies the models. Else they are dropped where
-    the policy allows it, or other classes are suppressed with them.
-
-    Raises:
-        UnsatisfiableError: Not even all records together would do.
-
-    Source: Bredereck, Nichterlein and Niedermeier 2013, section 2, which suppresses fewer than k
-    records all the same.
-    """
-    left = parts.pattern == LEFT
-    records = int(parts.count[left].sum())
-    placed = parts.count[~left]
-    sizes = np.bincount(parts.group[~left], weights=placed).astype(np.int64)
-    sizes = sizes[sizes > 0]
-    levels = np.where(left[:, np.newaxis], table.tops, table.nodes[parts.pattern])
-    kept = np.zeros(len(left), bool)
-    if not records:
-        return Finished(levels, kept, sizes, ())
-    sizes = np.append(sizes, records)
-    suppressed = (levels == table.tops).all(axis=1)
-    told = f"no pattern has a place for {counted(records, 'record')} with enough others"
-    if _is_class(table, parts, suppressed):
-        return Finished(levels, kept, sizes, (f"{told}; all their cells are suppressed",))
-    if records <= droppable(table, policy):
-        return Finished(levels, left, sizes, (f"{told}; they are left out",))
-    joined = _joined(table, parts, suppressed, policy)
-    others = int(parts.count[joined & ~suppressed].sum())
-    note = (
-        f"{told}, too few for a class of their own: {counted(others, 'other record')} of the "
-        "cheapest classes lose all cells with them; a suppression limit would leave them out"
-    )
-    levels = np.where(joined[:, np.newaxis], table.tops, levels)
-    return Finished(levels, kept, sizes, (note,))
-
-
-def _is_class(table: Patterned, parts: Parts, members: NDArray[np.bool_]) -> bool:
-    """Whether parts satisfy the models as one class."""
-    if parts.count[members].sum() < table.k:
-        return False
-    if table.rows.demands is None:
-        return True
-    rows = replace(
-        table.rows,
-        sizes=np.bincount(
-            parts.row[members], weights=parts.count[members], minlength=len(table.rows.sizes)
-        ),
-    )
-    own = np.unique(parts.row[members])
-    return bool(rows.satisfying(own, np.zeros(len(own), np.int64), 1)[0])
-
-
-def droppable(table: Patterned, policy: Policy) -> int:
-    """How many records may be left out.
-
-    None where t-closeness is asked for: its reference is the published table, so what is left out
-    changes how far every class is from it.
-    """
-    demands = table.rows.demands
-    distant = demands is not None and any(isinstance(d.model, TCloseness) for d in demands.every)
-    if policy.suppressed != "drop" or distant:
-        return 0
-    records = int(table.rows.sizes.sum())
-    return min(policy.allowance(records), records - 1)
-
-
-def _joined(
-    table: Patterned, parts: Parts, suppressed: NDArray[np.bool_], policy: Policy
-) -> NDArray[np.bool_]:
-    """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
-    before = table.cost(parts.row, table.nodes[parts.pattern])
-    extra = (table.cost(parts.row, table.tops) - before) * parts.count
-    groups, own = np.unique(parts.group[~suppressed], return_inverse=True)
-    costs = np.zeros(len(groups), np.int64)
-    np.add.at(costs, own, extra[~suppressed])
-    joined = suppressed.copy()
-    for group in groups[np.argsort(costs, kind="stable")]:
-        joined |= parts.group == group
-        if _is_class(table, parts, joined):
-            return joined
-    from sqlanon.unsatisfiable import unsatisfied_as_one  # most tables can be published
-
-    found = unsatisfied_as_one(policy, table.rows.demands, int(table.rows.sizes.sum()))
-    assert found is not None  # all records are joined by now, and still fail
-    raise found
 
 
 def _searched(parts: Parts, finished: Finished) -> Iterator[tuple[str, object]]:

@@ -13,11 +13,11 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.measures import refuse_inapplicable
 from sqlanon.options import LOCAL_METHODS, PATTERN_METHODS, Decided, Options
+from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.recoding import Clusters, Recoding
-from sqlanon.report import Report
 
 MANY_RECORDS = 100_000
 """Fewer are sorted in no time, and their statement had better be short."""
@@ -74,7 +74,7 @@ def make_plan(
     )
     report = plan.report
     if decided.tallied is not None:
-        from sqlanon.localized import expected_report
+        from sqlanon.expectation import expected_report  # k alone does not need it
 
         report = expected_report(engine, plan, table, decided.tallied)
     elif fingerprinted or policy.entity:
@@ -130,7 +130,7 @@ def _counted(engine: Engine, plan: Plan, table: exp.Table) -> Report:
     demanded = [demand.column for demand in policy.demands]
     persons = [] if policy.entity is None else [policy.entity]
     columns = list(dict.fromkeys([*policy.attributes, *demanded, *persons]))
-    from sqlanon.expected import staged  # loaded by now, with the search
+    from sqlanon.expectation import staged  # k alone does not need it
 
     with staged(engine, plan.recoded(columns, table)) as rows:
         found = demanded_results(engine, rows, policy, columns)

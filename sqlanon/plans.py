@@ -14,12 +14,13 @@ from sqlglot.dialects.dialect import Dialect
 
 from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
 from sqlanon.query import recode
 from sqlanon.query.names import column
 from sqlanon.query.suppression import Suppression
 from sqlanon.recoding import Clusters, Node, Recoding
-from sqlanon.report import SCHEMA_VERSION, Report
+from sqlanon.report_document import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from sqlanon.query.places import ByPlace

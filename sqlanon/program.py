@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.patterned import Patterned
+from sqlanon.pattern_problem import Patterned
 from sqlanon.search.cuts import Cut, cut
 from sqlanon.search.patterns import Placed
 

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.binding import Subject
+from sqlanon.classes import ClassStatistics
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import SourceError
 from sqlanon.hierarchy import Tree
 from sqlanon.query import encode, measure, released
 from sqlanon.query.names import create_temporary, nested
-from sqlanon.reading import Label, Match, Nodes, read
-from sqlanon.release import Column, Place, Spread
-from sqlanon.report import ClassStatistics
+from sqlanon.reading import Label, Match, Nodes, read, refuse_two_meanings
+from sqlanon.release import Column, Spread
 from sqlanon.spreads import Told, class_spread, label_keys
+from sqlanon.tree import Place
 from sqlanon.wording import counted
 
 Origins = list[tuple[int, Place, float]]
@@ -248,7 +249,7 @@ def read_published(
         )
         kept, lost = _statistics(engine, classes)
     if lost:
-        refuse_two_meanings(subject, suppressed)
+        refuse_two_meanings(subject.trees, suppressed)
     labels = _labels(engine, subject, encoded, classes, suppressed)
     return Published(engine, subject, encoded, table, classes, kept, label, labels)
 
@@ -258,26 +259,6 @@ def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, in
     rows = engine.rows(measure.class_histogram(classes))
     kept = ClassStatistics.of((size, number) for size, small, number in rows if not small)
     return kept, sum(size * number for size, small, number in rows if small)
-
-
-def refuse_two_meanings(subject: Subject, suppressed: str) -> None:
-    """Refuses a label of suppressed values that is that of a value or an inner node, too.
-
-    Raises:
-        PolicyError: It is.
-    """
-    for tree in subject.trees:
-        inner = {
-            label
-            for level in range(tree.height + 1)
-            if len(tree.sizes(level)) > 1
-            for label in tree.labels[level]
-        }
-        if suppressed in inner:
-            raise PolicyError(
-                f"the label for suppressed values also stands for a value or a node of column "
-                f"{tree.column!r}; name another with --suppressed-label"
-            )
 
 
 def _labels(

@@ -18,13 +18,13 @@ from sqlanon.engine.export import export, open_exported
 from sqlanon.engine.rewrite import explained, file_of, leftovers, successor
 from sqlanon.engine.source import Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
+from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import drop_table
 from sqlanon.query.parts import OWN_PARTS, own_parts
 from sqlanon.query.recode import create_table, rename_table
 from sqlanon.recoding import Clusters
-from sqlanon.report import Report
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "

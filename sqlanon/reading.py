@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Tree
-from sqlanon.release import Place, node_counts
+from sqlanon.tree import Place, node_counts
 
 Label = str | None
 Run = tuple[int, int]
@@ -111,3 +112,23 @@ def read(nodes: Nodes, matches: Iterable[Match]) -> Reading:
         return Reading({}, len(unclear), len(excessive))
     lowest = {label: places[0] for label, places in candidates.items()}
     return Reading(options[0] if options else lowest, 0, len(excessive))
+
+
+def refuse_two_meanings(trees: Iterable[Tree], suppressed: str) -> None:
+    """Refuses a label of suppressed values that is that of a value or an inner node, too.
+
+    Raises:
+        PolicyError: It is.
+    """
+    for tree in trees:
+        inner = {
+            label
+            for level in range(tree.height + 1)
+            if len(tree.sizes(level)) > 1
+            for label in tree.labels[level]
+        }
+        if suppressed in inner:
+            raise PolicyError(
+                f"the label for suppressed values also stands for a value or a node of column "
+                f"{tree.column!r}; name another with --suppressed-label"
+            )

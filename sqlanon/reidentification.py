@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.report import SCHEMA_VERSION, ClassStatistics
+from sqlanon.classes import ClassStatistics
+from sqlanon.report_document import SCHEMA_VERSION
 from sqlanon.separation import ColumnFigures, SubsetFigures, SubsetRisk
 from sqlanon.wording import counted, part_of, percent
 

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy import Tree
-from sqlanon.report import ClassStatistics
-
-Place = tuple[int, int]
-"""A node of a tree: its level, and its number within the level."""
+from sqlanon.tree import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +116,16 @@ class Release:
         return [column.weight for column in self.columns]
 
 
-def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
-    """Records under each node of a level, from the records of each leaf."""
-    result = [0] * (tree.nodes[level][-1] + 1)
-    for node, count in zip(tree.nodes[level], counts, strict=True):
-        result[node] += count
-    return result
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """What is counted of a recoding of single records.
+
+    Args:
+        release: What is published, sensitive attributes left out.
+        statistics: All of its classes by size, that of suppressed records with them.
+        suppressed: The label of suppressed records; None where no class counts as suppressed.
+    """
+
+    release: Release
+    statistics: ClassStatistics
+    suppressed: str | None

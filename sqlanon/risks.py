@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.checking import as_published
+from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.engine.duckdb import DuckDB, drop
 from sqlanon.engine.source import is_database, read_file
@@ -26,7 +27,6 @@ from sqlanon.reidentification import (
     SubsetRisk,
     class_members,
 )
-from sqlanon.report import RISK_THRESHOLD, ClassStatistics
 from sqlanon.subsets import (
     TOO_MANY,
     Coded,

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.classes import ClassStatistics
 from sqlanon.codes import packed
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.query import classes, encode, risk
 from sqlanon.query.classes import Coding
 from sqlanon.query.names import create_temporary, drop_table
-from sqlanon.report import ClassStatistics
 
 HEAD = 100_000  # records that say whether a column has too many values to be numbered first
 PLENTY = 20_000  # distinct values among these

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
+from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy
-from sqlanon.published import refuse_two_meanings
-from sqlanon.reading import Label, Match, Nodes, read
+from sqlanon.reading import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.recoding import Clusters, Run
-from sqlanon.release import Column, Place, Release
-from sqlanon.report import ClassStatistics
+from sqlanon.release import Column, Release, Tallied
 from sqlanon.search.packing import packed, united
+from sqlanon.tree import Place
 from sqlanon.units import Units
 
 Numbers = NDArray[np.int64]
@@ -70,21 +70,6 @@ class Assigned:
         return Clusters(tuple(nodes), tuple(map(Run, *columns)), by)
 
 
-@dataclass(frozen=True, slots=True)
-class Tallied:
-    """What is counted of a recoding of single records.
-
-    Args:
-        release: What is published, sensitive attributes left out.
-        statistics: All of its classes by size, that of suppressed records with them.
-        suppressed: The label of suppressed records; None where no class counts as suppressed.
-    """
-
-    release: Release
-    statistics: ClassStatistics
-    suppressed: str | None
-
-
 def alike(rows: Numbers) -> tuple[Numbers, Numbers]:
     """The first of each set of equal rows, in lexicographic order, and the set of each row.
 
@@ -131,7 +116,7 @@ def tallied(
     kept = ~says_nothing | (sizes == subject.records)
     suppressed = None if (says_nothing & kept).any() else policy.suppressed_label
     if not kept.all():
-        refuse_two_meanings(subject, policy.suppressed_label)
+        refuse_two_meanings(subject.trees, policy.suppressed_label)
     tally = _Tally(parts.count * kept[group], first[kept], sizes[kept])
     columns = tuple(
         each.column(weight, held, tally)

@@ -12,6 +12,8 @@ from sqlanon.errors import HierarchyError
 from sqlanon.rules import Path
 
 Labels = tuple[str | None, ...]
+Place = tuple[int, int]
+"""A node of a tree: its level, and its number within the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,3 +282,11 @@ def _count(number: int, noun: str, plural: str = "") -> str:
 def _abridged(labels: list[str], limit: int = 5) -> str:
     shown = ", ".join(f"'{label}'" for label in labels[:limit])
     return f"{shown}, …" if len(labels) > limit else shown
+
+
+def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
+    """Records under each node of a level, from the records of each leaf."""
+    result = [0] * (tree.nodes[level][-1] + 1)
+    for node, records in zip(tree.nodes[level], counts, strict=True):
+        result[node] += records
+    return result

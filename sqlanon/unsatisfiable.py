@@ -1,48 +1,16 @@
-"""Unsatisfiable: what keeps every recoding from satisfying a policy, and what would help."""
+"""Unsatisfiable: what no recoding of any table with the same values can satisfy."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
-from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy import Policy
 from sqlanon.privacy import LDiversity
-from sqlanon.query import classes, detail, encode, sensitive, worst
-from sqlanon.query.figures import Needed
-from sqlanon.query.names import nested
-from sqlanon.recoding import Node
 from sqlanon.search.demands import Demands, ValueDemand
-from sqlanon.search.fulldomain import Outcome
 from sqlanon.wording import counted
-
-if TYPE_CHECKING:
-    from sqlanon.leveled import Problem
-
-_DIGITS = 4  # of a suppression limit that is proposed
-
-
-def unsatisfiable(problem: Problem, outcome: Outcome) -> UnsatisfiableError:
-    """The error to raise where a search found no recoding."""
-    lattice = problem.lattice
-    if not outcome.proven:
-        return UnsatisfiableError(
-            f"the time limit came after {outcome.checked} of {lattice.box.size} recodings "
-            "and before one that satisfies the policy; allow more time with time_limit "
-            "(--time-limit)"
-        )
-    asked = models_text(problem.policy)
-    too_much = _too_much(problem)
-    if too_much:
-        return _impossible(problem.policy, too_much)
-    suppressed = _suppressed(problem, problem.subject.high)
-    ways = _ways_out(problem, suppressed)
-    return UnsatisfiableError(f"{_finding(problem, asked, suppressed)}; {' or '.join(ways)}")
 
 
 def unsatisfied_as_one(
@@ -67,22 +35,24 @@ def unsatisfied_as_one(
             faults.append(_failing(demand, columns[demand.attribute]))
     if not faults:
         return None
-    return _impossible(policy, faults)
+    return impossible(policy, faults)
 
 
 def _failing(demand: ValueDemand, column: str) -> str:
     """Why all values of a column do not satisfy a model."""
     model = demand.model
     if isinstance(model, LDiversity) and model.l > len(demand.table):
-        return _too_few_values(model, column, len(demand.table))
+        return too_few_values(model, column, len(demand.table))
     return f"{column!r} fails {model.describe()} even in all records as one class"
 
 
-def _too_few_values(model: LDiversity, column: str, values: int) -> str:
+def too_few_values(model: LDiversity, column: str, values: int) -> str:
+    """Why a column cannot be as diverse as a model asks, for a message."""
     return f"{model.describe()} needs more values than the {values} that {column!r} has"
 
 
-def _impossible(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
+def impossible(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
+    """The error to raise where the values of a table rule every recoding out."""
     return UnsatisfiableError(
         f"no recoding of any table with these values satisfies {models_text(policy)}: "
         f"{'; '.join(faults)}; ask for less"
@@ -93,109 +63,3 @@ def models_text(policy: Policy) -> str:
     """The models of a policy, for a message."""
     demands = [f"{each.model.describe()} of {each.column!r}" for each in policy.demands]
     return " and ".join([f"k = {policy.k}", *demands])
-
-
-def _too_much(problem: Problem) -> list[str]:
-    """What is asked beyond what the table has, so that neither levels nor suppression help."""
-    policy = problem.policy
-    diverse = [
-        (demand.column, demand.model)
-        for demand in policy.demands
-        if isinstance(demand.model, LDiversity)
-    ]
-    persons = [] if policy.entity is None else [policy.entity]
-    counts = _values(problem, list(dict.fromkeys([*persons, *(name for name, _ in diverse)])))
-    faults = []
-    if policy.entity is not None and policy.k > counts[policy.entity]:
-        faults.append(f"k is {policy.k} and the table has {counts[policy.entity]} persons")
-    for column, model in diverse:
-        if model.l > counts[column]:
-            faults.append(_too_few_values(model, column, counts[column]))
-    return faults
-
-
-def _values(problem: Problem, names: Sequence[str]) -> dict[str, int]:
-    """How many values columns have; NULL is one unless the policy says otherwise."""
-    if not names:
-        return {}
-    table, ask = problem.subject.table, problem.counter.engine.rows
-    records, *distinct = ask(classes.distinct_values(table, names))[0]
-    _, *present = ask(encode.presence(table, names))[0]
-    attributes = problem.policy.sensitive_attributes
-    none = {name for name, attribute in attributes.items() if attribute.nulls == "none"}
-    return {
-        name: count + (held < records and name not in none)
-        for name, count, held in zip(names, distinct, present, strict=True)
-    }
-
-
-def _suppressed(problem: Problem, node: Node) -> int:
-    """Records in classes of a node, within the levels allowed, that fail any model."""
-    counter = problem.counter
-    if counter.violations is None:
-        return counter.ask([node])[0].suppressed
-    _, settled = counter.settlement(node)
-    return settled.found.records
-
-
-def _satisfies_as_one(problem: Problem) -> bool:
-    """Whether the table satisfies the policy as one class, at the top of all hierarchies.
-
-    It is as large and as diverse as any class can be, and at no distance from itself; its values
-    may still be too uneven for entropy and recursive diversity.
-    """
-    policy, engine = problem.policy, problem.counter.engine
-    for demand in policy.demands:
-        model = demand.model
-        if not isinstance(model, LDiversity) or model.kind == "distinct":
-            continue
-        nulls = policy.sensitive_attributes[demand.column].nulls == "value"
-        needed = replace(Needed.of([model], nulls=nulls), entropy=True)
-        for entity in {policy.entity, None}:
-            rows = detail.as_one_class(detail.held(problem.subject.table, demand.column, entity))
-            figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed)
-            [row] = engine.rows(worst.worst(figures, needed, [model]))
-            if row[-1]:
-                return False
-    return True
-
-
-def _finding(problem: Problem, asked: str, suppressed: int) -> str:
-    lattice, records = problem.lattice, problem.subject.records
-    if suppressed <= lattice.allowance and lattice.smallest:
-        return (
-            f"no recoding suppresses none of the {records} records, or such that together they "
-            f"satisfy {asked} as a class of their own"
-        )
-    if suppressed >= records <= lattice.allowance:
-        return (
-            f"no recoding within the levels allowed satisfies {asked} and leaves anything: even at "
-            f"the highest levels {records} of {records} records are in classes that do not"
-        )
-    return (
-        f"no recoding within the levels allowed satisfies {asked}: at the highest levels "
-        f"{min(suppressed, records)} of {records} records are in classes that do not, and "
-        f"{lattice.allowance} may be suppressed"
-    )
-
-
-def _ways_out(problem: Problem, suppressed: int) -> list[str]:
-    """What would help, each tried out: wider level bounds, a higher limit, dropping."""
-    subject, lattice = problem.subject, problem.lattice
-    ways = []
-    bounded = [
-        name
-        for name, level, tree in zip(subject.names, subject.high, subject.trees, strict=True)
-        if level < tree.height
-    ]
-    if bounded and _satisfies_as_one(problem):
-        ways.append(f"raise max_level (--max-level) of {', '.join(map(repr, bounded))}")
-    found = min(suppressed, _suppressed(problem, subject.low))
-    dropping = "use suppressed='drop' (--suppressed drop)" if lattice.smallest else ""
-    if found <= lattice.allowance and dropping:
-        ways.append(dropping)
-    elif lattice.allowance < found < subject.records:
-        limit = Fraction(math.ceil(Fraction(found, subject.records) * 10**_DIGITS), 10**_DIGITS)
-        raising = f"raise suppression_limit (--suppression-limit) to {float(limit):g} or more"
-        ways.append(" and ".join([raising, *([dropping] if dropping else [])]))
-    return ways or ["ask for less, or give hierarchies with other levels"]

@@ -56,3 +56,20 @@ def percent(value: float) -> str:
     if 0.9999 < value < 1:
         return ">99.99%"
     return f"{value * 100:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def figure(value: float) -> str:
+    """A measure for a reader: totals in full, others to six digits."""
+    return f"{value:,.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.6g}"
+
+
+def key(loss_name: str) -> str:
+    """A loss's name as a JSON key."""
+    return loss_name.replace("-", "_")
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in per cent."""
+    if not part or not whole:
+        return "0%"
+    return f"{part / whole:.2%}" if part / whole >= 0.0001 else "<0.01%"

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from sqlanon.patterned import Patterned
+from sqlanon.pattern_problem import Patterned
 from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.search.patterns import Rows, pattern_order
 

@@ -10,10 +10,10 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
+from sqlanon.classes import ClassStatistics
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.loss import MEASURES, STEERING
 from sqlanon.policy import Sensitive
-from sqlanon.report import ClassStatistics
 
 GENDER_ZIP = [("M", "41278"), ("M", "98705"), ("F", "41278"), ("F", "98705")]
 

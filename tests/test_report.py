@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.report import CheckReport, ClassStatistics, ModelResult, Report, key, share
+from sqlanon.check_report import CheckReport, ModelResult
+from sqlanon.classes import ClassStatistics
+from sqlanon.plan_report import Report
+from sqlanon.wording import key, share
 
 # Classes of 1, 1, 2, 4, 4 and 8 records.
 SIZES = ClassStatistics.of([(4, 2), (1, 2), (8, 1), (2, 1)])

@@ -24,7 +24,7 @@ from sqlanon.engine.duckdb import drop
 from sqlanon.engine.export import sync
 from sqlanon.engine.source import Limits, Resources
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.report import SCHEMA_VERSION
+from sqlanon.report_document import SCHEMA_VERSION
 
 _OLD = "sqlanon_old"
 _NAMED = 10

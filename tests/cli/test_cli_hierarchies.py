@@ -8,19 +8,17 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchies import (
-    bind_hierarchies,
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.inspection import bind_hierarchies, make_hierarchy, write_paths
+from sqlanon.stored import (
     drop_hierarchy,
     hierarchy_table,
     list_hierarchies,
     load_hierarchy,
-    make_hierarchy,
     open_database,
     resolved_hierarchy,
     stored_hierarchy,
-    write_paths,
 )
-from sqlanon.hierarchy import Hierarchy
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BROKEN = ["duplicate_leaf", "empty", "not_nested", "ragged", "two_tops"]

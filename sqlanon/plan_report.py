@@ -1,4 +1,4 @@
-"""Reports: what a check found, what a plan expects and what was published."""
+"""Plan report: what a plan expects to publish, and what was published."""
 
 from __future__ import annotations
 
@@ -6,105 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlanon.results import (
-    RISK_THRESHOLD,
-    ClassStatistics,
-    ModelResult,
-    SensitiveFigures,
-    figure,
-    finite,
-    key,
-    share,
-)
-from sqlanon.wording import counted
-
-SCHEMA_VERSION = 1
-
-__all__ = [
-    "RISK_THRESHOLD",
-    "SCHEMA_VERSION",
-    "CheckReport",
-    "ClassStatistics",
-    "ModelResult",
-    "Report",
-    "SensitiveFigures",
-    "figure",
-    "key",
-    "share",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport:
-    """What a check of a table as it stands found.
-
-    Args:
-        statistics: Its equivalence classes.
-        models: The policy's models and whether they hold.
-        threshold: Risk above which a record counts as at risk, in (0, 1].
-        quasi_identifiers: The columns that make the classes.
-        notes: What a reader should know besides.
-        seconds: How long the check took.
-        sensitive: What the classes tell of each sensitive column.
-        joint: Fewest pairs of values in a class, for each two sensitive columns.
-        entity: The column whose persons were counted; None where records were.
-    """
-
-    statistics: ClassStatistics
-    models: tuple[ModelResult, ...]
-    threshold: float
-    quasi_identifiers: tuple[str, ...]
-    notes: tuple[str, ...]
-    seconds: float
-    sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
-    joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    entity: str | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether every model holds; true where there is none."""
-        return all(result.holds for result in self.models)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `check --json`."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            **self.statistics.to_dict(self.threshold),
-            "quasi_identifiers": list(self.quasi_identifiers),
-            "entity": self.entity,
-            "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
-            "joint": {", ".join(names): count for names, count in self.joint.items()},
-            "models": [result.to_dict() for result in self.models],
-            "holds": self.holds,
-            "notes": list(self.notes),
-            "seconds": self.seconds,
-        }
-
-    def to_text(self) -> str:
-        """A page for a reader."""
-        figures = self.statistics.to_dict(self.threshold)
-        sizes, risk = figures["class_size"], figures["risk"]
-        unit = "records" if self.entity is None else "persons"
-        lines = [
-            f"{counted(figures['records'], 'record')} in "
-            f"{counted(figures['classes'], 'class', 'classes')} "
-            f"by {', '.join(self.quasi_identifiers)}",
-            *_counted(self.entity),
-            f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
-            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
-            f"  unique {unit:<9}{figures['unique_records']:,}"
-            f" ({share(figures['unique_records'], self.statistics.members)})",
-            f"  risk            highest {risk['prosecutor_max']:.3%}, "
-            f"mean {risk['prosecutor_mean']:.3%}; {risk['records_at_risk']:,} {unit} above "
-            f"{self.threshold:.1%}",
-        ]
-        for column, found in self.sensitive.items():
-            lines += found.to_lines(column)
-        for (one, other), count in self.joint.items():
-            lines.append(f"sensitive {one!r} and {other!r} together: distinct l {count:,}")
-        for result in self.models:
-            lines.append(f"{result.verdict()}: the table has {result.found()}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+from sqlanon.check_report import ModelResult, counted_by
+from sqlanon.classes import ClassStatistics
+from sqlanon.report_document import SCHEMA_VERSION, finite
+from sqlanon.wording import counted, figure, key, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +206,7 @@ class Report:
             f"{counted(self.statistics.classes, 'class', 'classes')}",
             f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
             f"({share(self.suppressed_records, self.records)})",
-            *_counted(self.entity),
+            *counted_by(self.entity),
             f"  {'class size':<16}smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
         ]
@@ -317,8 +222,3 @@ class Report:
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
-
-
-def _counted(entity: str | None) -> list[str]:
-    """For a reader: what classes and models count, where it is not records."""
-    return [] if entity is None else [f"  {'counted':<16}persons by {entity!r}"]

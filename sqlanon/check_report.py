@@ -1,0 +1,200 @@
+"""Check report: a table's classes and sensitive columns, and whether models hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlanon.classes import ClassStatistics
+from sqlanon.policy import Policy
+from sqlanon.privacy import KAnonymity
+from sqlanon.report_document import SCHEMA_VERSION, rounded
+from sqlanon.wording import counted, figure, share
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResult:
+    """Whether a table satisfies one privacy model.
+
+    Args:
+        model: Its name.
+        threshold: What the policy demands: k, l, c or t.
+        value: What the table has of it: of recursive diversity the c above which it holds.
+        holds: Whether that is enough.
+        column: The sensitive column that it is about; None for k-anonymity.
+    """
+
+    model: str
+    threshold: float
+    value: float
+    holds: bool
+    column: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """By the keys of `models` in the JSON documents."""
+        return {
+            "model": self.model,
+            "threshold": self.threshold,
+            "value": rounded(self.value),
+            "holds": self.holds,
+            "column": self.column,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> ModelResult:
+        """Reads back what `to_dict` wrote."""
+        value = document["value"]
+        return cls(**{**document, "value": math.inf if value is None else value})
+
+    def verdict(self) -> str:
+        """For a reader: the model, and whether it holds."""
+        what = f"{self.model} {self.threshold:,}" if self.column is None else self.model
+        whose = "" if self.column is None else f" of {self.column!r}"
+        return f"{what}{whose} {'holds' if self.holds else 'does NOT hold'}"
+
+    def found(self) -> str:
+        """For a reader: what the table has."""
+        if math.isinf(self.value):
+            return "classes of fewer values, which no c allows"
+        if self.model.startswith("recursive"):
+            ratio = figure(self.value)
+            return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"
+        return f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveFigures:
+    """What the classes of a table tell of a sensitive attribute: the worst class decides.
+
+    Args:
+        values: Distinct values in the table.
+        distinct_l: The l of distinct diversity that holds: fewest values in a class.
+        entropy_l: That of entropy diversity: e to the least entropy of a class, 0 where a class
+            has no value at all.
+        recursive_c: By l the c above which recursive (c, l)-diversity holds, the greatest
+            r_1 / (r_l + ... + r_m) of a class; infinite where a class has fewer than l values.
+        t: By distance the greatest one of a class from the whole table.
+        homogeneous_records: Records in classes with no more than one value, which therefore give
+            the value of everybody in them away.
+    """
+
+    values: int
+    distinct_l: int
+    entropy_l: float
+    recursive_c: Mapping[int, float]
+    t: Mapping[str, float]
+    homogeneous_records: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """By the keys of `sensitive` in `check --json`."""
+        return {
+            "values": self.values,
+            "distinct_l": self.distinct_l,
+            "entropy_l": rounded(self.entropy_l),
+            "recursive_c": {str(l): rounded(c) for l, c in self.recursive_c.items()},  # noqa: E741
+            "t": {name: rounded(value) for name, value in self.t.items()},
+            "homogeneous_records": self.homogeneous_records,
+        }
+
+    def to_lines(self, column: str) -> list[str]:
+        """For a reader."""
+        ratios = ", ".join(
+            f"recursive (c, {l}) {'for no c' if math.isinf(c) else f'for c above {figure(c)}'}"
+            for l, c in self.recursive_c.items()  # noqa: E741
+        )
+        distances = ", ".join(f"{name} {figure(value)}" for name, value in self.t.items())
+        return [
+            f"sensitive {column!r}: {counted(self.values, 'value')}",
+            f"  l-diversity     distinct {self.distinct_l:,}, entropy {figure(self.entropy_l)}, "
+            f"{ratios}",
+            f"  t-closeness     {distances}",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check of a table as it stands found.
+
+    Args:
+        statistics: Its equivalence classes.
+        models: The policy's models and whether they hold.
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+        quasi_identifiers: The columns that make the classes.
+        notes: What a reader should know besides.
+        seconds: How long the check took.
+        sensitive: What the classes tell of each sensitive column.
+        joint: Fewest pairs of values in a class, for each two sensitive columns.
+        entity: The column whose persons were counted; None where records were.
+    """
+
+    statistics: ClassStatistics
+    models: tuple[ModelResult, ...]
+    threshold: float
+    quasi_identifiers: tuple[str, ...]
+    notes: tuple[str, ...]
+    seconds: float
+    sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
+    joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    entity: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model holds; true where there is none."""
+        return all(result.holds for result in self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `check --json`."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            **self.statistics.to_dict(self.threshold),
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "entity": self.entity,
+            "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
+            "joint": {", ".join(names): count for names, count in self.joint.items()},
+            "models": [result.to_dict() for result in self.models],
+            "holds": self.holds,
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        figures = self.statistics.to_dict(self.threshold)
+        sizes, risk = figures["class_size"], figures["risk"]
+        unit = "records" if self.entity is None else "persons"
+        lines = [
+            f"{counted(figures['records'], 'record')} in "
+            f"{counted(figures['classes'], 'class', 'classes')} "
+            f"by {', '.join(self.quasi_identifiers)}",
+            *counted_by(self.entity),
+            f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
+            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
+            f"  unique {unit:<9}{figures['unique_records']:,}"
+            f" ({share(figures['unique_records'], self.statistics.members)})",
+            f"  risk            highest {risk['prosecutor_max']:.3%}, "
+            f"mean {risk['prosecutor_mean']:.3%}; {risk['records_at_risk']:,} {unit} above "
+            f"{self.threshold:.1%}",
+        ]
+        for column, found in self.sensitive.items():
+            lines += found.to_lines(column)
+        for (one, other), count in self.joint.items():
+            lines.append(f"sensitive {one!r} and {other!r} together: distinct l {count:,}")
+        for result in self.models:
+            lines.append(f"{result.verdict()}: the table has {result.found()}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def counted_by(entity: str | None) -> list[str]:
+    """For a reader: what classes and models count, where it is not records."""
+    return [] if entity is None else [f"  {'counted':<16}persons by {entity!r}"]
+
+
+def model_results(policy: Policy, statistics: ClassStatistics) -> tuple[ModelResult, ...]:
+    """Whether the sizes of a table's classes satisfy the models of a policy that look at these."""
+    return tuple(
+        ModelResult(model.describe(), model.k, statistics.smallest, statistics.smallest >= model.k)
+        for model in policy.models
+        if isinstance(model, KAnonymity)
+    )

@@ -1,0 +1,102 @@
+"""Classes: the equivalence classes of a table, by size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+RISK_THRESHOLD = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStatistics:
+    """Equivalence classes of a table, by size.
+
+    Args:
+        histogram: `{class size: number of classes of that size}` [records, classes]; persons in
+            place of records where the table has an entity.
+        rows: Its records, where persons count.
+    """
+
+    histogram: Mapping[int, int]
+    rows: int | None = None
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int]]) -> ClassStatistics:
+        """From rows of class size and number of classes."""
+        return cls(dict(sorted((size, count) for size, count in rows)))
+
+    def with_records(self, records: int) -> ClassStatistics:
+        """The same classes, of persons who have so many records."""
+        return self if records == self.members else ClassStatistics(self.histogram, records)
+
+    @property
+    def records(self) -> int:
+        """Records in all classes."""
+        return self.members if self.rows is None else self.rows
+
+    @property
+    def members(self) -> int:
+        """What classes count, over all classes: records, or persons once for each class."""
+        return sum(size * count for size, count in self.histogram.items())
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return sum(self.histogram.values())
+
+    @property
+    def smallest(self) -> int:
+        """Size of the smallest class: the k that holds; 0 for an empty table."""
+        return min(self.histogram, default=0)
+
+    @property
+    def mean(self) -> float:
+        """Mean class size; 0 for an empty table."""
+        return self.members / self.classes if self.histogram else 0.0
+
+    @property
+    def median(self) -> float:
+        """The middle class size; the mean of the middle two where their number is even."""
+        if not self.histogram:
+            return 0.0
+        return (self._nth((self.classes - 1) // 2) + self._nth(self.classes // 2)) / 2
+
+    def _nth(self, position: int) -> int:
+        for size, count in self.histogram.items():
+            position -= count
+            if position < 0:
+                return size
+        return 0
+
+    def to_dict(self, threshold: float = RISK_THRESHOLD) -> dict[str, Any]:
+        """Sizes and re-identification risks, by the keys of `check --json`.
+
+        A record's prosecutor risk is one over the size of its class, so its mean over records
+        is classes over records.
+
+        Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity".
+
+        Args:
+            threshold: Risk above which a record counts as at risk, in (0, 1].
+        """
+        at_risk = sum(s * c for s, c in self.histogram.items() if 1 / s > threshold)
+        return {
+            "records": self.records,
+            "classes": self.classes,
+            "k": self.smallest,
+            "class_size": {
+                "min": self.smallest,
+                "mean": self.mean,
+                "median": self.median,
+                "max": max(self.histogram, default=0),
+            },
+            "unique_records": self.histogram.get(1, 0),
+            "risk": {
+                "prosecutor_max": 1 / self.smallest if self.histogram else 0.0,
+                "prosecutor_mean": self.classes / self.members if self.histogram else 0.0,
+                "records_at_risk": at_risk,
+                "threshold": threshold,
+            },
+        }

@@ -1,0 +1,63 @@
+"""Hierarchy report: a hierarchy, on its own or bound to a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.hierarchy import Hierarchy
+from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.rules import Path as Labels
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyReport:
+    """A hierarchy, on its own or bound to a column.
+
+    Args:
+        hierarchy: The hierarchy.
+        column: The column that it was bound to.
+        nodes: Number of nodes of each level from the leaves up; None where only a column's
+            values could tell.
+        examples: Paths from leaf to top: of the user's own rows, or of made-up values, never of
+            values of a table.
+        warnings: What is odd about it and does no harm at one level per column.
+    """
+
+    hierarchy: Hierarchy
+    column: str | None = None
+    nodes: tuple[int, ...] | None = None
+    examples: tuple[Labels, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `hierarchy show --json`, and of each column of `hierarchy check`."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "hierarchy": self.hierarchy.describe(),
+            "kind": self.hierarchy.kind,
+            "column": self.column,
+            "height": self.hierarchy.height,
+            "nodes": None if self.nodes is None else list(self.nodes),
+            "examples": [list(path) for path in self.examples],
+            "warnings": list(self.warnings),
+        }
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        of = "" if self.column is None else f" of column {self.column!r}"
+        lines = [f"{self.hierarchy.describe()}{of}"]
+        if self.nodes is None:
+            lines.append(f"  levels above the values of a column: {self.hierarchy.height}")
+        for level, count in enumerate(self.nodes or ()):
+            what = "values" if level == 0 else "top" if count == 1 else "nodes"
+            lines.append(f"  level {level:<3} {count:>9,} {what}")
+        if self.examples:
+            made_up = self.hierarchy.rows is None
+            lines.append("examples, made up:" if made_up else "examples:")
+            lines += ["  " + " → ".join(map(_shown, path)) for path in self.examples]
+        return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings)])
+
+
+def _shown(label: str | None) -> str:
+    return "NULL" if label is None else label

@@ -1,0 +1,178 @@
+"""Inspection: what a hierarchy looks like, and how it fits a column."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Unpack
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.engine.source import Limits, Resources, open_source
+from sqlanon.errors import HierarchyError, SourceError
+from sqlanon.hierarchy import Hierarchy, Tree
+from sqlanon.hierarchy_report import HierarchyReport
+from sqlanon.policy import Policy
+from sqlanon.query import encode
+from sqlanon.query.labels import level_labels
+from sqlanon.rules import Dates, Intervals, Prefix, Suppression
+from sqlanon.rules import Path as Labels
+
+EXAMPLES = 5
+Bindings = Mapping[str, Hierarchy] | Callable[[Sequence[str]], Mapping[str, Hierarchy]]
+
+
+def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
+    """What a hierarchy looks like by itself.
+
+    Raises:
+        HierarchyError: Its rows are no tree; all faults at once.
+    """
+    if hierarchy.kind == "table":
+        raise HierarchyError([f"{hierarchy.describe()} is in a database; name it as SOURCE"])
+    if hierarchy.rows is None:
+        return HierarchyReport(hierarchy, examples=tuple(_made_up(hierarchy)))
+    tree = Tree.grow(hierarchy.name, hierarchy.rows)
+    return _described(hierarchy, tree, None)
+
+
+def bind_hierarchies(
+    connection: object, table: object, hierarchies: Bindings, **limits: Unpack[Limits]
+) -> list[HierarchyReport]:
+    """Holds hierarchies against the columns of a table.
+
+    Args:
+        connection: As for `sqlanon.check`.
+        table: As for `sqlanon.check`.
+        hierarchies: One per column, or a function that makes them from the table's columns.
+        limits: `threads`, `memory_limit`, `temp_directory`.
+
+    Raises:
+        HierarchyError: Faults of any hierarchy and values that it misses, all at once.
+        PolicyError: Columns that the table does not have.
+        SourceError: The table cannot be read, is empty, or a column is of a nested type.
+    """
+    with open_source(connection, table, read_only=True, **limits) as source:
+        columns = list(source.engine.columns(source.table))
+        wanted = hierarchies(columns) if callable(hierarchies) else hierarchies
+        Policy(dict(wanted)).check_columns(columns)
+        reports: list[HierarchyReport] = []
+        faults: list[str] = []
+        for column, hierarchy in wanted.items():
+            try:
+                found, tree = _fitted(source.engine, source.table, column, hierarchy)
+                reports.append(_described(found, tree, column))
+            except HierarchyError as error:
+                faults += error.faults
+        if faults:
+            raise HierarchyError(faults)
+        return reports
+
+
+def make_hierarchy(
+    connection: object, table: object, column: str, hierarchy: Hierarchy, **limits: Unpack[Limits]
+) -> tuple[Labels, ...]:
+    """The paths that a hierarchy gives the values present in a column.
+
+    Args:
+        connection: As for `sqlanon.check`.
+        table: As for `sqlanon.check`.
+        column: The column.
+        hierarchy: Usually a rule.
+        limits: `threads`, `memory_limit`, `temp_directory`.
+
+    Raises:
+        SqlanonError: As for `bind_hierarchies`.
+    """
+    with open_source(connection, table, read_only=True, **limits) as source:
+        Policy({column: hierarchy}).check_columns(list(source.engine.columns(source.table)))
+        _, tree = _fitted(source.engine, source.table, column, hierarchy)
+    return tuple(zip(*tree.labels, strict=True))
+
+
+def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False) -> None:
+    """Writes paths as a hierarchy file `leaf;level1;…` that only its owner can read.
+
+    Raises:
+        HierarchyError: A file could not tell the empty text from NULL.
+        SourceError: The file is there already, or cannot be written.
+    """
+    if file.exists() and not overwrite:
+        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
+    empty = sum("" in path for path in paths)
+    if empty:
+        raise HierarchyError(
+            [f"{empty} paths hold the empty text, which in a hierarchy file is NULL"]
+        )
+    header = ("leaf", *(f"level{level}" for level in range(1, len(paths[0]))))
+    try:
+        handle, draft = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream, delimiter=";", lineterminator="\n").writerows([header, *paths])
+            Path(draft).replace(file)
+        except BaseException:
+            # Whatever stopped it, Ctrl-C included: no draft stays beside the file.
+            Path(draft).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise SourceError(f"hierarchy file {str(file)!r}: {error.strerror}") from None
+
+
+def _fitted(
+    engine: Engine, table: exp.Table, column: str, hierarchy: Hierarchy
+) -> tuple[Hierarchy, Tree]:
+    """A hierarchy, read from the database if need be, and its tree over a column's values."""
+    # These modules find stored hierarchies through this one.
+    from sqlanon.binding import bind
+    from sqlanon.encoding import encode_subject
+
+    policy = Policy({column: hierarchy})
+    subject = bind(engine, table, policy)
+    with engine.workspace():
+        encode_subject(engine, subject, policy)
+    return subject.attributes[column].hierarchy, subject.trees[0]
+
+
+def _described(hierarchy: Hierarchy, tree: Tree, column: str | None) -> HierarchyReport:
+    rows = hierarchy.rows
+    return HierarchyReport(
+        hierarchy,
+        column,
+        tuple(len(tree.sizes(level)) for level in range(tree.height + 1)),
+        tuple(_spread(rows)) if rows is not None else (),
+        tuple(tree.warnings(show_labels=rows is not None)),
+    )
+
+
+def _spread(rows: Sequence[Labels]) -> list[Labels]:
+    """A few rows from all parts of the whole."""
+    count = min(EXAMPLES, len(rows))
+    return [rows[number * (len(rows) - 1) // max(count - 1, 1)] for number in range(count)]
+
+
+def _made_up(hierarchy: Hierarchy) -> list[Labels]:
+    """Paths of values that stand in no table."""
+    match hierarchy.rule:
+        case Suppression():
+            kind, values = "VARCHAR", ["value"]
+        case Intervals() as rule:
+            kind = "DECIMAL(18, 3)" if rule.scale else "BIGINT"
+            values = ["7", "42", "1234"]
+        case Prefix() as rule:
+            text = "".join(str(place % 10) for place in range(1, max(rule.lengths) + 2))
+            kind, values = "VARCHAR", [text]
+        case Dates():
+            kind, values = "DATE", ["1999-12-31", "2024-02-29"]
+        case _:
+            return []
+    literals = [(exp.cast(exp.Literal.string(value), kind),) for value in values]
+    rows = exp.values(literals, alias="made_up", columns=[encode.VALUE])
+    labels = level_labels(hierarchy, encode.value(), kind)
+    leaf = exp.cast(encode.value(), exp.DataType.Type.VARCHAR)
+    with Resources(threads=1).connect() as engine:
+        return engine.rows(exp.select(leaf, *labels).from_(rows))

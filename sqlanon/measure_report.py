@@ -1,0 +1,61 @@
+"""Measure report: what a release loses against its original."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlanon.classes import ClassStatistics
+from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.wording import counted, figure, share
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureReport:
+    """What a release loses against its original.
+
+    Args:
+        loss: Every measure that applies, or those asked for, by JSON name.
+        records: Records of the original.
+        suppressed_records: Those that are not in the release, or only without quasi-identifiers.
+        statistics: The release's equivalence classes, suppressed records left out.
+        notes: What a reader should know besides.
+        seconds: How long it took.
+    """
+
+    loss: Mapping[str, float]
+    records: int
+    suppressed_records: int
+    statistics: ClassStatistics
+    notes: tuple[str, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `measure --json`: every measure by its name, beside what was counted."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "records": self.records,
+            "suppressed_records": self.suppressed_records,
+            "published_records": self.statistics.records,
+            "classes": self.statistics.classes,
+            "k": self.statistics.smallest,
+            **{name: x if math.isfinite(x) else None for name, x in self.loss.items()},
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        lost = share(self.suppressed_records, self.records)
+        lines = [
+            f"{self.statistics.records:,} of {self.records:,} records published in "
+            f"{counted(self.statistics.classes, 'class', 'classes')}, "
+            f"the smallest of {self.statistics.smallest:,}; "
+            f"{self.suppressed_records:,} suppressed ({lost})"
+        ]
+        width = max(map(len, self.loss), default=0)
+        for name, value in self.loss.items():
+            lines.append(f"  {name.replace('_', '-'):<{width}}  {figure(value)}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

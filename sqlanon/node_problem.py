@@ -1,0 +1,142 @@
+"""Node problem: a full-domain search over a table, ready to start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlanon.binding import Subject
+from sqlanon.counting import Counter
+from sqlanon.encoding import Encoded, encode_subject
+from sqlanon.engine.base import Engine
+from sqlanon.expected import Chosen
+from sqlanon.loss import CELL_LOSSES, CellCosts
+from sqlanon.objective import (
+    CellObjective,
+    ClassSizeObjective,
+    DiscernibilityObjective,
+    Objective,
+)
+from sqlanon.options import Options
+from sqlanon.policy import Policy
+from sqlanon.pricing import Pricing
+from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice
+from sqlanon.search.knowledge import Check
+from sqlanon.tree import node_counts
+
+if TYPE_CHECKING:
+    from sqlanon.violating import Violations
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A full-domain search, ready to start."""
+
+    subject: Subject
+    policy: Policy
+    encoded: Encoded
+    counter: Counter
+    lattice: Lattice
+
+    def settled(self, check: Check) -> tuple[Chosen, int]:
+        """A node with the classes that it suppresses, and the rounds that it took."""
+        if self.counter.violations is None or not check.suppressed:
+            return Chosen(check.node), 1
+        _, settled = self.counter.settlement(check.node)
+        return Chosen(check.node, settled.suppressed), settled.rounds
+
+
+def problem_of(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Problem:
+    """A table in codes, with what its nodes are to be counted and judged by."""
+    allowance = policy.allowance(subject.records)
+    weighed = options.loss == "utility"
+    valued = list(policy.sensitive_attributes) if weighed else []
+    encoded = encode_subject(engine, subject, policy, valued)
+    costs, cells = None, "tree" if weighed else options.loss
+    if cells in CELL_LOSSES:
+        costs = CellCosts.of(cells, subject.trees, subject.weights, subject.records, encoded.counts)
+    entropies = encoded.entropies(subject.trees)
+    objective = _objective(options.loss, subject, encoded, costs, policy.k)
+    gains, ratio = None, None
+    if weighed:
+        from sqlanon.gains import GainCounter  # no other loss needs it
+        from sqlanon.utility import weighing
+
+        gains = GainCounter.of(engine, encoded, policy, allowance)
+        objective = weighing(objective, gains.highest)
+        ratio = objective.ratio
+    pricing = None
+    if costs is not None and allowance:
+        pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
+    squares = options.loss == "discernibility"
+    counter = Counter(
+        engine,
+        encoded,
+        policy.k,
+        objective,
+        pricing=pricing,
+        sizes=costs is None,
+        squares=squares,
+        lowest=subject.low,
+        entropies=entropies,
+        violations=_violations(engine, policy, encoded, subject.records, squares=squares),
+        gains=gains,
+    )
+    lattice = Lattice(
+        subject.low,
+        subject.high,
+        entropies,
+        subject.records,
+        allowance,
+        objective,
+        policy.k if policy.suppressed == "keep" else 0,
+        WIDE_BATCH if counter.violations is not None and allowance else BATCH,
+        ratio,
+    )
+    return Problem(subject, policy, encoded, counter, lattice)
+
+
+def _violations(
+    engine: Engine, policy: Policy, encoded: Encoded, records: int, *, squares: bool
+) -> Violations | None:
+    if encoded.details is None or not (policy.demands or policy.entity):
+        return None
+    from sqlanon.violating import Violations  # k alone needs none of these
+    from sqlanon.violations import Scope
+
+    scope = Scope(
+        encoded.details,
+        encoded.layout.words,
+        policy.k,
+        records,
+        policy.allowance(records),
+        policy.suppressed == "keep",
+    )
+    return Violations(engine, scope, squares)
+
+
+def _objective(
+    loss: str, subject: Subject, encoded: Encoded, costs: CellCosts | None, k: int
+) -> Objective:
+    levels = [range(tree.height + 1) for tree in subject.trees]
+    if costs is not None:
+        floor = tuple(
+            tuple(
+                sum(
+                    count * cost
+                    for count, cost in zip(
+                        node_counts(tree, level, counts), costs.costs[number][level], strict=True
+                    )
+                )
+                for level in levels[number]
+            )
+            for number, (tree, counts) in enumerate(zip(subject.trees, encoded.counts, strict=True))
+        )
+        return CellObjective(costs.unit, subject.records, floor, costs.scale)
+    if loss == "discernibility":
+        rest = tuple((0,) * len(column) for column in levels[1:])
+        return DiscernibilityObjective(
+            subject.records, ((subject.records,) * len(levels[0]), *rest)
+        )
+    lowest = -(subject.records // k)
+    return ClassSizeObjective(subject.records, k, tuple((lowest,) * len(c) for c in levels))

@@ -1,0 +1,188 @@
+"""Stored hierarchies: those that a database keeps by name, and plain tables of paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.engine.source import Limits, Resources, is_database
+from sqlanon.errors import HierarchyError, SourceError
+from sqlanon.hierarchy import Hierarchy, Tree
+from sqlanon.query import catalog
+
+
+def resolved_hierarchy(engine: Engine, hierarchy: Hierarchy) -> Hierarchy:
+    """The hierarchy itself where only its name in the database is given.
+
+    Args:
+        engine: The database.
+        hierarchy: Of the kind 'table': one stored under that name, else a plain table of that
+            name with the columns leaf, level1, …; any other is returned as it is.
+
+    Raises:
+        HierarchyError: There is neither, or what is there is no hierarchy.
+    """
+    if hierarchy.kind != "table":
+        return hierarchy
+    stored = _find(engine, hierarchy.name)
+    if stored is not None:
+        return stored
+    try:
+        table = engine.resolve(hierarchy.name)
+    except SourceError:
+        raise HierarchyError(
+            [
+                f"no hierarchy is stored as '{hierarchy.name}' and no table is called so; "
+                "store one with `sqlanon hierarchy load`"
+            ]
+        ) from None
+    return hierarchy_table(engine, table)
+
+
+def hierarchy_table(engine: Engine, table: exp.Table) -> Hierarchy:
+    """The hierarchy that a plain table of leaf, level1, … holds.
+
+    Raises:
+        HierarchyError: The table has other columns, or no row.
+    """
+    columns = list(engine.columns(table))
+    levels = catalog.level_columns(table.name, columns)
+    position = next((name for name in columns if name.lower() == "position"), None)
+    rows = engine.rows(catalog.table_paths(table, levels, position=position))
+    return Hierarchy.from_rows(rows, name=table.name)
+
+
+def stored_hierarchy(engine: Engine, name: str) -> Hierarchy:
+    """The hierarchy that is stored under a name.
+
+    Raises:
+        HierarchyError: There is none.
+    """
+    found = _find(engine, name)
+    if found is None:
+        raise _not_stored(name)
+    return found
+
+
+def load_hierarchy(
+    engine: Engine, name: str, hierarchy: Hierarchy, *, overwrite: bool = False
+) -> Hierarchy:
+    """Stores a hierarchy in the database under a name, in one transaction.
+
+    Args:
+        engine: The database.
+        name: Any text; `Hierarchy.table(name)` stands for the hierarchy from then on.
+        hierarchy: Explicit rows, which must be a tree, or a rule.
+        overwrite: Whether one that has the name may be replaced.
+
+    Returns:
+        What is stored: where the argument was a name itself, the hierarchy that it stands for.
+
+    Raises:
+        HierarchyError: The rows are no tree, or the name is empty.
+        SourceError: The name is taken.
+    """
+    from sqlanon import resources  # reads package data, which no other use of this module needs
+
+    if not name:
+        raise HierarchyError(["a stored hierarchy needs a name"])
+    hierarchy = resolved_hierarchy(engine, hierarchy)
+    if hierarchy.rows is not None:
+        Tree.grow(name, hierarchy.rows)
+    with engine.transaction(), engine.workspace():
+        if not overwrite and _find(engine, name) is not None:
+            raise SourceError(f"hierarchy {name!r} is there already; replace it with --overwrite")
+        for statement in resources.statements("hierarchies", engine.dialect):
+            engine.run(statement)
+        staging = None
+        if hierarchy.rows is not None:
+            staging = engine.temporary("hierarchy")
+            engine.load(staging, *catalog.staged(hierarchy.rows))
+        for statement in catalog.store_hierarchy(name, hierarchy, staging):
+            engine.run(statement)
+    return hierarchy
+
+
+def drop_hierarchy(engine: Engine, name: str) -> None:
+    """Removes a stored hierarchy.
+
+    Raises:
+        HierarchyError: There is none of that name.
+    """
+    with engine.transaction():
+        if _find(engine, name) is None:
+            raise _not_stored(name)
+        for statement in catalog.delete_hierarchy(name):
+            engine.run(statement)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredHierarchy:
+    """A row of the catalog of hierarchies.
+
+    Args:
+        name: The name that it is stored under.
+        kind: Kind of its rule.
+        height: Number of levels above the leaves.
+        leaves: Number of leaves; None for a rule, whose leaves are the values of a column.
+    """
+
+    name: str
+    kind: str
+    height: int
+    leaves: int | None
+
+
+def list_hierarchies(engine: Engine) -> list[StoredHierarchy]:
+    """Every stored hierarchy, in the order of their names."""
+    if not _has_catalog(engine):
+        return []
+    return [
+        StoredHierarchy(name, kind, height, leaves)
+        for name, kind, _, height, leaves in engine.rows(catalog.stored_hierarchies())
+    ]
+
+
+@contextmanager
+def open_database(
+    path: str | Path, *, read_only: bool, **limits: Unpack[Limits]
+) -> Iterator[Engine]:
+    """Opens a database file for its hierarchies, whatever tables it holds.
+
+    Args:
+        path: The file.
+        read_only: Whether it is opened for reading only.
+        limits: `threads`, `memory_limit`, `temp_directory`.
+
+    Raises:
+        SourceError: The file is missing or no database.
+    """
+    if not Path(path).is_file():
+        raise SourceError(f"there is no file {str(path)!r}")
+    if not is_database(Path(path)):
+        raise SourceError(f"{str(path)!r} is no DuckDB database, which alone stores hierarchies")
+    with Resources(**limits).connect(Path(path), read_only=read_only) as engine:
+        yield engine
+
+
+def _find(engine: Engine, name: str) -> Hierarchy | None:
+    if not _has_catalog(engine):
+        return None
+    for kind, specification in engine.rows(catalog.stored_hierarchy(name)):
+        paths = [path for (path,) in engine.rows(catalog.stored_paths(name))]
+        return catalog.restored(kind, specification, paths)
+    return None
+
+
+def _has_catalog(engine: Engine) -> bool:
+    return len(engine.rows(catalog.catalog_tables())) == 2
+
+
+def _not_stored(name: str) -> HierarchyError:
+    return HierarchyError([f"no hierarchy is stored as '{name}'"])
