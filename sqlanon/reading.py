@@ -90,7 +90,6 @@ def read(nodes: Nodes, matches: Iterable[Match]) -> Reading:
     share none, each label is of its lowest node.
     """
     candidates: dict[Label, list[Place]] = {}
-    excessive = set()
     for match in sorted(matches, key=lambda match: match.place):
         fitting = candidates.setdefault(match.label, [])
         if match.records <= nodes.records(match.place):

@@ -53,7 +53,7 @@ def render(name: str, /, **holes: exp.Expr | int) -> list[exp.Expr]:
 
     for hole, value in holes.items():
         _fill(value, hole)
-    environment = _environment(autoescape=False)
+    environment = _environment()
     environment.finalize = _fill
     path = f"sql/{name}.sql.jinja"
     wanted = meta.find_undeclared_variables(environment.parse(_text("sqlanon.templates", path)))
@@ -62,24 +62,12 @@ def render(name: str, /, **holes: exp.Expr | int) -> list[exp.Expr]:
     return _parse(environment.get_template(path).render(holes), DIALECT)
 
 
-def report(name: str, /, **values: object) -> str:
-    """The HTML page of the template templates/report/<name>.html.jinja, values escaped.
-
-    Args:
-        name: The template's name without its endings.
-        **values: What the template refers to; a name that is missing raises.
-    """
-    environment = _environment(autoescape=True)
-    return environment.get_template(f"report/{name}.html.jinja").render(values)
-
-
-def _environment(*, autoescape: bool) -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
         undefined=jinja2.StrictUndefined,
-        autoescape=autoescape,
     )
     environment.globals.clear()
     return environment

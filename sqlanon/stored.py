@@ -58,18 +58,6 @@ def hierarchy_table(engine: Engine, table: exp.Table) -> Hierarchy:
     return Hierarchy.from_rows(rows, name=table.name)
 
 
-def stored_hierarchy(engine: Engine, name: str) -> Hierarchy:
-    """The hierarchy that is stored under a name.
-
-    Raises:
-        HierarchyError: There is none.
-    """
-    found = _find(engine, name)
-    if found is None:
-        raise _not_stored(name)
-    return found
-
-
 def load_hierarchy(
     engine: Engine, name: str, hierarchy: Hierarchy, *, overwrite: bool = False
 ) -> Hierarchy:
@@ -117,7 +105,7 @@ def drop_hierarchy(engine: Engine, name: str) -> None:
     """
     with engine.transaction():
         if _find(engine, name) is None:
-            raise _not_stored(name)
+            raise HierarchyError([f"no hierarchy is stored as '{name}'"])
         for statement in catalog.delete_hierarchy(name):
             engine.run(statement)
 
@@ -182,7 +170,3 @@ def _find(engine: Engine, name: str) -> Hierarchy | None:
 
 def _has_catalog(engine: Engine) -> bool:
     return len(engine.rows(catalog.catalog_tables())) == 2
-
-
-def _not_stored(name: str) -> HierarchyError:
-    return HierarchyError([f"no hierarchy is stored as '{name}'"])

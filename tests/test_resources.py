@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import duckdb
-import jinja2
 import pytest
 import sqlglot
 from sqlglot import exp
@@ -129,17 +128,6 @@ def test_render_raises_where_the_result_is_no_sql(texts):
     texts["sql/t.sql.jinja"] = "SELECT FROM ( {{ hole }}"
     with pytest.raises(sqlglot.ParseError):
         resources.render("t", hole=1)
-
-
-def test_report_escapes_values(texts):
-    texts["report/page.html.jinja"] = "<p>{{ label }}</p>"
-    assert resources.report("page", label="<b>&") == "<p>&lt;b&gt;&amp;</p>"
-
-
-def test_report_raises_for_a_missing_value(texts):
-    texts["report/page.html.jinja"] = "<p>{{ label }}</p>"
-    with pytest.raises(jinja2.UndefinedError):
-        resources.report("page")
 
 
 def test_resources_are_imported_without_jinja():

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.packing import packed
 from sqlanon.search.taxonomy import Numbers, Taxonomy
 
@@ -229,14 +229,3 @@ def members(clusters: Clusters) -> list[Numbers]:
     """The records of each cluster."""
     order, starts = runs(clusters.label)
     return np.split(order, starts[1:]) if len(starts) else []
-
-
-def check(problem: Problem, clusters: Clusters) -> None:
-    """Refuses clusters that may not be published.
-
-    Raises:
-        PolicyError: A cluster is smaller than k or fails the demand, which is a bug of the search.
-    """
-    bad = sum(not problem.satisfies(records) for records in members(clusters))
-    if bad:
-        raise PolicyError(f"{bad} clusters do not satisfy the models")
