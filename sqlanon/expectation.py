@@ -53,8 +53,9 @@ def staged(engine: Engine, rows: exp.Select) -> Iterator[exp.Table]:
         engine: Where the table lives.
         rows: What `Plan.recoded` makes; their order is of no account here.
     """
-    rows.set("order", None)
+    unsorted = rows.copy()
+    unsorted.set("order", None)
     with engine.workspace():
         table = engine.temporary("expected")
-        engine.run(create_temporary(table, rows))
+        engine.run(create_temporary(table, unsorted))
         yield table

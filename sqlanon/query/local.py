@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from sqlglot import exp
 
@@ -108,12 +109,12 @@ class LocalRecode:
             else constant_text(constant)
         )
 
-    def joined(self, query: exp.Select) -> None:
-        """Joins the labels that differ from value to value to the records of a query."""
+    def joins(self) -> Iterator[exp.Join]:
+        """The join of a record to its labels, where these differ from value to value."""
         if self.labels.rows is not None:
             relation = f"{self.name} labels"
             same = same_value(column(self.name, RECORD), column(VALUE, relation), nullable=True)
-            query.join(nested(self.labels.rows, relation), on=same, copy=False)
+            yield exp.Join(this=nested(self.labels.rows, relation), on=same)
 
 
 def local_recode(
@@ -218,8 +219,8 @@ def published(
     same = exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES))
     query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
     query.join(table(NODES), on=same, copy=False)
-    for item in recodes:
-        item.joined(query)
+    for join in chain.from_iterable(item.joins() for item in recodes):
+        query.join(join, copy=False)
     order = [name for name in columns if name not in by]
     parts = {
         RECORDS: _placed(source, needed, by, order),

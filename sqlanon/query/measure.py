@@ -183,11 +183,11 @@ class Sized:
         own = column(label(number), CLASSES)
         return cls(number, (same_value(own, column(LABEL, f"size_{number}"), nullable=True),))
 
-    def joined(self, query: exp.Select, sizes: exp.Table) -> None:
-        """Joins the rows of sizes that are about the column to a query of classes."""
+    def join(self, sizes: exp.Table) -> exp.Join:
+        """The join of a class to the row of sizes that is about its value."""
         own = column(ATTRIBUTE, self.name).eq(self.number)
         same = exp.and_(own, *(each.copy() for each in self.same), copy=False)
-        query.join(named(sizes, self.name), on=same, copy=False)
+        return exp.Join(this=named(sizes, self.name), on=same)
 
 
 def products(classes: exp.Table, sizes: exp.Table, columns: Sequence[Sized]) -> exp.Select:
@@ -205,7 +205,7 @@ def products(classes: exp.Table, sizes: exp.Table, columns: Sequence[Sized]) -> 
     rows = exp.Select(expressions=[alias(product, PRODUCT), column(CLASS_SIZE, CLASSES)])
     rows.from_(named(classes, CLASSES), copy=False)
     for each in columns:
-        each.joined(rows, sizes)
+        rows.join(each.join(sizes), copy=False)
     rows.where(kept(CLASSES), copy=False)
     query = exp.Select(expressions=[column(PRODUCT), total(column(CLASS_SIZE))])
     return query.from_(nested(rows, "products"), copy=False).group_by(column(PRODUCT), copy=False)

@@ -179,7 +179,7 @@ def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Se
     keys: list[exp.Expr] = []
     for number in range(columns):
         each = Sized.by_label(number)
-        each.joined(query, read)
+        query.join(each.join(read), copy=False)
         keys.append(column(PLACE, each.name))
     names = [alias(key.copy(), place(number)) for number, key in enumerate(keys)]
     query.set("expressions", [*names, alias(total(column(CLASS_SIZE)), RELEASED)])

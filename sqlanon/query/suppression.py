@@ -19,6 +19,7 @@ from sqlanon.query.names import column, nested, table
 from sqlanon.query.sensitive import Needed, Reference, Relation
 
 _DETAILS = "sqlanon_details"
+Step = tuple[str, exp.Select]
 _NONE = 0  # records required to go, which only a search asks for
 
 
@@ -59,7 +60,7 @@ class Suppression:
     entity: bool = False
     rounds: int = 1
 
-    def statements(self, details: exp.Select, keys: Sequence[str]) -> list[tuple[str, exp.Select]]:
+    def statements(self, details: exp.Select, keys: Sequence[str]) -> list[Step]:
         """Named queries, each from those before; the last one has a row per suppressed class.
 
         Args:
@@ -72,35 +73,40 @@ class Suppression:
         parts = [violations.small(rows, keys, self.k, _NONE)]
         if self.entity:
             parts.append(violations.few_persons(rows, keys, self.k, _NONE))
-        parts += self._failing(steps, rows, keys, 1)
-        steps.append((_suppressed(1), violations.merged(parts, keys)))
+        references, failing = self._failing(rows, keys, 1)
+        steps += [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
         for number in range(2, self.rounds + 1):
             gone, left = table(_suppressed(number - 1)), f"sqlanon_left_{number}"
-            steps.append((left, violations.without(rows, gone, keys, nullable=True)))
             known = exp.Select(expressions=[exp.Star()]).from_(gone)
-            parts = [known, *self._failing(steps, table(left), keys, number)]
-            steps.append((_suppressed(number), violations.merged(parts, keys)))
+            references, failing = self._failing(table(left), keys, number)
+            steps += [
+                (left, violations.without(rows, gone, keys, nullable=True)),
+                *references,
+                (_suppressed(number), violations.merged([known, *failing], keys)),
+            ]
         return steps
 
     def _failing(
-        self,
-        steps: list[tuple[str, exp.Select]],
-        rows: exp.Table,
-        keys: Sequence[str],
-        number: int,
-    ) -> list[exp.Select]:
-        """The classes that fail a model in a round; only t-closeness has more to say later on."""
-        failing = []
+        self, rows: exp.Table, keys: Sequence[str], number: int
+    ) -> tuple[list[Step], list[exp.Select]]:
+        """The classes that fail a model in a round, and the references that these ask for.
+
+        Only t-closeness has more to say after the first round.
+        """
+        references, failing = [], []
         for place, attribute in enumerate(self.attributes):
             models = [m for m in attribute.models if number == 1 or isinstance(m, TCloseness)]
             if not models:
                 continue
             name = f"sqlanon_reference_{place}_{number}"
             counted = detail.values(rows, attribute.number, entity=attribute.persons)
-            steps.append((name, sensitive.reference(
-                nested(counted, "rows"), nulls=attribute.needed.nulls,
-                order=attribute.order, height=attribute.height,
-            )))  # fmt: skip
+            reference = sensitive.reference(
+                nested(counted, "rows"),
+                nulls=attribute.needed.nulls,
+                order=attribute.order,
+                height=attribute.height,
+            )
+            references.append((name, reference))
             spread = violations.spread_rows(rows, keys, attribute.number, entity=attribute.persons)
             figures = sensitive.class_figures(
                 nested(spread, "spread_rows"),
@@ -110,7 +116,7 @@ class Suppression:
             )
             conditions = [(sensitive.violates(m), exp.Literal.number(_NONE)) for m in models]
             failing.append(violations.failing(figures, keys, conditions))
-        return failing
+        return references, failing
 
 
 def is_published(relation: str) -> exp.Expr:
