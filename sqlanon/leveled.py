@@ -17,7 +17,7 @@ from sqlanon.node_problem import Problem, problem_of
 from sqlanon.options import Decided, Options
 from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
-from sqlanon.recoding import Node
+from sqlanon.recoding import FullDomain, Node
 from sqlanon.search.fulldomain import Outcome, best_node
 from sqlanon.search.knowledge import Check
 from sqlanon.spellings import spelling_notes
@@ -43,7 +43,8 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     settled = problem.settled(outcome.best)
     report = _expected(engine, problem, outcome, options, settled)
     _refuse_ambiguous_label(problem, outcome.best)
-    return Decided(outcome.best.node, report, encoded_at, searched_at, rounds=settled[1])
+    recoding = FullDomain(outcome.best.node)
+    return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
 
 
 def _search(problem: Problem, options: Options) -> Outcome:

@@ -11,7 +11,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.policy import Policy
 from sqlanon.query.encode import confused
 from sqlanon.query.places import MOST_PLACES, distinct_roughly
-from sqlanon.recoding import Node
+from sqlanon.recoding import Levels
 
 WIDEST_KEY = 32
 """Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
@@ -27,7 +27,7 @@ _WIDTHS = {
 _PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, WIDEST_KEY + 1
 
 
-def few_labels(engine: Engine, subject: Subject, policy: Policy, recoding: Node) -> tuple[str, ...]:
+def few_labels(engine: Engine, subject: Subject, policy: Policy, levels: Levels) -> tuple[str, ...]:
     """Columns that records had better be sorted by the places of: none, or all that are long.
 
     These are the quasi-identifiers that are generalized or are text, and all other published text
@@ -38,22 +38,18 @@ def few_labels(engine: Engine, subject: Subject, policy: Policy, recoding: Node)
         engine: Where the table lives.
         subject: The table.
         policy: Which columns are published.
-        recoding: How they are published.
+        levels: The levels that they are published at.
     """
-    levels = dict(zip(subject.names, recoding, strict=True))
-    heights = {tree.column: tree.height for tree in subject.trees}
-    constant = {name for name, level in levels.items() if level == heights[name]}
-    generalized = [
-        tree.column
-        for tree in subject.trees
-        if 0 < levels[tree.column] < tree.height
-        and tree.nodes[levels[tree.column]][-1] < MOST_PLACES
-    ]
+    parts = list(zip(subject.trees, levels, strict=True))
+    constant = {tree.column for tree, own in parts if own == (tree.height,)}
+    varying = [(tree, own) for tree, own in parts if own[-1] and tree.column not in constant]
+    generalized = [tree.column for tree, own in varying if tree.nodes[own[0]][-1] < MOST_PLACES]
+    changed = constant | {tree.column for tree, _ in varying}
     published = policy.published(list(subject.columns))
-    original = [name for name in published if not levels.get(name) and name not in constant]
+    original = [name for name in published if name not in changed]
     few = (*generalized, *_few_texts(engine, subject, original))
     keeping = policy.suppressed == "keep"
-    widths = dict.fromkeys(levels, _OTHER_WIDTH) if keeping else {}  # the label kept is text
+    widths = dict.fromkeys(subject.names, _OTHER_WIDTH) if keeping else {}  # the label kept is text
     widths = {n: _WIDTHS.get(subject.columns[n].this, _OTHER_WIDTH) for n in original} | widths
     widths |= dict.fromkeys(constant, _FLAG_WIDTH if keeping else 0)
     widths |= dict.fromkeys(few, _PLACE_WIDTH)

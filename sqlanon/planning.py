@@ -17,7 +17,7 @@ from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
-from sqlanon.recoding import Clusters, Recoding
+from sqlanon.recoding import Recoding
 
 MANY_RECORDS = 100_000
 """Fewer are sorted in no time, and their statement had better be short."""
@@ -103,11 +103,11 @@ def _decide(engine: Engine, subject: Subject, policy: Policy, options: Options) 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:
     """The columns that records had better be sorted by the places of."""
-    if isinstance(recoding, Clusters) or subject.records < MANY_RECORDS:
+    if not recoding.by_value or subject.records < MANY_RECORDS:
         return ()
     from sqlanon.placing import few_labels  # small tables do not need it
 
-    return few_labels(engine, subject, policy, recoding)
+    return few_labels(engine, subject, policy, recoding.levels)
 
 
 def _resolved(engine: Engine, policy: Policy) -> Policy:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -17,13 +17,10 @@ from sqlanon.errors import PolicyError, SourceError
 from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
 from sqlanon.query import recode
-from sqlanon.query.names import column
+from sqlanon.query.statement import Publication, published_rows
 from sqlanon.query.suppression import Suppression
-from sqlanon.recoding import Clusters, Node, Recoding
+from sqlanon.recoding import Recoding, recoding_of
 from sqlanon.report_document import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    from sqlanon.query.places import ByPlace
 
 Fingerprint = tuple[int, str]
 MOST_ROUNDS = 1000
@@ -38,8 +35,7 @@ class Plan:
         policy: What the published table must satisfy, its hierarchies complete.
         table: The table as SQL names it.
         columns: Its columns and their types, as DuckDB writes them.
-        recoding: The level that each quasi-identifier is published at, in the policy's order, for
-            all records or for each.
+        recoding: What becomes of every record's quasi-identifiers, in the policy's order.
         report: What is expected.
         enumerated: Columns that are enumerations; they are published as text, since the labels of
             an enumeration are values of the table.
@@ -70,20 +66,8 @@ class Plan:
             raise PolicyError(
                 f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
             )
-        if isinstance(self.recoding, Clusters):
-            if self.recoding.records != self.report.records:
-                raise PolicyError("the plan does not recode every record of its table once")
-            for node in self.recoding.published:
-                self._refuse_misfit(node)
-        else:
-            self._refuse_misfit(self.recoding)
-
-    def _refuse_misfit(self, node: Node) -> None:
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
-        if len(node) != len(heights) or not all(
-            0 <= level <= height for level, height in zip(node, heights, strict=True)
-        ):
-            raise PolicyError(f"{node} is no recoding for hierarchies of heights {heights}")
+        self.recoding.refuse_misfit(heights, self.report.records)
 
     @property
     def source(self) -> exp.Table:
@@ -107,52 +91,29 @@ class Plan:
         """
         self.policy.check_columns(list(self.columns), publish=True)
         columns = self.policy.published(list(self.columns))
-        source = source or self.source
-        if not self.few or dialect != "duckdb":
-            return self.recoded(columns, source)
-        from sqlanon.query.places import ByPlace  # small tables do not need it
-
-        return self.recoded(columns, source, by_place=ByPlace(self.few))
+        few = self.few if dialect == "duckdb" else ()
+        return self.recoded(columns, source or self.source, few=few)
 
     def recoded(
-        self, columns: Sequence[str], source: exp.Table, *, by_place: ByPlace | None = None
+        self, columns: Sequence[str], source: exp.Table, *, few: Sequence[str] = ()
     ) -> exp.Select:
-        """The published rows of some columns, sorted by labels or by their places."""
-        if isinstance(self.recoding, Clusters):
-            return self._recoded_one_by_one(columns, source, self.recoding)
-        recodes = {
-            name: recode.recode(source, name, attribute.hierarchy, level, self._type(name))
-            for (name, attribute), level in zip(
-                self.policy.attributes.items(), self.recoding, strict=True
-            )
-        }
-        keeping = self.policy.suppressed == "keep"
-        casts = self._casts(recodes)
-        published = recode.published if by_place is None else by_place.published
-        return published(
+        """The published rows of some columns, sorted by labels, or by places where these are few.
+
+        Args:
+            columns: The columns.
+            source: The table.
+            few: Columns to sort by the places of.
+        """
+        attributes = self.policy.attributes
+        casts = self._casts(attributes)
+        publication = Publication(
             source,
             {name: casts.get(name) for name in columns},
-            recodes,
-            suppressed=self._suppressed(source) if self.report.suppressed_records else None,
-            kept_label=self.policy.suppressed_label if keeping else None,
+            {name: (each.hierarchy, self._type(name)) for name, each in attributes.items()},
+            self._suppressed(source),
+            few,
         )
-
-    def _recoded_one_by_one(
-        self, columns: Sequence[str], source: exp.Table, recoding: Clusters
-    ) -> exp.Select:
-        from sqlanon.query import local  # recodings at one level do not need it
-
-        attributes = self.policy.attributes
-        hierarchies = {
-            name: (attribute.hierarchy, self._type(name)) for name, attribute in attributes.items()
-        }
-        recodes = local.local_recode(source, hierarchies, recoding.levels)
-        casts = self._casts(attributes)
-        values = {
-            name: recode.as_published(column(name, local.RECORD), casts.get(name))
-            for name in columns
-        }
-        return local.published(source, values, recodes, recoding)
+        return published_rows(self.recoding, publication)
 
     def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
         """The types that values are cast to: enumerations to text, real numbers to their own."""
@@ -160,17 +121,20 @@ class Plan:
         floats = (n for n in attributes if self._type(n).this in exp.DataType.FLOAT_TYPES)
         return casts | {name: self._type(name) for name in floats}
 
-    def _suppressed(self, source: exp.Table) -> recode.Suppressed:
+    def _suppressed(self, source: exp.Table) -> recode.Suppressed | None:
         """Which classes are suppressed, as the statement works it out again."""
         policy = self.policy
+        if not self.report.suppressed_records or self.recoding.published_records is not None:
+            return None
+        label = policy.suppressed_label if policy.suppressed == "keep" else None
         if not (policy.demands or policy.entity):
-            return recode.Suppressed(Suppression(policy.k))
+            return recode.Suppressed(Suppression(policy.k), label=label)
         from sqlanon.attributes import asked  # k alone does not need it
 
         columns = {name: self._type(name) for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns)
         models = Suppression(policy.k, attributes, policy.entity is not None, self.rounds)
-        return recode.Suppressed(models, names, policy.entity)
+        return recode.Suppressed(models, names, policy.entity, label)
 
     def _type(self, name: str) -> exp.DataType:
         return exp.DataType.build(self.columns[name], dialect="duckdb", udt=True)
@@ -218,9 +182,7 @@ class Plan:
             "columns": dict(self.columns),
             "enumerated": list(self.enumerated),
             "policy": self.policy.to_dict(),
-            "recoding": self.recoding.to_dict()
-            if isinstance(self.recoding, Clusters)
-            else self.recoding,
+            "recoding": self.recoding.to_document(),
             "rounds": self.rounds,
             "few": list(self.few),
             "report": self.report.to_dict(),
@@ -277,12 +239,10 @@ class Plan:
 
 def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) -> Recoding:
     shown = [report.levels[name] for name in policy.attributes if report.levels]
-    stored = document.get("recoding", shown)
-    if isinstance(stored, Mapping):
-        return Clusters.from_dict(stored)
-    if stored != shown:
+    recoding = recoding_of(document.get("recoding", shown))
+    if list(recoding.node or ()) != shown:
         raise ValueError("the plan shows other levels than it publishes")
-    return tuple(shown)
+    return recoding
 
 
 def _write_private(path: Path, text: str) -> None:

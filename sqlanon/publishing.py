@@ -24,7 +24,6 @@ from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import drop_table
 from sqlanon.query.parts import OWN_PARTS, own_parts
 from sqlanon.query.recode import create_table, rename_table
-from sqlanon.recoding import Clusters
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
@@ -292,7 +291,7 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
 
 def _promised(plan: Plan) -> int:
     """Records that a plan publishes, those that lose all cells included."""
-    if isinstance(plan.recoding, Clusters):
+    if plan.recoding.published_records is not None:
         return plan.recoding.published_records
     report = plan.report
     dropped = 0 if plan.policy.suppressed == "keep" else report.suppressed_records

@@ -5,6 +5,8 @@ same level, 0 for the original values, the height of the hierarchy for its top. 
 decides record by record: alike records may go to different levels. Either way a record's cell is
 the ancestor of its own value at some level, so a recoding is levels and holds no value.
 
+`Recoding` is what everybody else asks; `query/statement` says which statement carries a kind out.
+
 Source: Samarati 2001, "Protecting respondents' identities in microdata release"; Kenig 2009,
 section 2.2.1, for local recoding.
 """
@@ -12,14 +14,87 @@ section 2.2.1, for local recoding.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from sqlanon.errors import PolicyError
 
 Node = tuple[int, ...]
+Levels = tuple[tuple[int, ...], ...]
+"""Per quasi-identifier the levels that records are published at, ascending."""
+
+
+class Recoding(Protocol):
+    """What becomes of the quasi-identifiers of every record."""
+
+    kind: ClassVar[str]
+    """What saved plans and statements know it by."""
+    by_value: ClassVar[bool]
+    """Whether alike records become alike, so that it can be applied to records not seen before."""
+
+    @property
+    def node(self) -> Node | None:
+        """The lattice node that it is; None where levels may differ within a column."""
+
+    @property
+    def levels(self) -> Levels:
+        """Per quasi-identifier the levels that records are published at, ascending."""
+
+    @property
+    def published_records(self) -> int | None:
+        """Records that are published; None where the sizes of classes decide [records]."""
+
+    def refuse_misfit(self, heights: Sequence[int], records: int) -> None:
+        """Refuses hierarchies and a table that it was not made for.
+
+        Args:
+            heights: The height of the hierarchy of each quasi-identifier.
+            records: Records of the table [records].
+
+        Raises:
+            PolicyError: A level is missing or too high, or records are.
+        """
+
+    def to_document(self) -> Any:
+        """As a saved plan holds it; `recoding_of` reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FullDomain:
+    """A full-domain recoding: every record goes to one node of the lattice.
+
+    Args:
+        node: One level per quasi-identifier.
+    """
+
+    kind: ClassVar[str] = "node"
+    by_value: ClassVar[bool] = True
+
+    node: Node
+
+    @property
+    def levels(self) -> Levels:
+        """Per quasi-identifier its level."""
+        return tuple((level,) for level in self.node)
+
+    @property
+    def published_records(self) -> None:
+        """Not known: classes that fail a model are suppressed."""
+
+    def refuse_misfit(self, heights: Sequence[int], records: int) -> None:
+        """Refuses hierarchies that have not its levels, whatever the table holds."""
+        _refuse_misfit(self.node, heights)
+
+    def to_document(self) -> list[int]:
+        """Its levels."""
+        return list(self.node)
+
+    @classmethod
+    def from_document(cls, document: Sequence[int]) -> FullDomain:
+        """Reads what `to_document` wrote."""
+        return cls(tuple(document))
 
 
 class Run(NamedTuple):
@@ -50,6 +125,9 @@ class Clusters:
         PolicyError: A unit or a node is missing, a run has no record, or nodes differ in width.
     """
 
+    kind: ClassVar[str] = "clusters"
+    by_value: ClassVar[bool] = False
+
     nodes: tuple[Node | None, ...]
     runs: tuple[Run, ...]
     by: tuple[str, ...] = ()
@@ -64,6 +142,10 @@ class Clusters:
             before = unit
         if len(set(map(len, self.published))) != 1:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
+
+    @property
+    def node(self) -> None:
+        """None: each record has a node of its own."""
 
     @property
     def published(self) -> tuple[Node, ...]:
@@ -81,7 +163,7 @@ class Clusters:
         return sum(records for _, records, node in self.runs if self.nodes[node] is not None)
 
     @property
-    def levels(self) -> tuple[tuple[int, ...], ...]:
+    def levels(self) -> Levels:
         """Per quasi-identifier the levels that records are published at, ascending."""
         return tuple(tuple(sorted(set(own))) for own in zip(*self.published, strict=True))
 
@@ -100,23 +182,49 @@ class Clusters:
                 own[level] += records
         return counts
 
-    def to_dict(self) -> dict[str, Any]:
-        """As a saved plan holds it."""
+    def refuse_misfit(self, heights: Sequence[int], records: int) -> None:
+        """Refuses a table of other records, and hierarchies that have not its levels."""
+        if self.records != records:
+            raise PolicyError("the plan does not recode every record of its table once")
+        for node in self.published:
+            _refuse_misfit(node, heights)
+
+    def to_document(self) -> dict[str, Any]:
+        """Its nodes, runs and columns."""
         nodes = [node and list(node) for node in self.nodes]
         return {"nodes": nodes, "runs": list(map(list, self.runs)), "by": list(self.by)}
 
     @classmethod
-    def from_dict(cls, document: Any) -> Clusters:
-        """Reads what `to_dict` wrote.
-
-        Raises:
-            LookupError: Something is missing.
-            TypeError: A run has too few or too many numbers.
-            PolicyError: It is no recoding.
-        """
+    def from_document(cls, document: Mapping[str, Any]) -> Clusters:
+        """Reads what `to_document` wrote."""
         nodes = [None if node is None else tuple(node) for node in document["nodes"]]
         runs = tuple(starmap(Run, document["runs"]))
         return cls(tuple(nodes), runs, tuple(document["by"]))
 
 
-Recoding = Node | Clusters
+READERS: Mapping[str, Callable[[Any], Recoding]] = {
+    FullDomain.kind: FullDomain.from_document,
+    Clusters.kind: Clusters.from_document,
+}
+
+
+def recoding_of(document: Any) -> Recoding:
+    """Reads the recoding of a saved plan.
+
+    A document names its `kind`, but for the two oldest: a node is a list of levels, and clusters
+    have no name.
+
+    Raises:
+        LookupError: Something is missing, or the kind is not known.
+        TypeError: A run has too few or too many numbers.
+        PolicyError: It is no recoding.
+    """
+    named = isinstance(document, Mapping)
+    return READERS[document.get("kind", Clusters.kind) if named else FullDomain.kind](document)
+
+
+def _refuse_misfit(node: Node, heights: Sequence[int]) -> None:
+    if len(node) != len(heights) or not all(
+        0 <= level <= height for level, height in zip(node, heights, strict=True)
+    ):
+        raise PolicyError(f"{node} is no recoding for hierarchies of heights {list(heights)}")

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import duckdb
 import numpy
@@ -13,6 +14,7 @@ import sqlglot
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier, planning
 from sqlanon.errors import PolicyError, SourceError, StalePlanError
+from sqlanon.recoding import Clusters, FullDomain, Run
 
 COUNTRIES = Hierarchy.from_rows(
     [("at", "europe", "*"), ("de", "europe", "*"), ("jp", "asia", "*"), ("kr", "asia", "*")]
@@ -127,15 +129,22 @@ def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppres
 
 def test_plan_publishes_its_recoding_whatever_the_report_says(plan):
     top = tuple(entry.hierarchy.height for entry in plan.policy.attributes.values())
-    assert plan.recoding == tuple(plan.report.levels.values()) != top
-    [*statements] = {replace(plan, recoding=node).sql() for node in (plan.recoding, top)}
+    assert plan.recoding.node == tuple(plan.report.levels.values()) != top
+    recodings = (plan.recoding, FullDomain(top))
+    [*statements] = {replace(plan, recoding=recoding).sql() for recoding in recodings}
     assert len(statements) == 2
 
 
-@pytest.mark.parametrize("recoding", [(), (0, 0, 0), (0, 0, 0, 2), (-1, 0, 0, 0)])
-def test_a_recoding_that_does_not_fit_the_hierarchies_is_an_error(plan, recoding):
+@pytest.mark.parametrize("node", [(), (0, 0, 0), (0, 0, 0, 2), (-1, 0, 0, 0)])
+def test_a_recoding_that_does_not_fit_the_hierarchies_is_an_error(plan, node):
     with pytest.raises(PolicyError, match="no recoding"):
-        replace(plan, recoding=recoding)
+        replace(plan, recoding=FullDomain(node))
+
+
+def test_a_recoding_of_other_records_is_an_error(plan):
+    clusters = Clusters(((0, 0, 0, 0),), (Run(0, 99, 0),))
+    with pytest.raises(PolicyError, match="every record of its table once"):
+        replace(plan, recoding=clusters)
 
 
 def test_plan_with_columns_without_a_role_is_not_saved(connection, tmp_path):
@@ -158,6 +167,31 @@ def test_plan_that_was_saved_without_its_recoding_is_read_by_its_levels(plan, tm
     assert Plan.load(tmp_path / "plan.json").recoding == plan.recoding
 
 
+OLD_PLANS = Path(__file__).parents[1] / "fixtures" / "plans"
+AGES = [21, 21, 22, 24, 43, 43, 44, 47, 90]
+
+
+@pytest.mark.parametrize(
+    ("kind", "published"),
+    [
+        ("node", [*["20-29"] * 4, *["40-49"] * 4]),
+        ("clusters", [*["*"] * 5, *["40-49"] * 4]),
+    ],
+)
+def test_a_plan_without_the_kind_of_its_recoding_is_applied_and_saved_as_it_was(
+    connection, tmp_path, kind, published
+):
+    connection.execute(
+        "CREATE OR REPLACE TABLE people AS SELECT unnest(?::INTEGER[]) AS age", [AGES]
+    )
+    plan = Plan.load(OLD_PLANS / f"{kind}.json")
+    assert plan.recoding.kind == kind
+    sqlanon.apply(connection, plan, into="out")
+    assert rows(connection, "out") == [(label,) for label in published]
+    plan.save(tmp_path / "plan.json")
+    assert (tmp_path / "plan.json").read_text() == (OLD_PLANS / f"{kind}.json").read_text()
+
+
 @pytest.mark.parametrize("rounds", [0, -1, 3, 10**9, 1.0, "1", None, True])
 def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
     """Two records are suppressed, and each round but the first suppresses some."""
@@ -169,7 +203,9 @@ def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
         Plan.load(tmp_path / "plan.json")
 
 
-@pytest.mark.parametrize("recoding", [[0, 0, 0, 0], [9, 9, 9, 9], [1], "1111", None])
+@pytest.mark.parametrize(
+    "recoding", [[0, 0, 0, 0], [9, 9, 9, 9], [1], "1111", None, {"kind": "map"}]
+)
 def test_plan_that_shows_other_levels_than_it_publishes_is_an_error(plan, tmp_path, recoding):
     plan.save(tmp_path / "plan.json")
     edited(tmp_path / "plan.json", lambda document: document.update(recoding=recoding))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sqlanon.errors import PolicyError
-from sqlanon.recoding import Clusters, Run
+from sqlanon.recoding import Clusters, FullDomain, Run, recoding_of
 
 NODES = ((0, 1), (1, 1), (0, 0), None)
 RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 2), Run(2, 3, 3))
@@ -22,9 +22,21 @@ def test_records_that_are_not_published_have_no_level():
     assert Clusters(NODES, RUNS).per_level([1, 2]) == [[2, 2], [1, 3, 0]]
 
 
-def test_clusters_survive_a_file():
-    clusters = Clusters(NODES, RUNS, ("diagnosis",))
-    assert Clusters.from_dict(json.loads(json.dumps(clusters.to_dict()))) == clusters
+def test_a_node_is_one_level_for_each_column():
+    node = FullDomain((0, 2))
+    assert (node.node, node.levels) == ((0, 2), ((0,), (2,)))
+
+
+@pytest.mark.parametrize("recoding", [FullDomain((0, 2)), Clusters(NODES, RUNS, ("diagnosis",))])
+def test_recodings_survive_a_file(recoding):
+    assert recoding_of(json.loads(json.dumps(recoding.to_document()))) == recoding
+
+
+def test_a_document_is_read_by_its_kind():
+    document = Clusters(NODES, RUNS).to_document()
+    assert recoding_of({**document, "kind": "clusters"}) == Clusters(NODES, RUNS)
+    with pytest.raises(LookupError):
+        recoding_of({**document, "kind": "unheard of"})
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from sqlanon.query.recode import (
     published,
     with_suppressed,
 )
-from sqlanon.query.suppression import is_published, is_suppressed
+from sqlanon.query.suppression import is_suppressed
 
 MOST_PLACES = 4096
 """Labels of a column that records are sorted by the place of: a list is copied time and again."""
@@ -67,7 +67,6 @@ class ByPlace:
         recodes: Mapping[str, Recode],
         *,
         suppressed: Suppressed | None,
-        kept_label: str | None = None,
     ) -> exp.Select:
         """The rows of `recode.published`; its arguments are the same.
 
@@ -78,7 +77,7 @@ class ByPlace:
         every = {name: Recode(name) for name in columns} | dict(recodes)
         listed = [name for name in every if name in self.few and every[name].constant is None]
         if not listed:
-            return published(source, columns, recodes, suppressed=suppressed, kept_label=kept_label)
+            return published(source, columns, recodes, suppressed=suppressed)
         relations = {name: f"sqlanon_places_{number}" for number, name in enumerate(listed)}
         placed = {
             name: replace(item, labels=_places(relations[name])) if name in relations else item
@@ -89,10 +88,9 @@ class ByPlace:
         if suppressed is not None:
             keys = {name: placed[name] for name in recodes}
             records = with_suppressed(records, source, keys, suppressed)
-            if kept_label is None:
-                records = records.where(is_published(SMALL))
-            else:
-                cells |= {n: _kept(cells[n], placed[n], n in relations, kept_label) for n in keys}
+            label = suppressed.label
+            if label is not None:
+                cells |= {n: _kept(cells[n], placed[n], n in relations, label) for n in keys}
         ranked = {
             relation: _ranked(_labels(source, every[name], columns.get(name)))
             for name, relation in relations.items()

@@ -150,7 +150,6 @@ def published(
     recodes: Mapping[str, Recode],
     *,
     suppressed: Suppressed | None,
-    kept_label: str | None = None,
 ) -> exp.Select:
     """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
 
@@ -161,7 +160,6 @@ def published(
         columns: The published columns, in order, with a type where one is to be cast to.
         recodes: How each quasi-identifier is published.
         suppressed: Which classes are suppressed; None where there are none.
-        kept_label: What replaces the quasi-identifiers of suppressed records; None drops them.
     """
     query = generalized(source, recodes)
     values = {
@@ -172,13 +170,9 @@ def published(
     }
     if suppressed is not None:
         query = with_suppressed(query, source, recodes, suppressed)
-        gone = is_suppressed(SMALL)
-        if kept_label is None:
-            query = query.where(is_published(SMALL))
-        else:
-            for name in recodes:
-                label = exp.Literal.string(kept_label)
-                values[name] = when(gone.copy(), label, as_text(values[name]))
+        if suppressed.label is not None:
+            gone, label = is_suppressed(SMALL), exp.Literal.string(suppressed.label)
+            values |= {n: when(gone.copy(), label.copy(), as_text(values[n])) for n in recodes}
     query = query.select(*(alias(value, name) for name, value in values.items()))
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
 
@@ -191,11 +185,13 @@ class Suppressed:
         models: What makes a class one of them.
         sensitive: The columns of its attributes.
         entity: The column that says whose record it is.
+        label: What replaces the quasi-identifiers of their records; None drops them.
     """
 
     models: Suppression
     sensitive: tuple[str, ...] = ()
     entity: str | None = None
+    label: str | None = None
 
 
 def with_suppressed(
@@ -204,7 +200,7 @@ def with_suppressed(
     recodes: Mapping[str, Recode],
     suppressed: Suppressed,
 ) -> exp.Select:
-    """Joins the suppressed classes to the records."""
+    """The records joined to the suppressed classes, or without these where they are dropped."""
     # A column with one label tells no classes apart, unless there is no other.
     varying = [item for item in recodes.values() if item.constant is None]
     parts = {
@@ -226,7 +222,8 @@ def with_suppressed(
         query = query.with_(exp.to_identifier(name, quoted=True), as_=statement)
     same = [same_value(column(key, SMALL), value, nullable=True) for key, value in parts.items()]
     last = named(table(statements[-1][0]), SMALL)
-    return query.join(last, on=exp.and_(*same), join_type="left")
+    joined = query.join(last, on=exp.and_(*same), join_type="left")
+    return joined.where(is_published(SMALL)) if suppressed.label is None else joined
 
 
 def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:

@@ -1,5 +1,7 @@
 """The statement that sorts by places: its SQL, its answer, and that it is that of labels."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,8 +49,7 @@ SNAPSHOTS = [
             PEOPLE,
             {"age": None, "sex": None, "zip": None},
             {"sex": SEX, "zip": TOP},
-            suppressed=PAIRS,
-            kept_label="?",
+            suppressed=replace(PAIRS, label="?"),
         ),
         f"""
         WITH "sqlanon_places_0" AS (
@@ -140,7 +141,7 @@ def statements(levels, few, suppressed, kept_label):
         for name, hierarchy, level in zip("pq", HIERARCHIES, levels, strict=True)
     }
     columns = dict.fromkeys(["s", "q", "p"])
-    given = {"suppressed": PAIRS if suppressed else None, "kept_label": kept_label}
+    given = {"suppressed": replace(PAIRS, label=kept_label) if suppressed else None}
     return (
         recode.published(source, columns, recodes, **given),
         ByPlace(few).published(source, columns, recodes, **given),
