@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -191,7 +192,8 @@ def _tell_overruled(family: str, names: Sequence[str]) -> None:
     """Tells of which columns an option replaces the models that the policy file has for them."""
     if names:
         listed = ", ".join(map(repr, names))
-        note(f"--{family} takes the place of {family} of {listed} in the policy file")
+        flag = f"--{family.replace('_', '-')}"
+        note(f"{flag} takes the place of {family} of {listed} in the policy file")
 
 
 class _Refinement:
@@ -208,14 +210,16 @@ class _Refinement:
         Raises:
             PolicyError: All that is wrong with these options.
         """
+        from sqlanon.privacy import FAMILIES
+
         quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
         self._hierarchies([*quasi, *sensitive])
         for option, read in _REFINEMENTS.items():
             self._single(option, quasi, "is no quasi-identifier; name it with --qi", read)
-        for family, read in _FAMILIES.items():
-            common = self._models(family, sensitive, read)
+        for family in FAMILIES:
+            common = self._models(family, sensitive)
             if common:
                 document[family] = common
                 changed = {name: _without(entry, family) for name, entry in sensitive.items()}
@@ -254,11 +258,9 @@ class _Refinement:
         if entry.setdefault(option, value) != value:
             raise PolicyError(f"{flag} is given twice for column {name!r}; keep one of them")
 
-    def _models(
-        self, family: str, columns: Iterable[str], read: Callable[[str], Document]
-    ) -> list[Document]:
-        """Reads --l or --t: returns the models of all sensitive columns, notes those of one."""
-        flag = f"--{family}"
+    def _models(self, family: str, columns: Iterable[str]) -> list[Document]:
+        """Reads --l and its like: returns models of all sensitive columns, notes those of one."""
+        flag, read = f"--{family.replace('_', '-')}", partial(_model, family)
         common: list[Document] = []
         for text in getattr(self.options, family):
             with self._collected():
@@ -369,30 +371,25 @@ def _form(text: str) -> Document:
     return Hierarchy.from_spec(text).to_dict()
 
 
-def _diversity(text: str) -> Document:
+def _model(key: str, text: str) -> Document:
     """The form of a policy file for `3`, `entropy:3` or `recursive:2:3` (c before l).
 
-    >>> _diversity("recursive:2:3")
+    >>> _model("l", "recursive:2:3")
     {'kind': 'recursive', 'value': 3, 'c': 2}
     """
-    from sqlanon.privacy import LDiversity
+    from sqlanon.documents import model_of
+    from sqlanon.privacy import FAMILIES
 
-    kind, *figures = text.split(":") if ":" in text else ("distinct", text)
-    if len(figures) != (2 if kind == "recursive" else 1):
-        raise PolicyError(f"{text!r} must have the form 3, entropy:3 or recursive:C:L")
-    *c, value = map(_number, figures)
-    form: Document = {"kind": kind, "value": value, **({"c": c[0]} if c else {})}
-    LDiversity(value, form["kind"], form.get("c"))
-    return form
-
-
-def _closeness(text: str) -> Document:
-    """The form of a policy file for `0.2` or `ordered:0.2`."""
-    from sqlanon.privacy import TCloseness
-
-    distance, _, value = text.rpartition(":")
-    form: Document = {"distance": distance or "equal", "value": _number(value)}
-    TCloseness(form["value"], form["distance"])
+    family = FAMILIES[key]
+    before, parted, value = text.rpartition(":")
+    said = before.split(":") if family.figures else [before]
+    kind, *figures = said if parted else family.kinds[:1]
+    names = family.figures.get(kind, ())
+    if len(figures) != len(names):
+        raise PolicyError(f"{text!r} must have the form {family.written}")
+    form: Document = {family.keys[0]: kind, "value": _number(value)}
+    form |= {name: _number(each) for name, each in zip(names, figures, strict=True)}
+    model_of(key, form)
     return form
 
 
@@ -417,7 +414,6 @@ def _level(text: str) -> int:
         raise PolicyError(f"level {text!r} is not a whole number") from None
 
 
-_FAMILIES: Mapping[str, Callable[[str], Document]] = {"l": _diversity, "t": _closeness}
 _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
     "weight": _decimal,
     "level": _level,

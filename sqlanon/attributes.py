@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -12,16 +12,15 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.policy import Policy, QuasiIdentifier, Sensitive
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.query import encode, values
 from sqlanon.query.labels import level_labels
+from sqlanon.query.models import needed_by
 from sqlanon.query.sensitive import Needed, Relation
 from sqlanon.query.suppression import Attribute
 from sqlanon.tree import Tree
 from sqlanon.wording import counted
 
-Model = LDiversity | TCloseness
-BY_ORDER = ("ordered", "scaled", "scaled-literal")
 ORDERED_TYPES = (
     exp.DataType.NUMERIC_TYPES
     | exp.DataType.TEMPORAL_TYPES
@@ -45,7 +44,7 @@ class BoundSensitive:
     """
 
     name: str
-    models: tuple[Model, ...]
+    models: tuple[ValueModel, ...]
     needed: Needed
     order: Relation | None
     height: int
@@ -93,7 +92,7 @@ def bound(
         _refuse_unordered(name, models, is_enumeration=name in enumerated(engine, table))
     if order is not None:
         _refuse_unfit(engine, table, name, order)
-    needed = Needed.of(models, nulls=attribute.nulls == "value")
+    needed = needed_by(models, nulls=attribute.nulls == "value")
     return BoundSensitive(name, models, needed, order, height, is_ordered)
 
 
@@ -118,7 +117,7 @@ def asked(
         attribute = policy.sensitive_attributes[name]
         models = tuple(demand.model for demand in policy.demands if demand.column == name)
         order, height = value_order(attribute, name, columns[name], table)
-        needed = Needed.of(models, nulls=attribute.nulls == "value")
+        needed = needed_by(models, nulls=attribute.nulls == "value")
         attributes.append(Attribute(models, needed, order, height, number, persons))
         fragile = tuple(model for model in models if not model.superset_monotone)
         if persons and fragile:
@@ -177,20 +176,17 @@ def _hierarchy_order(
     return values.listed(rows, kind, inner), tree.height
 
 
-def _distances(models: tuple[Model, ...]) -> set[str]:
-    return {model.distance for model in models if isinstance(model, TCloseness)}
-
-
-def _refuse_flat(name: str, models: tuple[Model, ...], hierarchy: Hierarchy | None) -> None:
-    if "hierarchical" in _distances(models) and hierarchy is None:
+def _refuse_flat(name: str, models: tuple[ValueModel, ...], hierarchy: Hierarchy | None) -> None:
+    needy = [model for model in models if model.needs == "hierarchy"]
+    if needy and hierarchy is None:
         raise PolicyError(
-            f"hierarchical t-closeness needs a hierarchy of sensitive column {name!r}; give one "
+            f"{_named(needy)} needs a hierarchy of sensitive column {name!r}; give one "
             f"with Sensitive(hierarchy=...) (--hierarchy {name}=FILE)"
         )
 
 
-def _refuse_unordered(name: str, models: tuple[Model, ...], *, is_enumeration: bool) -> None:
-    needy = sorted(_distances(models).intersection(BY_ORDER))
+def _refuse_unordered(name: str, models: tuple[ValueModel, ...], *, is_enumeration: bool) -> None:
+    needy = [model for model in models if model.needs == "order"]
     if not needy:
         return
     # Its labels in their order are part of its type, which is not published with the table.
@@ -200,10 +196,16 @@ def _refuse_unordered(name: str, models: tuple[Model, ...], *, is_enumeration: b
         else "whose type has none of their own"
     )
     raise PolicyError(
-        f"{needy[0]} t-closeness needs an order of sensitive column {name!r}, {why}; give one "
+        f"{_named(needy)} needs an order of sensitive column {name!r}, {why}; give one "
         "with Sensitive(order=[...]) (order = [...] in the policy file) or a hierarchy, whose "
         f"leaves are in order (--hierarchy {name}=FILE)"
     )
+
+
+def _named(models: Sequence[ValueModel]) -> str:
+    """The first kind of models, in alphabetical order."""
+    family, *kind = min(model.form for model in models)
+    return " ".join([*kind, FAMILIES[family].title])
 
 
 def _refuse_unfit(engine: Engine, table: exp.Table, name: str, order: exp.Subquery) -> None:

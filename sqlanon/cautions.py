@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.policy import Demand, Policy
-from sqlanon.privacy import BOUNDED, KAnonymity, LDiversity, TCloseness
-
-Model = LDiversity | TCloseness
-_FAMILY = {"l": "l-diversity", "t": "t-closeness"}
+from sqlanon.policy import Policy
+from sqlanon.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
 
 
 def policy_notes(policy: Policy) -> list[str]:
@@ -23,8 +20,8 @@ def policy_notes(policy: Policy) -> list[str]:
             f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
             "class may share a value"
         )
-    for demand in policy.demands:
-        notes += _void(demand)
+    cautions = (demand.model.caution(demand.column) for demand in policy.demands)
+    notes += [caution for caution in cautions if caution]
     for name in dict.fromkeys(demand.column for demand in policy.demands):
         notes += _replaced(policy, name)
         notes += _passing(policy, name)
@@ -48,16 +45,6 @@ def keeping_notes(policy: Policy, allowance: int, *, all_generalized: bool) -> l
     ]
 
 
-def _void(demand: Demand) -> Iterator[str]:
-    """A model that every class with a value satisfies."""
-    model, name = demand.model, demand.column
-    if isinstance(model, TCloseness):
-        if model.distance in BOUNDED and model.t >= 1:
-            yield f"t = 1 does not protect {name!r}: no {model.distance} distance is above 1"
-    elif model.l == 1 and (model.kind != "recursive" or (model.c or 0) > 1):
-        yield f"{model.describe()} does not protect {name!r}: a class may hold a single value"
-
-
 def _replaced(policy: Policy, name: str) -> Iterator[str]:
     """A model of the column's own that asks less than the policy's, which it replaces."""
     own = policy.sensitive_attributes[name].models
@@ -67,13 +54,13 @@ def _replaced(policy: Policy, name: str) -> Iterator[str]:
         instead = [model for model in own if model.family == common.family]
         if instead and not any(_covers(model, common) for model in instead):
             yield (
-                f"{name!r} has {_FAMILY[common.family]} of its own, "
+                f"{name!r} has {FAMILIES[common.family].title} of its own, "
                 f"{' and '.join(model.describe() for model in instead)}, in place of the policy's "
                 f"{common.describe()}, and it may be weaker"
             )
 
 
-def _covers(own: Model, common: Model) -> bool:
+def _covers(own: ValueModel, common: ValueModel) -> bool:
     """Whether every class that satisfies a model satisfies another, as far as is known.
 
     A class of entropy ln l has at least l values; no values are further apart than by the equal
@@ -90,8 +77,8 @@ def _covers(own: Model, common: Model) -> bool:
 def _passing(policy: Policy, name: str) -> Iterator[str]:
     """Classes that t-closeness says nothing of."""
     models = [demand.model for demand in policy.demands if demand.column == name]
-    diverse = any(isinstance(model, LDiversity) for model in models)
-    if policy.sensitive_attributes[name].nulls == "none" and not diverse:
+    passing = all(model.holds_without_values for model in models)
+    if policy.sensitive_attributes[name].nulls == "none" and passing:
         yield (
             f"a class whose records all have NULL in {name!r} is at distance 0 and passes any t, "
             "since NULL counts as no value there; ask for l, too, or count it (nulls = 'value')"

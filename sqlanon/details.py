@@ -7,7 +7,6 @@ order, so that no value of the table is copied and grouping is by whole numbers.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from sqlanon.attributes import BoundSensitive, bound, bound_sensitive
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
 from sqlanon.policy import Policy
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.privacy import ValueModel
 from sqlanon.query import detail, sensitive, violations
 from sqlanon.query.encode import Carried
 from sqlanon.query.names import create_temporary, nested
@@ -40,7 +39,7 @@ class SensitiveCodes:
     """
 
     number: int
-    models: tuple[LDiversity | TCloseness, ...]
+    models: tuple[ValueModel, ...]
     needed: Needed
     reference: Reference
     order: exp.Table | None
@@ -67,21 +66,6 @@ class SensitiveCodes:
                 break
             gone += 1
         return gone
-
-    def furthest(self, distance: str) -> float:
-        """The greatest distance that any distribution of the values has from the reference.
-
-        Distances that are convex have it where all records hold one value.
-        """
-        total = self.records
-        if not total:
-            return 0.0
-        if distance == "kl":
-            return math.log(total / min(self.counts))
-        if distance == "ordered" and self.values > 1:
-            mean = sum(rank * count for rank, count in enumerate(self.counts)) / total
-            return max(mean, self.values - 1 - mean) / (self.values - 1)
-        return 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -13,8 +12,7 @@ from sqlglot import exp
 from sqlanon.attributes import BoundSensitive
 from sqlanon.check_report import ModelResult, SensitiveFigures
 from sqlanon.engine.base import Engine
-from sqlanon.privacy import LDiversity, TCloseness
-from sqlanon.query import detail, sensitive, worst
+from sqlanon.query import detail, models, sensitive, worst
 from sqlanon.query.classes import pair_value
 from sqlanon.query.names import column, create_temporary, nested
 from sqlanon.query.sensitive import Needed, Reference
@@ -23,7 +21,7 @@ from sqlanon.tabulation import Tabulated
 
 Row = Mapping[str, Any]
 # How the figures of some classes and of others become those of all.
-_LEAST = (worst.FEWEST, worst.LEAST_ENTROPY)
+_LEAST = (models.FEWEST, models.LEAST_ENTROPY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,13 @@ def attribute_figures(
     found[worst.HOMOGENEOUS] = rows[0][worst.HOMOGENEOUS] + table.singles
     figures = _figures(found, needed, attribute.count)
     results = tuple(
-        _result(bound.name, model, figures, found[worst.violations(n)] == 0)
+        ModelResult(
+            model.describe(),
+            model.threshold,
+            models.found(model, found),
+            found[worst.violations(n)] == 0,
+            bound.name,
+        )
         for n, model in enumerate(bound.models)
     )
     return figures, results
@@ -141,31 +145,11 @@ def _merged(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _figures(found: Row, needed: Needed, values: int) -> SensitiveFigures:
-    fewest = found[worst.FEWEST]
     return SensitiveFigures(
         values=values,
-        distinct_l=fewest,
-        entropy_l=math.exp(found[worst.LEAST_ENTROPY]) if fewest else 0.0,
-        recursive_c={
-            l: math.inf if found[worst.tailless(l)] else found[worst.ratio(l)]
-            for l in needed.tails  # noqa: E741
-        },
-        # No distance is below 0, KL by Gibbs' inequality: what is there is rounding of logarithms.
-        t={name: max(found[worst.furthest(name)], 0.0) for name in needed.distances},
+        distinct_l=found[models.FEWEST],
+        entropy_l=models.entropy_l(found),
+        recursive_c={l: models.recursive_c(found, l) for l in needed.tails},  # noqa: E741
+        t={name: models.greatest_distance(found, name) for name in needed.distances},
         homogeneous_records=found[worst.HOMOGENEOUS],
     )
-
-
-def _result(
-    name: str, model: LDiversity | TCloseness, figures: SensitiveFigures, holds: bool
-) -> ModelResult:
-    value: float
-    if isinstance(model, TCloseness):
-        threshold, value = model.t, figures.t[model.distance]
-    elif model.kind == "recursive":
-        assert model.c is not None
-        threshold, value = model.c, figures.recursive_c[int(model.l)]
-    else:
-        threshold = model.l
-        value = figures.distinct_l if model.kind == "distinct" else figures.entropy_l
-    return ModelResult(model.describe(), threshold, value, holds, name)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import FORMS, Hierarchy
-from sqlanon.privacy import KAnonymity, LDiversity, Model, TCloseness, near
+from sqlanon.privacy import FAMILIES, KAnonymity, Model, ValueModel, near, written
 from sqlanon.roles import QuasiIdentifier, Sensitive, all_of
 
 COLUMN_KEYS = ("weight", "level", "min_level", "max_level")
-SENSITIVE_KEYS = ("l", "t", "order", "nulls")
+SENSITIVE_KEYS = (*FAMILIES, "order", "nulls")
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def read_sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
     rule = {key: value for key, value in entry.items() if key not in SENSITIVE_KEYS}
     with blaming(where):
         return Sensitive(
-            models=models_of({key: entry[key] for key in ("l", "t") if key in entry}),
+            models=models_of({key: entry[key] for key in FAMILIES if key in entry}),
             hierarchy=Hierarchy.from_dict(rule, folder=folder) if rule else None,
             order=entry.get("order"),
             nulls=entry.get("nulls", "value"),
@@ -99,40 +99,40 @@ def sensitive_form(attribute: Sensitive) -> dict[str, Any]:
     }
 
 
-_BUILDERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "l": (LDiversity, ("kind", "c")),
-    "t": (TCloseness, ("distance",)),
-}
-
-
 def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The models of `k`, `l` and `t`: each a figure, a table of its own keys, or a list of them."""
+    """The models of `k` and all families: each a figure, a table of its own keys, or a list."""
     k = document.get("k")
     models: list[Model] = [] if k is None else [KAnonymity(k)]
-    for family, (build, keys) in _BUILDERS.items():
-        forms = document.get(family, [])
-        for form in forms if isinstance(forms, list | tuple) else [forms]:
-            entry = form if isinstance(form, Mapping) else {"value": form}
-            refuse_unknown(entry, ["value", *keys], family)
-            if "value" not in entry:
-                raise PolicyError(f"{family} has no value, such as {family} = {{ value = 1 }}")
-            models.append(
-                build(entry["value"], **{key: entry[key] for key in entry if key in keys})
-            )
+    for key in FAMILIES:
+        forms = document.get(key, [])
+        models += [
+            model_of(key, f) for f in (forms if isinstance(forms, list | tuple) else [forms])
+        ]
     return tuple(models)
 
 
+def model_of(key: str, form: object) -> ValueModel:
+    """The model of a family: a figure, or a table of its own keys.
+
+    Raises:
+        PolicyError: Unknown keys, no value, or figures out of range.
+    """
+    family = FAMILIES[key]
+    entry: dict[str, Any] = dict(form) if isinstance(form, Mapping) else {"value": form}
+    refuse_unknown(entry, ["value", *family.keys], key)
+    if "value" not in entry:
+        raise PolicyError(f"{key} has no value, such as {key} = {{ value = 1 }}")
+    return family.build(entry.pop("value"), **entry)
+
+
 def model_forms(models: Iterable[Model]) -> dict[str, Any]:
-    """The keys `k`, `l` and `t` that `models_of` reads."""
+    """The keys that `models_of` reads."""
     forms: dict[str, Any] = {}
     for model in models:
         if isinstance(model, KAnonymity):
             forms["k"] = model.k
-        elif isinstance(model, LDiversity):
-            c = {} if model.c is None else {"c": model.c}
-            forms.setdefault("l", []).append({"value": model.l, "kind": model.kind, **c})
         else:
-            forms.setdefault("t", []).append({"value": model.t, "distance": model.distance})
+            forms.setdefault(model.family, []).append(written(model))
     return {
         key: form[0] if isinstance(form, list) and len(form) == 1 else form
         for key, form in forms.items()

@@ -141,11 +141,12 @@ def refuse_inseparable(demands: Demands | None) -> None:
     Raises:
         PolicyError: There are some.
     """
-    unknown = [] if demands is None else inseparable(demands)
+    unknown = {} if demands is None else inseparable(demands)
     if unknown:
+        why = " and ".join(dict.fromkeys(unknown.values()))
         raise PolicyError(
-            f"pattern-exact cannot prove the optimum under {', '.join(unknown)}, which is not "
-            "convex; use pattern-greedy, or another distance"
+            f"pattern-exact cannot prove the optimum under {', '.join(unknown)}, which {why}; "
+            "use pattern-greedy, or another distance"
         )
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy import Policy
-from sqlanon.privacy import TCloseness
 from sqlanon.search.patterns import LEFT, Placed, Rows
 from sqlanon.wording import counted
 
@@ -165,11 +164,11 @@ def _is_class(table: Patterned, parts: Parts, members: NDArray[np.bool_]) -> boo
 def droppable(table: Patterned, policy: Policy) -> int:
     """How many records may be left out.
 
-    None where t-closeness is asked for: its reference is the published table, so what is left out
-    changes how far every class is from it.
+    None where a model refers to the distribution of the published table: what is left out changes
+    how far every class is from it.
     """
     demands = table.rows.demands
-    distant = demands is not None and any(isinstance(d.model, TCloseness) for d in demands.every)
+    distant = demands is not None and any(d.model.relative for d in demands.every)
     if policy.suppressed != "drop" or distant:
         return 0
     records = int(table.rows.sizes.sum())

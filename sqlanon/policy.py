@@ -25,7 +25,7 @@ from sqlanon.documents import (
 )
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.privacy import KAnonymity, Model, near, strictest
+from sqlanon.privacy import FAMILIES, KAnonymity, Model, near, strictest
 from sqlanon.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import counted
 
@@ -304,7 +304,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        refuse_unknown(document, ["k", "l", "t", *own, *SETTINGS, PATTERNS], "the policy")
+        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, PATTERNS], "the policy")
         options = {key: document[key] for key in own if key in document}
         for key in ("identifiers", "keep", "drop"):
             options[key] = tuple(texts(options.get(key, ()), key))

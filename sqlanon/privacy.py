@@ -3,15 +3,27 @@
 A class has c_v records with value v of a sensitive attribute, n = sum c_v and p_v = c_v / n. The
 reference of t-closeness is the distribution q_v over all records of the table that is looked at.
 NULL is a value of its own unless the policy says otherwise.
+
+A model of a sensitive attribute says of itself, with a proof or a counterexample:
+
+- `form`: its family and kind, by which every layer that must tell models apart keeps one table
+  (`ByForm`): `query.models`, `search.demands`, `search.cuts` and `violations`.
+- `superset_monotone`, `union_closed`: what adding records and joining classes does to it.
+- `relative`: whether it refers to the distribution of the table, which suppression changes.
+- `needs`: an `order` or a `hierarchy` of the values, where it refers to one.
+- `least_values`: how many values every class needs; no class has more than the table.
+- `holds_without_values`: whether a class satisfies it that has no value which counts.
+
+`FAMILIES` says how models are written; a size of classes, as k-anonymity, is no model of values.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeVar, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
 
@@ -21,6 +33,11 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
 BOUNDED: tuple[Distance, ...] = ("equal", "ordered", "hierarchical")
 """Distances that are at most 1: Earth Mover's Distance, whatever its ground distance."""
+BY_ORDER: tuple[Distance, ...] = ("ordered", "scaled", "scaled-literal")
+"""Distances that need an order of the values."""
+TOLERANCE = 1e-12
+"""What comparisons of entropies and distances with a threshold allow."""
+Form = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +108,9 @@ class LDiversity:
     """
 
     family: ClassVar[str] = "l"
+    relative: ClassVar[bool] = False
+    needs: ClassVar[str | None] = None
+    holds_without_values: ClassVar[bool] = False
     l: int | float  # noqa: E741
     kind: Kind = "distinct"
     c: float | None = None
@@ -132,6 +152,27 @@ class LDiversity:
         if self.c is not None:
             return f"recursive ({_short(self.c)}, {_short(self.l)})-diversity"
         return f"{self.kind} {_short(self.l)}-diversity"
+
+    @property
+    def form(self) -> Form:
+        """Family and kind."""
+        return self.family, self.kind
+
+    @property
+    def threshold(self) -> float:
+        """What is compared with a figure of the classes: l, or c of recursive diversity."""
+        return self.l if self.c is None else self.c
+
+    @property
+    def least_values(self) -> float:
+        """Every kind asks for l values: m values have entropy ln m at most, r_l has to be there."""
+        return self.l
+
+    def caution(self, column: str) -> str | None:
+        """Says where every class with a value satisfies it."""
+        if self.l > 1 or (self.c is not None and self.c <= 1):
+            return None
+        return f"{self.describe()} does not protect {column!r}: a class may hold a single value"
 
     def implies(self, other: Model) -> bool:
         """Whether every table that satisfies this model satisfies the other, of the same kind.
@@ -201,6 +242,9 @@ class TCloseness:
     """
 
     family: ClassVar[str] = "t"
+    relative: ClassVar[bool] = True
+    least_values: ClassVar[float] = 0
+    holds_without_values: ClassVar[bool] = True
     t: float
     distance: Distance = "equal"
 
@@ -222,6 +266,29 @@ class TCloseness:
         '0.2-closeness (ordered)'
         """
         return f"{_short(self.t)}-closeness ({self.distance})"
+
+    @property
+    def form(self) -> Form:
+        """Family and distance."""
+        return self.family, self.distance
+
+    @property
+    def threshold(self) -> float:
+        """What is compared with the distance of the classes."""
+        return self.t
+
+    @property
+    def needs(self) -> str | None:
+        """What the distance refers to."""
+        if self.distance in BY_ORDER:
+            return "order"
+        return "hierarchy" if self.distance == "hierarchical" else None
+
+    def caution(self, column: str) -> str | None:
+        """Says where every class satisfies it."""
+        if self.distance not in BOUNDED or self.t < 1:
+            return None
+        return f"t = 1 does not protect {column!r}: no {self.distance} distance is above 1"
 
     def implies(self, other: Model) -> bool:
         """Whether every table that satisfies this model satisfies the other, of the same kind."""
@@ -250,13 +317,83 @@ class TCloseness:
         return self.distance not in ("scaled", "scaled-literal")
 
 
-Model = KAnonymity | LDiversity | TCloseness
-_FAMILIES = ("k", "l", "t")
+ValueModel = LDiversity | TCloseness
+Model = KAnonymity | ValueModel
 AnyModel = TypeVar("AnyModel", bound=Model)
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models of sensitive values that one key of a policy file and one option of a command name.
+
+    Args:
+        title: What a reader calls it.
+        build: The class of its models: its first field is the threshold, the second the kind.
+        written: What the command line takes.
+        kinds: The kinds, the first one where none is said.
+        figures: By kind the fields that it takes besides; they stand before the threshold.
+    """
+
+    title: str
+    build: type[ValueModel]
+    written: str
+    kinds: tuple[str, ...] = ()
+    figures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> list[str]:
+        """What a model is written by beside its value."""
+        return [each.name for each in fields(self.build)[1:]]
+
+
+FAMILIES: Mapping[str, Family] = {
+    "l": Family(
+        "l-diversity", LDiversity, "3, entropy:3 or recursive:C:L", KINDS, {"recursive": ("c",)}
+    ),
+    "t": Family("t-closeness", TCloseness, "0.2 or ordered:0.2", DISTANCES),
+}
+FORMS: tuple[Form, ...] = tuple(
+    (key, *kind) for key, family in FAMILIES.items() for kind in zip(family.kinds, strict=True)
+)
+_ORDER = (KAnonymity.family, *FAMILIES)
+
+
+def written(model: ValueModel) -> dict[str, Any]:
+    """A model by the keys of a policy file.
+
+    >>> written(LDiversity(3))
+    {'value': 3, 'kind': 'distinct'}
+    """
+    value, *others = ((each.name, getattr(model, each.name)) for each in fields(model))
+    return {"value": value[1], **{name: given for name, given in others if given is not None}}
+
+
+@dataclass(frozen=True, slots=True)
+class ByForm(Generic[Row]):
+    """A layer's one table of privacy models of sensitive values.
+
+    Args:
+        layer: What it says of them.
+        rows: A row per form; no form stands for another.
+    """
+
+    layer: str
+    rows: Mapping[Form, Row]
+
+    def of(self, model: ValueModel) -> Row:
+        """The row of a model.
+
+        Raises:
+            LookupError: The table has none.
+        """
+        if model.form not in self.rows:
+            raise LookupError(f"{self.layer}: nothing is said of {model.describe()}")
+        return self.rows[model.form]
 
 
 def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:
-    """The models that no other one implies, k before l before t, else in their order.
+    """The models that no other one implies, k first, else in the order of families and their own.
 
     >>> strictest([LDiversity(2), KAnonymity(3), LDiversity(4)])
     (KAnonymity(k=3), LDiversity(l=4, kind='distinct', c=None))
@@ -265,7 +402,7 @@ def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:
     for model in models:
         if not any(other.implies(model) for other in kept):
             kept = [other for other in kept if not model.implies(other)] + [model]
-    return tuple(sorted(kept, key=lambda model: _FAMILIES.index(model.family)))
+    return tuple(sorted(kept, key=lambda model: _ORDER.index(model.family)))
 
 
 def near(text: str, choices: Iterable[str]) -> str | None:

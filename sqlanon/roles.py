@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Hierarchy
-from sqlanon.privacy import LDiversity, TCloseness, strictest
+from sqlanon.privacy import FAMILIES, ValueModel, strictest
 from sqlanon.wording import counted
 
 Nulls = Literal["value", "none"]
@@ -50,7 +50,7 @@ class Sensitive:
     """A column whose link to a person must stay unknown, and how its values are told apart.
 
     Args:
-        models: Its own l-diversity and t-closeness; they replace the policy's of the same family.
+        models: Its own, k-anonymity aside; they replace the policy's of the same family.
         hierarchy: The tree over its values, for the hierarchical distance; the order of its
             leaves is that of the ordered one.
         order: The values as texts, lowest first, for the ordered distance; None stands for NULL,
@@ -62,7 +62,7 @@ class Sensitive:
         PolicyError: An argument of another kind, or an order that names a value twice.
     """
 
-    models: Sequence[LDiversity | TCloseness] = ()
+    models: Sequence[ValueModel] = ()
     hierarchy: Hierarchy | None = None
     order: Sequence[str | None] | None = None
     nulls: Nulls = "value"
@@ -76,10 +76,10 @@ class Sensitive:
 
     def _faults(self) -> list[str]:
         faults = []
-        if not all_of(self.models, LDiversity | TCloseness):
+        if not all_of(self.models, ValueModel):
+            titles = " and ".join(family.title for family in FAMILIES.values())
             faults.append(
-                "models of a sensitive column must be a list of l-diversity and t-closeness, "
-                "such as [LDiversity(3)]"
+                f"models of a sensitive column must be a list of {titles}, such as [LDiversity(3)]"
             )
         if not isinstance(self.hierarchy, Hierarchy | None):
             faults.append("hierarchy of a sensitive column must be a Hierarchy")
@@ -99,7 +99,7 @@ class Demand:
     """What is asked of one sensitive column."""
 
     column: str
-    model: LDiversity | TCloseness
+    model: ValueModel
 
 
 def all_of(value: object, kinds: Any) -> bool:

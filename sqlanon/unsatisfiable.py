@@ -8,7 +8,7 @@ import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy import Policy
-from sqlanon.privacy import LDiversity
+from sqlanon.privacy import ValueModel
 from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.wording import counted
 
@@ -41,12 +41,12 @@ def unsatisfied_as_one(
 def _failing(demand: ValueDemand, column: str) -> str:
     """Why all values of a column do not satisfy a model."""
     model = demand.model
-    if isinstance(model, LDiversity) and model.l > len(demand.table):
+    if model.least_values > len(demand.table):
         return too_few_values(model, column, len(demand.table))
     return f"{column!r} fails {model.describe()} even in all records as one class"
 
 
-def too_few_values(model: LDiversity, column: str, values: int) -> str:
+def too_few_values(model: ValueModel, column: str, values: int) -> str:
     """Why a column cannot be as diverse as a model asks, for a message."""
     return f"{model.describe()} needs more values than the {values} that {column!r} has"
 

@@ -14,8 +14,7 @@ from sqlglot import exp
 from sqlanon.batch import LARGE, Batch
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import Engine
-from sqlanon.privacy import TCloseness
-from sqlanon.query import sensitive, violations
+from sqlanon.query import models, sensitive, violations
 from sqlanon.query.encode import SIZE, VALUE, union_all
 from sqlanon.query.figures import Needed
 from sqlanon.query.frequency import (
@@ -139,25 +138,22 @@ class Violations:
             _Asked(
                 attribute,
                 self.scope.needed(attribute),
-                [
-                    (sensitive.violates(m), self.scope.required(attribute, m))
-                    for m in attribute.models
-                ],
+                [(models.violates(m), self.scope.required(attribute, m)) for m in attribute.models],
             )
             for attribute in self.scope.details.attributes
             if attribute.models
         ]
 
     def _newly(self, classes: _Classes, gone: exp.Table) -> exp.Select:
-        """Classes that fail t-closeness by the distribution of what is not suppressed."""
+        """Classes that fail a relative model by the distribution of what is not suppressed."""
         left = self._stored("left", violations.without(classes.details, gone, self.scope.keys))
         asked = []
         for attribute in self.scope.details.attributes:
-            close = [model for model in attribute.models if isinstance(model, TCloseness)]
+            close = [model for model in attribute.models if model.relative]
             if close:
                 renewed = self.scope.details.renewed(self.engine, attribute, left)
-                needed = Needed.of(close, nulls=attribute.needed.nulls)
-                conditions = [(sensitive.violates(m), exp.Literal.number(0)) for m in close]
+                needed = models.needed_by(close, nulls=attribute.needed.nulls)
+                conditions = [(models.violates(m), exp.Literal.number(0)) for m in close]
                 asked.append(_Asked(renewed, needed, conditions))
         return self._failing(replace(classes, details=left), asked)
 

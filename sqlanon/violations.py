@@ -30,19 +30,20 @@ persons only k and distinct l do.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.details import Details, SensitiveCodes
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.privacy import TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.query import sensitive, violations
 from sqlanon.query.figures import Needed
 from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.names import bigint, column, greatest, when
 
-Model = LDiversity | TCloseness
 SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
 
 
@@ -135,9 +136,7 @@ class Scope:
     def moving(self) -> bool:
         """Whether what is suppressed changes what the models refer to."""
         return not self.keeping and any(
-            isinstance(model, TCloseness)
-            for attribute in self.details.attributes
-            for model in attribute.models
+            model.relative for attribute in self.details.attributes for model in attribute.models
         )
 
     @property
@@ -145,49 +144,47 @@ class Scope:
         """Whether a node that suppresses records needs a second look."""
         return self.moving or self.keeping
 
-    def required(self, attribute: SensitiveCodes, model: Model) -> exp.Expr:
+    def required(self, attribute: SensitiveCodes, model: ValueModel) -> exp.Expr:
         """Records of a violating class that no node below can publish.
 
         An expression over the figures of `sensitive.class_figures`.
         """
-        if model.superset_monotone:
-            return exp.Literal.number(self.records)
-        if attribute.persons or not model.union_closed or not self.allowance:
-            return exp.Literal.number(0)  # without an allowance, one violating class is too many
-        if isinstance(model, TCloseness):
-            return self._required_by_distance(attribute, model)
-        if model.kind == "entropy":
-            return _entropy_required(model)
-        return _tail_required(model)
+        # Without an allowance, one violating class is too many.
+        proves = model.union_closed and not attribute.persons and self.allowance
+        if not (model.superset_monotone or proves):
+            return exp.Literal.number(0)
+        return _REQUIRED.of(model)(self, attribute, model)
 
     def needed(self, attribute: SensitiveCodes) -> Needed:
         """The figures that models and what they require look at."""
         if "equal" not in attribute.needed.distances:
             return attribute.needed
-        return replace(attribute.needed, left=self._left(attribute))
+        return replace(attribute.needed, left=self.left(attribute))
 
-    def _left(self, attribute: SensitiveCodes) -> int:
+    def left(self, attribute: SensitiveCodes) -> int:
         """Records that are published at least."""
         return max(attribute.records - (0 if self.keeping else self.allowance), 0)
 
-    def _required_by_distance(self, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
-        if model.distance == "equal":
-            return _excess_required(model, self._left(attribute))
-        share = 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
-        if model.distance == "kl" and share:
-            return exp.Literal.number(0)
-        limit = model.t + share + sensitive.TOLERANCE
-        if model.distance == "ordered" and not self.keeping:
-            limit += attribute.vanishing(self.allowance) / max(attribute.values - 1, 1)
-        furthest = attribute.furthest(model.distance)
-        if limit >= furthest:
-            return exp.Literal.number(0)
-        excess = column(sensitive.distance(model.distance)) - _real(limit)
-        return _whole(column(sensitive.COUNTED) * excess / _real(furthest - limit))
+    def moved(self, attribute: SensitiveCodes) -> float:
+        """The share of records that suppression may take out of the reference."""
+        return 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
 
 
-def _entropy_required(model: LDiversity) -> exp.Expr:
-    needed = math.log(model.l) - sensitive.TOLERANCE
+Required = Callable[[Scope, SensitiveCodes, Any], exp.Expr]
+
+
+def _all(scope: Scope, _: SensitiveCodes, __: ValueModel) -> exp.Expr:
+    """More than a class can have."""
+    return exp.Literal.number(scope.records)
+
+
+def _unknown(_: Scope, __: SensitiveCodes, ___: ValueModel) -> exp.Expr:
+    """Nothing is proved of a model that is not closed under union."""
+    return exp.Literal.number(0)
+
+
+def _by_entropy(_: Scope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
+    needed = math.log(model.l) - TOLERANCE
     part = 1 - column(sensitive.ENTROPY) / _real(needed) if needed > 0 else _real(0.0)
     nothing = column(sensitive.COUNTED).eq(0)
     return when(
@@ -195,19 +192,7 @@ def _entropy_required(model: LDiversity) -> exp.Expr:
     )
 
 
-def _excess_required(model: TCloseness, left: int) -> exp.Expr:
-    """See the module's docstring; both sides of the quotient are multiplied by n M."""
-    if not left:
-        return exp.Literal.number(0)
-    limit = model.t + sensitive.TOLERANCE
-    allowed = column(sensitive.COUNTED) * _real(limit * left)
-    excess = exp.Paren(this=column(sensitive.EXCEEDING) - allowed)
-    rest = exp.Paren(this=_real((1 - limit) * left) - column(sensitive.FAVOURED))
-    required = _whole(exp.Div(this=excess.copy(), expression=rest))
-    return when(excess > 0, required, exp.Literal.number(0))
-
-
-def _tail_required(model: LDiversity) -> exp.Expr:
+def _by_tail(_: Scope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     """The largest count loses what keeps it from being below c times the tail of the class."""
     factor = Fraction(str(model.c))
     tail = column(sensitive.tail(int(model.l)))
@@ -215,6 +200,70 @@ def _tail_required(model: LDiversity) -> exp.Expr:
     whole = exp.cast(tail.copy(), exp.DataType.Type.INT128)
     most = exp.Paren(this=whole * factor.numerator - 1) // factor.denominator
     return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
+
+
+def _by_excess(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+    """See the module's docstring; both sides of the quotient are multiplied by n M."""
+    left = scope.left(attribute)
+    if not left:
+        return exp.Literal.number(0)
+    limit = model.t + TOLERANCE
+    allowed = column(sensitive.COUNTED) * _real(limit * left)
+    excess = exp.Paren(this=column(sensitive.EXCEEDING) - allowed)
+    rest = exp.Paren(this=_real((1 - limit) * left) - column(sensitive.FAVOURED))
+    required = _whole(exp.Div(this=excess.copy(), expression=rest))
+    return when(excess > 0, required, exp.Literal.number(0))
+
+
+def _by_order(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+    steps = attribute.values - 1
+    if steps < 1:
+        return exp.Literal.number(0)
+    mean = sum(rank * count for rank, count in enumerate(attribute.counts)) / attribute.records
+    vanishing = 0 if scope.keeping else attribute.vanishing(scope.allowance)
+    slack = scope.moved(attribute) + vanishing / steps
+    return _by_furthest(model, slack, max(mean, steps - mean) / steps)
+
+
+def _by_level(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+    return _by_furthest(model, scope.moved(attribute), 1.0)
+
+
+def _by_divergence(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+    if scope.moved(attribute) or not attribute.counts:
+        return exp.Literal.number(0)
+    return _by_furthest(model, 0.0, math.log(attribute.records / min(attribute.counts)))
+
+
+def _by_furthest(model: TCloseness, slack: float, furthest: float) -> exp.Expr:
+    """Of a convex distance.
+
+    Args:
+        model: The model.
+        slack: What suppression may change of the distance of any class.
+        furthest: The greatest distance from the reference, where all records hold one value.
+    """
+    limit = model.t + slack + TOLERANCE
+    if limit >= furthest:
+        return exp.Literal.number(0)
+    excess = column(sensitive.distance(model.distance)) - _real(limit)
+    return _whole(column(sensitive.COUNTED) * excess / _real(furthest - limit))
+
+
+_REQUIRED: ByForm[Required] = ByForm(
+    "records that must go",
+    {
+        ("l", "distinct"): _all,
+        ("l", "entropy"): _by_entropy,
+        ("l", "recursive"): _by_tail,
+        ("t", "equal"): _by_excess,
+        ("t", "ordered"): _by_order,
+        ("t", "hierarchical"): _by_level,
+        ("t", "kl"): _by_divergence,
+        ("t", "scaled"): _unknown,
+        ("t", "scaled-literal"): _unknown,
+    },
+)
 
 
 def _whole(records: exp.Expr) -> exp.Expr:

@@ -9,9 +9,7 @@ from fractions import Fraction
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.node_problem import Problem
-from sqlanon.privacy import LDiversity
-from sqlanon.query import classes, detail, encode, sensitive, worst
-from sqlanon.query.figures import Needed
+from sqlanon.query import classes, detail, encode, models, sensitive, worst
 from sqlanon.query.names import nested
 from sqlanon.recoding import Node
 from sqlanon.search.fulldomain import Outcome
@@ -41,18 +39,14 @@ def unsatisfiable(problem: Problem, outcome: Outcome) -> UnsatisfiableError:
 def _too_much(problem: Problem) -> list[str]:
     """What is asked beyond what the table has, so that neither levels nor suppression help."""
     policy = problem.policy
-    diverse = [
-        (demand.column, demand.model)
-        for demand in policy.demands
-        if isinstance(demand.model, LDiversity)
-    ]
+    diverse = [(each.column, each.model) for each in policy.demands if each.model.least_values]
     persons = [] if policy.entity is None else [policy.entity]
     counts = _values(problem, list(dict.fromkeys([*persons, *(name for name, _ in diverse)])))
     faults = []
     if policy.entity is not None and policy.k > counts[policy.entity]:
         faults.append(f"k is {policy.k} and the table has {counts[policy.entity]} persons")
     for column, model in diverse:
-        if model.l > counts[column]:
+        if model.least_values > counts[column]:
             faults.append(too_few_values(model, column, counts[column]))
     return faults
 
@@ -90,10 +84,10 @@ def _satisfies_as_one(problem: Problem) -> bool:
     policy, engine = problem.policy, problem.counter.engine
     for demand in policy.demands:
         model = demand.model
-        if not isinstance(model, LDiversity) or model.kind == "distinct":
+        if model.relative or model.superset_monotone:
             continue
         nulls = policy.sensitive_attributes[demand.column].nulls == "value"
-        needed = replace(Needed.of([model], nulls=nulls), entropy=True)
+        needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
         for entity in {policy.entity, None}:
             rows = detail.as_one_class(detail.held(problem.subject.table, demand.column, entity))
             figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed)

@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from sqlanon.engine.base import render
 from sqlanon.privacy import LDiversity, TCloseness
-from sqlanon.query.sensitive import Needed, violates
+from sqlanon.query.models import needed_by, violates
+from sqlanon.query.sensitive import Needed
 from sqlanon.query.values import listed
 
 classes = st.sampled_from(["a", "b", "c", None])
@@ -229,5 +230,5 @@ def test_uniform_class_of_exactly_l_values_passes_entropy_l(times):
 
 def test_needed_is_what_models_ask_for():
     models = [LDiversity(2.5, "entropy"), LDiversity(4, "recursive", c=2), TCloseness(0.1, "kl")]
-    assert Needed.of(models) == Needed(True, (4,), ("kl",))
-    assert Needed.of([LDiversity(3)], nulls=False) == Needed(nulls=False)
+    assert needed_by(models) == Needed(True, (4,), ("kl",))
+    assert needed_by([LDiversity(3)], nulls=False) == Needed(nulls=False)

@@ -16,9 +16,10 @@ from sqlglot import exp
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import render
 from sqlanon.privacy import DISTANCES, LDiversity, TCloseness
-from sqlanon.query import sensitive
+from sqlanon.query import models, sensitive
+from sqlanon.query.models import needed_by
 from sqlanon.query.names import create_temporary, nested, table
-from sqlanon.query.sensitive import Needed, Reference
+from sqlanon.query.sensitive import Reference
 from sqlanon.query.values import listed
 from sqlanon.violations import Scope
 
@@ -44,7 +45,7 @@ def codes_of(model, own, others):
     return SensitiveCodes(
         0,
         (model,),
-        Needed.of([model]),
+        needed_by([model]),
         Reference.of(table("reference"), height=2),
         TREE,
         tuple(records for _, records in held),
@@ -67,7 +68,7 @@ def by_figures(own, others, model, scope):
         connection.execute(render(create_temporary(table("reference"), reference), "duckdb"))
         needed = scope.needed(codes)
         figures = sensitive.class_figures(table("source"), ["class"], needed, codes.reference)
-        answer = [sensitive.violates(model), scope.required(codes, model)]
+        answer = [models.violates(model), scope.required(codes, model)]
         query = exp.select(*answer).from_(nested(figures, "figures")).where("class = 0")
         [(violates, required)] = ask(connection, query)
         return required if violates else None

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.query.arithmetic import ascending, is_null, minus, number, over, summed
 from sqlanon.query.encode import RANK, SIZE, VALUE, same_value
 from sqlanon.query.names import alias, bigint, column, count_all, nested, total
 
 RECORDS = "records"
 REACHED = "reached"
+DISTINCT_VALUES = "distinct_values"
+LARGEST = "largest"
+ENTROPY = "entropy"
 BELOW = "below"
 SCALED = ("scaled", "scaled-literal")
 Relation = exp.Table | exp.Subquery
@@ -57,18 +59,6 @@ class Needed:
     distances: tuple[str, ...] = ()
     nulls: bool = True
     left: int | None = None
-
-    @classmethod
-    def of(cls, models: Sequence[LDiversity | TCloseness], *, nulls: bool = True) -> Needed:
-        """What the models of one attribute ask for."""
-        diverse = [model for model in models if isinstance(model, LDiversity)]
-        close = [model for model in models if isinstance(model, TCloseness)]
-        return cls(
-            entropy=any(model.kind == "entropy" for model in diverse),
-            tails=tuple(sorted({int(m.l) for m in diverse if m.kind == "recursive"})),
-            distances=tuple(sorted({model.distance for model in close})),
-            nulls=nulls,
-        )
 
     @property
     def scaled(self) -> tuple[str, ...]:

@@ -6,13 +6,10 @@ are taken in whole parts, so neither threads nor the order of the rows can chang
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.privacy import LDiversity, TCloseness
 from sqlanon.query.arithmetic import (
     divided,
     double,
@@ -24,13 +21,14 @@ from sqlanon.query.arithmetic import (
     of_parts,
     or_zero,
     plus,
-    real,
     times,
-    wide,
 )
 from sqlanon.query.encode import RANK, SIZE
 from sqlanon.query.figures import (
     BELOW,
+    DISTINCT_VALUES,
+    ENTROPY,
+    LARGEST,
     REACHED,
     RECORDS,
     SCALED,
@@ -73,7 +71,6 @@ __all__ = [
     "RANK",
     "REACHED",
     "RECORDS",
-    "TOLERANCE",
     "Needed",
     "Reference",
     "Relation",
@@ -83,16 +80,10 @@ __all__ = [
     "node_records",
     "reference",
     "tail",
-    "violates",
 ]
 
-DISTINCT_VALUES = "distinct_values"
-LARGEST = "largest"
-ENTROPY = "entropy"
 EXCEEDING = "exceeding"
 FAVOURED = "favoured"
-TOLERANCE = 1e-12
-"""What comparisons of entropies and distances with a threshold allow."""
 
 _NO_REFERENCE = Reference(table("none"), 0, 0)
 
@@ -139,28 +130,6 @@ def class_figures(
         group=exp.Group(expressions=scope.by()),
     )
     return query.from_(nested(spread(scope, source), "classes"), copy=False)
-
-
-def violates(model: LDiversity | TCloseness) -> exp.Expr:
-    """Whether a row of `class_figures` violates a model.
-
-    Entropies and distances may miss the threshold by `TOLERANCE`; counts are compared exactly, c
-    as the decimal number that was written.
-    """
-    if isinstance(model, TCloseness):
-        limit = real(model.t + TOLERANCE)
-        return exp.GT(this=column(distance(model.distance)), expression=limit)
-    if model.kind == "distinct":
-        return exp.LT(this=column(DISTINCT_VALUES), expression=number(int(model.l)))
-    if model.kind == "entropy":
-        low = exp.LT(this=column(ENTROPY), expression=real(math.log(model.l) - TOLERANCE))
-        nothing = exp.EQ(this=column(COUNTED), expression=number(0))
-        return exp.or_(low, nothing, copy=False)
-    factor = Fraction(str(model.c))
-    return exp.GTE(
-        this=times(wide(column(LARGEST)), number(factor.denominator)),
-        expression=times(wide(column(tail(int(model.l)))), number(factor.numerator)),
-    )
 
 
 def _n() -> exp.Expr:

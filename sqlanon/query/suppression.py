@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.privacy import LDiversity, TCloseness
-from sqlanon.query import detail, sensitive, violations
+from sqlanon.privacy import ValueModel
+from sqlanon.query import detail, models, sensitive, violations
 from sqlanon.query.frequency import REQUIRED
 from sqlanon.query.names import column, nested, table
 from sqlanon.query.sensitive import Needed, Reference, Relation
@@ -36,7 +36,7 @@ class Attribute:
         persons: Whether persons are counted, once for each value, instead of records.
     """
 
-    models: tuple[LDiversity | TCloseness, ...]
+    models: tuple[ValueModel, ...]
     needed: Needed
     order: Relation | None
     height: int
@@ -91,12 +91,12 @@ class Suppression:
     ) -> tuple[list[Step], list[exp.Select]]:
         """The classes that fail a model in a round, and the references that these ask for.
 
-        Only t-closeness has more to say after the first round.
+        Only relative models have more to say after the first round.
         """
         references, failing = [], []
         for place, attribute in enumerate(self.attributes):
-            models = [m for m in attribute.models if number == 1 or isinstance(m, TCloseness)]
-            if not models:
+            asked = [m for m in attribute.models if number == 1 or m.relative]
+            if not asked:
                 continue
             name = f"sqlanon_reference_{place}_{number}"
             counted = detail.values(rows, attribute.number, entity=attribute.persons)
@@ -114,7 +114,7 @@ class Suppression:
                 attribute.needed,
                 Reference.of(table(name), height=attribute.height),
             )
-            conditions = [(sensitive.violates(m), exp.Literal.number(_NONE)) for m in models]
+            conditions = [(models.violates(m), exp.Literal.number(_NONE)) for m in asked]
             failing.append(violations.failing(figures, keys, conditions))
         return references, failing
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.privacy import ValueModel
 from sqlanon.query.encode import VALUE
 from sqlanon.query.frequency import CLASS_SIZE
+from sqlanon.query.models import FEWEST, LEAST_ENTROPY, furthest, ratio, tailless, violates
 from sqlanon.query.names import alias, bigint, column, count_all, nested, total, when
 from sqlanon.query.sensitive import (
     DISTINCT_VALUES,
@@ -18,27 +19,9 @@ from sqlanon.query.sensitive import (
     Needed,
     distance,
     tail,
-    violates,
 )
 
-FEWEST = "fewest"
-LEAST_ENTROPY = "least_entropy"
 HOMOGENEOUS = "homogeneous"
-
-
-def ratio(l: int) -> str:  # noqa: E741
-    """Name of the column of the greatest r_1 / (r_l + ... + r_m)."""
-    return f"ratio_{l}"
-
-
-def tailless(l: int) -> str:  # noqa: E741
-    """Name of the column of the number of classes where that tail is nothing."""
-    return f"tailless_{l}"
-
-
-def furthest(name: str) -> str:
-    """Name of the column of the greatest distance."""
-    return f"furthest_{name}"
 
 
 def violations(number: int) -> str:
@@ -46,9 +29,7 @@ def violations(number: int) -> str:
     return f"violations_{number}"
 
 
-def worst(
-    figures: exp.Select, needed: Needed, models: Sequence[LDiversity | TCloseness]
-) -> exp.Select:
+def worst(figures: exp.Select, needed: Needed, models: Sequence[ValueModel]) -> exp.Select:
     """One row: the worst figures of all classes, NULL or 0 where there is none.
 
     FEWEST distinct values, LEAST_ENTROPY, the HOMOGENEOUS records whose class has at most one

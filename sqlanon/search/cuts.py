@@ -19,13 +19,15 @@ The scaled distances are not convex: see `privacy.TCloseness.union_closed`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.privacy import ByForm
 from sqlanon.search.demands import Demands, ValueDemand
 
 Numbers = NDArray[np.int64]
@@ -53,33 +55,37 @@ class Cut:
         return float(np.array(self.factors) @ counts) + self.least
 
 
-def inseparable(demands: Demands) -> list[str]:
-    """Models that no cuts are known for."""
-    return [demand.model.describe() for demand in demands.every if not demand.union_closed]
+def inseparable(demands: Demands) -> dict[str, str]:
+    """Models that no cuts are known for, and why."""
+    rows = ((demand.model.describe(), _CUTS.of(demand.model)) for demand in demands.every)
+    return {model: row for model, row in rows if isinstance(row, str)}
 
 
 def cut(demand: ValueDemand, counts: Numbers) -> Cut:
     """An inequality that a class breaks, and every class that satisfies the model obeys.
 
     Args:
-        demand: The model, which the class fails.
+        demand: The model, which the class fails and which is not `inseparable`.
         counts: Its records per value.
     """
-    model = demand.model
-    if isinstance(model, TCloseness):
-        found = _gradient(demand, counts) if model.distance == "kl" else _norms(demand, counts)
-        return _scaled(demand, found)
-    if model.kind == "distinct":
-        missing = counts == 0
-        return _cut(demand, -missing.astype(float), model.l - int((~missing).sum()))
-    if model.kind == "recursive":
-        return _recursive(demand, counts, model)
+    row = _CUTS.of(demand.model)
+    assert not isinstance(row, str)
+    return row(demand, counts)
+
+
+def _distinct(demand: ValueDemand, counts: Numbers) -> Cut:
+    missing = counts == 0
+    return _cut(demand, -missing.astype(float), demand.model.threshold - int((~missing).sum()))
+
+
+def _entropy(demand: ValueDemand, counts: Numbers) -> Cut:
     if not counts.sum():
         return _cut(demand, -np.ones(len(counts)), 1.0)
-    return _scaled(demand, _gradient(demand, counts))
+    return _gradient(demand, counts, np.ones(len(counts)), math.log(demand.model.threshold))
 
 
-def _recursive(demand: ValueDemand, counts: Numbers, model: LDiversity) -> Cut:
+def _recursive(demand: ValueDemand, counts: Numbers) -> Cut:
+    model: Any = demand.model
     largest_first = np.argsort(-counts, kind="stable")
     c = Fraction(str(model.c))
     factors = np.full(len(counts), -c.numerator)
@@ -88,46 +94,54 @@ def _recursive(demand: ValueDemand, counts: Numbers, model: LDiversity) -> Cut:
     return _cut(demand, factors.astype(float), 1.0)
 
 
-def _norms(demand: ValueDemand, counts: Numbers) -> Reals:
-    """The factors of the signs that make the distance as large as it is."""
-    model = demand.model
-    assert isinstance(model, TCloseness)
+def _ordered(demand: ValueDemand, counts: Numbers) -> Cut:
     table, records = demand.table, int(demand.table.sum())
-    size = int(counts.sum())
-    t = Fraction(str(model.t))
-    beyond = counts * records - table * size
-    if model.distance == "ordered":
-        signs = np.sign(np.cumsum(beyond))
-        factors = np.cumsum(signs[::-1])[::-1] * records - int(signs @ np.cumsum(table))
-        allowed = t * max(len(counts) - 1, 1)
-    else:
-        nodes = [np.arange(len(counts))]
-        if model.distance == "hierarchical":
-            nodes += demand.nodes
-        factors = np.zeros(len(counts), np.int64)
-        for each in nodes:
-            above = np.bincount(each, weights=beyond).astype(np.int64) > 0
-            factors += above[each] * records - int(table[above[each]].sum())
-        allowed = t * len(nodes)
+    signs = np.sign(np.cumsum(counts * records - table * int(counts.sum())))
+    factors = np.cumsum(signs[::-1])[::-1] * records - int(signs @ np.cumsum(table))
+    return _norm(demand, factors, max(len(counts) - 1, 1))
+
+
+def _equal(demand: ValueDemand, counts: Numbers) -> Cut:
+    return _by_nodes(demand, counts, [np.arange(len(counts))])
+
+
+def _hierarchical(demand: ValueDemand, counts: Numbers) -> Cut:
+    return _by_nodes(demand, counts, [np.arange(len(counts)), *demand.nodes])
+
+
+def _by_nodes(demand: ValueDemand, counts: Numbers, nodes: list[Numbers]) -> Cut:
+    """By what a class has beyond its share of every node at each level."""
+    table, records = demand.table, int(demand.table.sum())
+    beyond = counts * records - table * int(counts.sum())
+    factors = np.zeros(len(counts), np.int64)
+    for each in nodes:
+        above = np.bincount(each, weights=beyond).astype(np.int64) > 0
+        factors += above[each] * records - int(table[above[each]].sum())
+    return _norm(demand, factors, len(nodes))
+
+
+def _norm(demand: ValueDemand, factors: Numbers, parts: int) -> Cut:
+    """The signs that make a distance as large as it is, less what is allowed in its parts."""
+    allowed = Fraction(str(demand.model.threshold)) * parts
+    records = int(demand.table.sum())
     whole = factors * allowed.denominator - allowed.numerator * records
-    return whole.astype(float)
+    return _scaled(demand, whole.astype(float))
 
 
-def _gradient(demand: ValueDemand, counts: Numbers) -> Reals:
+def _divergence(demand: ValueDemand, counts: Numbers) -> Cut:
+    reference = demand.table / demand.table.sum()
+    return _gradient(demand, counts, reference, -float(demand.model.threshold))
+
+
+def _gradient(demand: ValueDemand, counts: Numbers, reference: Reals, constant: float) -> Cut:
     """The gradient of a convex measure of a class, near it where values are missing."""
-    model, size = demand.model, int(counts.sum())
-    if isinstance(model, TCloseness):
-        reference, constant = demand.table / demand.table.sum(), -float(model.t)
-    else:
-        reference, constant = np.ones(len(counts)), math.log(model.l)
-    present = counts > 0
+    size, present = int(counts.sum()), counts > 0
     ratios = np.log(counts[present] / (reference[present] * size))
     beyond = float(counts[present] @ ratios) + constant * size
     # What is missing is taken for so little that the class stays beyond the gradient there.
     little = min(0.5, beyond / (2 * len(counts)))
     near = np.where(present, counts, little)
-    found: Reals = np.log(near / (reference * near.sum())) + constant
-    return found
+    return _scaled(demand, np.log(near / (reference * near.sum())) + constant)
 
 
 def _scaled(demand: ValueDemand, factors: Reals) -> Cut:
@@ -136,3 +150,20 @@ def _scaled(demand: ValueDemand, factors: Reals) -> Cut:
 
 def _cut(demand: ValueDemand, factors: Reals, least: float) -> Cut:
     return Cut(demand.attribute, tuple(factors.tolist()), least)
+
+
+_NOT_CONVEX = "is not convex"
+_CUTS: ByForm[Callable[[ValueDemand, Numbers], Cut] | str] = ByForm(
+    "cuts of an integer program",
+    {
+        ("l", "distinct"): _distinct,
+        ("l", "entropy"): _entropy,
+        ("l", "recursive"): _recursive,
+        ("t", "equal"): _equal,
+        ("t", "ordered"): _ordered,
+        ("t", "hierarchical"): _hierarchical,
+        ("t", "kl"): _divergence,
+        ("t", "scaled"): _NOT_CONVEX,
+        ("t", "scaled-literal"): _NOT_CONVEX,
+    },
+)

@@ -1,25 +1,25 @@
 """Demands: whether clusters satisfy l-diversity and t-closeness, from their counts of values.
 
-`query.sensitive` says the same in SQL. Every record is published, so the distribution that
-t-closeness refers to is that of the whole table.
+`query.models` says the same in SQL. Every record is published, so the distribution that
+relative models refer to is that of the whole table.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.privacy import TOLERANCE, ByForm, ValueModel
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-TOLERANCE = 1e-12
-"""What comparisons of entropies and distances with a threshold allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ValueDemand:
     """
 
     attribute: int
-    model: LDiversity | TCloseness
+    model: ValueModel
     table: Numbers
     nodes: tuple[Numbers, ...] = ()
 
@@ -49,58 +49,7 @@ class ValueDemand:
         Args:
             counts: `counts[cluster, value]`: records that hold a value and count.
         """
-        if isinstance(self.model, TCloseness):
-            near: Flags = self._distance(counts) <= self.model.t + TOLERANCE
-            return near
-        if self.model.kind == "distinct":
-            several: Flags = (counts > 0).sum(axis=1) >= int(self.model.l)
-            return several
-        if self.model.kind == "entropy":
-            enough = _entropy(counts) >= math.log(self.model.l) - TOLERANCE
-            some: Flags = enough & (counts.sum(axis=1) > 0)
-            return some
-        return self._recursive(counts, self.model)
-
-    def _recursive(self, counts: Numbers, model: LDiversity) -> Flags:
-        """Whether the largest count is below c times the sum from the l-th largest on."""
-        largest_first = -np.sort(-counts, axis=1)
-        tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
-        factor = Fraction(str(model.c))
-        return np.array(
-            [
-                int(most) * factor.denominator < int(rest) * factor.numerator
-                for most, rest in zip(largest_first[:, 0], tail, strict=True)
-            ],
-            dtype=bool,
-        )
-
-    def _distance(self, counts: Numbers) -> Reals:
-        """The distance of every cluster's distribution from the table's, 0 for one without any."""
-        assert isinstance(self.model, TCloseness)
-        size = counts.sum(axis=1, keepdims=True)
-        shares = counts / np.maximum(size, 1)
-        whole = self.table / max(int(self.table.sum()), 1)
-        name = self.model.distance
-        if name == "equal":
-            found = _excess(shares, whole)
-        elif name == "ordered":
-            found = _ordered(shares, whole)
-        elif name == "hierarchical":
-            found = self._hierarchical(shares, whole)
-        elif name == "kl":
-            found = np.where(shares > 0, shares * _log_ratio(shares, whole), 0.0).sum(axis=1)
-        else:
-            found = _scaled(shares, whole, literal=name == "scaled-literal")
-        return np.where(size[:, 0] > 0, found, 0.0)
-
-    def _hierarchical(self, shares: Reals, whole: Reals) -> Reals:
-        """The mean over the levels below the top of what nodes have beyond their share."""
-        found = _excess(shares, whole)
-        for nodes in self.nodes:
-            grouped = np.zeros((int(nodes.max()) + 1, len(nodes)))
-            grouped[nodes, np.arange(len(nodes))] = 1.0
-            found = found + _excess(shares @ grouped.T, grouped @ whole)
-        return found / (len(self.nodes) + 1)
+        return _HOLDS.of(self.model)(self, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,31 +79,111 @@ class Demands:
         return True
 
 
-def _entropy(counts: Numbers) -> Reals:
+Holds = Callable[[ValueDemand, Numbers], Flags]
+Measure = Callable[[ValueDemand, Reals, Reals], Reals]
+
+
+def _distinct(demand: ValueDemand, counts: Numbers) -> Flags:
+    several: Flags = (counts > 0).sum(axis=1) >= int(demand.model.threshold)
+    return several
+
+
+def _entropy(demand: ValueDemand, counts: Numbers) -> Flags:
     size = np.maximum(counts.sum(axis=1), 1)
     terms = (counts * np.log(np.maximum(counts, 1))).sum(axis=1)
-    found: Reals = np.log(size) - terms / size
-    return found
+    enough = np.log(size) - terms / size >= math.log(demand.model.threshold) - TOLERANCE
+    some: Flags = enough & (counts.sum(axis=1) > 0)
+    return some
 
 
-def _excess(shares: Reals, whole: Reals) -> Reals:
+def _recursive(demand: ValueDemand, counts: Numbers) -> Flags:
+    """Whether the largest count is below c times the sum from the l-th largest on."""
+    model: Any = demand.model
+    largest_first = -np.sort(-counts, axis=1)
+    tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
+    factor = Fraction(str(model.c))
+    return np.array(
+        [
+            int(most) * factor.denominator < int(rest) * factor.numerator
+            for most, rest in zip(largest_first[:, 0], tail, strict=True)
+        ],
+        dtype=bool,
+    )
+
+
+def _within(measure: Measure) -> Holds:
+    """Whether a distance from the table's distribution is at most the threshold."""
+
+    def holds(demand: ValueDemand, counts: Numbers) -> Flags:
+        size = counts.sum(axis=1, keepdims=True)
+        shares = counts / np.maximum(size, 1)
+        whole = demand.table / max(int(demand.table.sum()), 1)
+        found = np.where(size[:, 0] > 0, measure(demand, shares, whole), 0.0)
+        near: Flags = found <= demand.model.threshold + TOLERANCE
+        return near
+
+    return holds
+
+
+def _equal(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
     found: Reals = np.maximum(shares - whole, 0.0).sum(axis=1)
     return found
 
 
-def _ordered(shares: Reals, whole: Reals) -> Reals:
+def _hierarchical(demand: ValueDemand, shares: Reals, whole: Reals) -> Reals:
+    """The mean over the levels below the top of what nodes have beyond their share."""
+    found = _equal(demand, shares, whole)
+    for nodes in demand.nodes:
+        grouped = np.zeros((int(nodes.max()) + 1, len(nodes)))
+        grouped[nodes, np.arange(len(nodes))] = 1.0
+        found = found + _equal(demand, shares @ grouped.T, grouped @ whole)
+    return found / (len(demand.nodes) + 1)
+
+
+def _ordered(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
     moved = np.abs(np.cumsum(shares - whole, axis=1)).sum(axis=1)
     found: Reals = moved / max(len(whole) - 1, 1)
     return found
 
 
-def _scaled(shares: Reals, whole: Reals, *, literal: bool) -> Reals:
-    steps = np.where(shares > 0, (shares - whole) * np.abs(_log_ratio(shares, whole)), 0.0)
-    sums = np.cumsum(np.abs(steps) if literal else steps, axis=1)
-    found: Reals = np.abs(sums).sum(axis=1) / max(len(whole) - 1, 1)
+def _divergence(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
+    found: Reals = np.where(shares > 0, shares * _log_ratio(shares, whole), 0.0).sum(axis=1)
+    return found
+
+
+def _scaled(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
+    return _cumulated(_steps(shares, whole))
+
+
+def _scaled_literal(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
+    return _cumulated(np.abs(_steps(shares, whole)))
+
+
+def _steps(shares: Reals, whole: Reals) -> Reals:
+    return np.where(shares > 0, (shares - whole) * np.abs(_log_ratio(shares, whole)), 0.0)
+
+
+def _cumulated(steps: Reals) -> Reals:
+    found: Reals = np.abs(np.cumsum(steps, axis=1)).sum(axis=1) / max(steps.shape[1] - 1, 1)
     return found
 
 
 def _log_ratio(shares: Reals, whole: Reals) -> Reals:
     """ln(p / q), 0 where p is."""
     return np.log(np.where(shares > 0, shares / whole, 1.0))
+
+
+_HOLDS: ByForm[Holds] = ByForm(
+    "counts of clusters",
+    {
+        ("l", "distinct"): _distinct,
+        ("l", "entropy"): _entropy,
+        ("l", "recursive"): _recursive,
+        ("t", "equal"): _within(_equal),
+        ("t", "ordered"): _within(_ordered),
+        ("t", "hierarchical"): _within(_hierarchical),
+        ("t", "kl"): _within(_divergence),
+        ("t", "scaled"): _within(_scaled),
+        ("t", "scaled-literal"): _within(_scaled_literal),
+    },
+)

@@ -9,7 +9,7 @@ import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
 from sqlanon.privacy import LDiversity, TCloseness
-from sqlanon.query import classes, figures, sensitive, values, worst
+from sqlanon.query import classes, figures, models, sensitive, values, worst
 from sqlanon.query.classes import Coding
 from sqlanon.query.encode import VALUE, word
 from sqlanon.query.names import alias, column, nested, table
@@ -280,4 +280,4 @@ def test_names_of_columns_tell_figures_apart():
     ],
 )
 def test_violation_is_the_condition_beside_it(model, sql):
-    assert tree(text(sensitive.violates(model))) == tree(sql)
+    assert tree(text(models.violates(model))) == tree(sql)

@@ -14,8 +14,8 @@ from snapshots import (  # noqa: F401
 from sqlglot import exp, parse_one
 
 from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.query.models import needed_by
 from sqlanon.query.names import table
-from sqlanon.query.sensitive import Needed
 from sqlanon.query.suppression import Attribute, Suppression, is_suppressed
 
 
@@ -136,7 +136,7 @@ SNAPSHOTS = [
 
 def asked(*models, persons=False):
     """The first sensitive attribute of the details, with models."""
-    return Attribute(models, Needed.of(models), None, 0, persons=persons)
+    return Attribute(models, needed_by(models), None, 0, persons=persons)
 
 
 @pytest.mark.parametrize(
