@@ -103,7 +103,7 @@ def _decide(engine: Engine, subject: Subject, policy: Policy, options: Options) 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:
     """The columns that records had better be sorted by the places of."""
-    if not recoding.by_value or subject.records < MANY_RECORDS:
+    if recoding.records is not None or subject.records < MANY_RECORDS:
         return ()
     from sqlanon.placing import few_labels  # small tables do not need it
 

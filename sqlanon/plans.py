@@ -67,7 +67,14 @@ class Plan:
                 f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
             )
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
-        self.recoding.refuse_misfit(heights, self.report.records)
+        if self.recoding.records not in (None, self.report.records):
+            raise PolicyError("the plan does not recode every record of its table once")
+        levels = self.recoding.levels
+        if len(levels) != len(heights) or not all(
+            own[0] >= 0 and own[-1] <= height for own, height in zip(levels, heights, strict=True)
+        ):
+            shown = self.recoding.node or levels
+            raise PolicyError(f"{shown} is no recoding for hierarchies of heights {heights}")
 
     @property
     def source(self) -> exp.Table:
@@ -121,20 +128,19 @@ class Plan:
         floats = (n for n in attributes if self._type(n).this in exp.DataType.FLOAT_TYPES)
         return casts | {name: self._type(name) for name in floats}
 
-    def _suppressed(self, source: exp.Table) -> recode.Suppressed | None:
+    def _suppressed(self, source: exp.Table) -> Suppression | None:
         """Which classes are suppressed, as the statement works it out again."""
         policy = self.policy
         if not self.report.suppressed_records or self.recoding.published_records is not None:
             return None
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         if not (policy.demands or policy.entity):
-            return recode.Suppressed(Suppression(policy.k), label=label)
+            return Suppression(policy.k, label=label)
         from sqlanon.attributes import asked  # k alone does not need it
 
         columns = {name: self._type(name) for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns)
-        models = Suppression(policy.k, attributes, policy.entity is not None, self.rounds)
-        return recode.Suppressed(models, names, policy.entity, label)
+        return Suppression(policy.k, attributes, names, policy.entity, self.rounds, label)
 
     def _type(self, name: str) -> exp.DataType:
         return exp.DataType.build(self.columns[name], dialect="duckdb", udt=True)

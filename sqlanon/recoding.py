@@ -31,8 +31,6 @@ class Recoding(Protocol):
 
     kind: ClassVar[str]
     """What saved plans and statements know it by."""
-    by_value: ClassVar[bool]
-    """Whether alike records become alike, so that it can be applied to records not seen before."""
 
     @property
     def node(self) -> Node | None:
@@ -43,19 +41,15 @@ class Recoding(Protocol):
         """Per quasi-identifier the levels that records are published at, ascending."""
 
     @property
+    def records(self) -> int | None:
+        """Records of the only table that it fits [records].
+
+        None where values alone decide, so that it can be applied to records not seen before.
+        """
+
+    @property
     def published_records(self) -> int | None:
         """Records that are published; None where the sizes of classes decide [records]."""
-
-    def refuse_misfit(self, heights: Sequence[int], records: int) -> None:
-        """Refuses hierarchies and a table that it was not made for.
-
-        Args:
-            heights: The height of the hierarchy of each quasi-identifier.
-            records: Records of the table [records].
-
-        Raises:
-            PolicyError: A level is missing or too high, or records are.
-        """
 
     def to_document(self) -> Any:
         """As a saved plan holds it; `recoding_of` reads it."""
@@ -70,7 +64,8 @@ class FullDomain:
     """
 
     kind: ClassVar[str] = "node"
-    by_value: ClassVar[bool] = True
+    records: ClassVar[None] = None
+    published_records: ClassVar[None] = None
 
     node: Node
 
@@ -78,14 +73,6 @@ class FullDomain:
     def levels(self) -> Levels:
         """Per quasi-identifier its level."""
         return tuple((level,) for level in self.node)
-
-    @property
-    def published_records(self) -> None:
-        """Not known: classes that fail a model are suppressed."""
-
-    def refuse_misfit(self, heights: Sequence[int], records: int) -> None:
-        """Refuses hierarchies that have not its levels, whatever the table holds."""
-        _refuse_misfit(self.node, heights)
 
     def to_document(self) -> list[int]:
         """Its levels."""
@@ -126,7 +113,7 @@ class Clusters:
     """
 
     kind: ClassVar[str] = "clusters"
-    by_value: ClassVar[bool] = False
+    node: ClassVar[None] = None
 
     nodes: tuple[Node | None, ...]
     runs: tuple[Run, ...]
@@ -142,10 +129,6 @@ class Clusters:
             before = unit
         if len(set(map(len, self.published))) != 1:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
-
-    @property
-    def node(self) -> None:
-        """None: each record has a node of its own."""
 
     @property
     def published(self) -> tuple[Node, ...]:
@@ -182,13 +165,6 @@ class Clusters:
                 own[level] += records
         return counts
 
-    def refuse_misfit(self, heights: Sequence[int], records: int) -> None:
-        """Refuses a table of other records, and hierarchies that have not its levels."""
-        if self.records != records:
-            raise PolicyError("the plan does not recode every record of its table once")
-        for node in self.published:
-            _refuse_misfit(node, heights)
-
     def to_document(self) -> dict[str, Any]:
         """Its nodes, runs and columns."""
         nodes = [node and list(node) for node in self.nodes]
@@ -221,10 +197,3 @@ def recoding_of(document: Any) -> Recoding:
     """
     named = isinstance(document, Mapping)
     return READERS[document.get("kind", Clusters.kind) if named else FullDomain.kind](document)
-
-
-def _refuse_misfit(node: Node, heights: Sequence[int]) -> None:
-    if len(node) != len(heights) or not all(
-        0 <= level <= height for level, height in zip(node, heights, strict=True)
-    ):
-        raise PolicyError(f"{node} is no recoding for hierarchies of heights {list(heights)}")

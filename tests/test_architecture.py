@@ -66,6 +66,18 @@ def test_only_resources_reads_sql_files_and_templates():
             assert "importlib.resources" not in path.read_text(), path
 
 
+@pytest.mark.parametrize("path", modules("sqlanon") + modules("cli"), ids=lambda p: p.name)
+def test_nobody_asks_for_the_type_of_a_recoding(path):
+    asked = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "type")
+        if {"Clusters", "FullDomain", "Recoding"} & {ast.unparse(each) for each in node.args}
+        or any(ast.unparse(each).split(".")[-1] == "recoding" for each in node.args)
+    ]
+    assert not asked
+
+
 def test_no_module_is_called_like_a_shipped_folder():
     for name in ("sql", "cli", "templates"):
         assert not (ROOT / "sqlanon" / name).exists()

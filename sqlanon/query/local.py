@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.query.encode import SIZE, VALUE, same_value
 from sqlanon.query.names import alias, bigint, column, count_all, named, nested, table
-from sqlanon.query.recode import Labelled, constant_text, labelled
+from sqlanon.query.recode import Labelled, as_published, constant_text, labelled
 from sqlanon.recoding import Clusters
 
 UNIT = "sqlanon_unit"
@@ -195,23 +195,21 @@ def _listed(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
 
 def published(
     source: exp.Table,
-    columns: Mapping[str, exp.Expr],
-    recodes: Sequence[LocalRecode],
+    columns: Mapping[str, exp.DataType | None],
+    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     recoding: Clusters,
 ) -> exp.Select:
     """The rows to publish: recoded one by one, in an order that tells nothing.
 
     Args:
         source: The table.
-        columns: The published columns, in order, as expressions over a record of the source.
-        recodes: How each quasi-identifier is published.
+        columns: The published columns, in order, with a type where one is to be cast to.
+        hierarchies: The hierarchy and the type of each quasi-identifier.
         recoding: The recoding.
     """
-    own = {item.name: item for item in recodes}
-    values = {
-        name: own[name].published(value) if name in own else value
-        for name, value in columns.items()
-    }
+    own = {item.name: item for item in local_recode(source, hierarchies, recoding.levels)}
+    values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
+    values |= {name: own[name].published(values[name]) for name in own if name in values}
     by = list(dict.fromkeys([*own, *recoding.by]))
     needed = list(dict.fromkeys([*by, *columns]))
     query = exp.Select(expressions=[alias(value, name) for name, value in values.items()])
@@ -219,7 +217,7 @@ def published(
     same = exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES))
     query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
     query.join(table(NODES), on=same, copy=False)
-    for join in chain.from_iterable(item.joins() for item in recodes):
+    for join in chain.from_iterable(item.joins() for item in own.values()):
         query.join(join, copy=False)
     order = [name for name in columns if name not in by]
     parts = {

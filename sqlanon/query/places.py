@@ -20,14 +20,13 @@ from sqlanon.query.recode import (
     RECORD,
     SMALL,
     Recode,
-    Suppressed,
     as_published,
     as_text,
     generalized,
     published,
     with_suppressed,
 )
-from sqlanon.query.suppression import is_suppressed
+from sqlanon.query.suppression import Suppression, is_suppressed
 
 MOST_PLACES = 4096
 """Labels of a column that records are sorted by the place of: a list is copied time and again."""
@@ -50,52 +49,49 @@ class _Cell:
     shown: exp.Expr
 
 
-@dataclass(frozen=True, slots=True)
-class ByPlace:
-    """Publishes with records sorted by the places of labels, where columns have few.
+def published_by_place(
+    few: Collection[str],
+    source: exp.Table,
+    columns: Mapping[str, exp.DataType | None],
+    recodes: Mapping[str, Recode],
+    *,
+    suppressed: Suppression | None,
+) -> exp.Select:
+    """The rows of `recode.published`, sorted by the places of labels, where columns have few.
+
+    The places of a column are in the order of its labels, NULL last. Suppressed records that
+    are kept share a place before all others, whatever they held, so that the order of rows is
+    a function of the published values alone.
 
     Args:
         few: Columns of at most MOST_PLACES labels; where they are not generalized, these are text.
+        source: As for `recode.published`, like the others.
+        columns: The published columns.
+        recodes: How each quasi-identifier is published.
+        suppressed: Which classes are suppressed.
     """
-
-    few: Collection[str]
-
-    def published(
-        self,
-        source: exp.Table,
-        columns: Mapping[str, exp.DataType | None],
-        recodes: Mapping[str, Recode],
-        *,
-        suppressed: Suppressed | None,
-    ) -> exp.Select:
-        """The rows of `recode.published`; its arguments are the same.
-
-        The places of a column are in the order of its labels, NULL last. Suppressed records that
-        are kept share a place before all others, whatever they held, so that the order of rows is
-        a function of the published values alone.
-        """
-        every = {name: Recode(name) for name in columns} | dict(recodes)
-        listed = [name for name in every if name in self.few and every[name].constant is None]
-        if not listed:
-            return published(source, columns, recodes, suppressed=suppressed)
-        relations = {name: f"sqlanon_places_{number}" for number, name in enumerate(listed)}
-        placed = {
-            name: replace(item, labels=_places(relations[name])) if name in relations else item
-            for name, item in every.items()
-        }
-        cells = {name: _cell(placed[name], relations.get(name), columns[name]) for name in columns}
-        records = generalized(source, placed)
-        if suppressed is not None:
-            keys = {name: placed[name] for name in recodes}
-            records = with_suppressed(records, source, keys, suppressed)
-            label = suppressed.label
-            if label is not None:
-                cells |= {n: _kept(cells[n], placed[n], n in relations, label) for n in keys}
-        ranked = {
-            relation: _ranked(_labels(source, every[name], columns.get(name)))
-            for name, relation in relations.items()
-        }
-        return _labelled(records, cells, ranked)
+    every = {name: Recode(name) for name in columns} | dict(recodes)
+    listed = [name for name in every if name in few and every[name].constant is None]
+    if not listed:
+        return published(source, columns, recodes, suppressed=suppressed)
+    relations = {name: f"sqlanon_places_{number}" for number, name in enumerate(listed)}
+    placed = {
+        name: replace(item, labels=_places(relations[name])) if name in relations else item
+        for name, item in every.items()
+    }
+    cells = {name: _cell(placed[name], relations.get(name), columns[name]) for name in columns}
+    records = generalized(source, placed)
+    if suppressed is not None:
+        keys = {name: placed[name] for name in recodes}
+        records = with_suppressed(records, source, keys, suppressed)
+        label = suppressed.label
+        if label is not None:
+            cells |= {n: _kept(cells[n], placed[n], n in relations, label) for n in keys}
+    ranked = {
+        relation: _ranked(_labels(source, every[name], columns.get(name)))
+        for name, relation in relations.items()
+    }
+    return _labelled(records, cells, ranked)
 
 
 def _labelled(

@@ -149,7 +149,7 @@ def published(
     columns: Mapping[str, exp.DataType | None],
     recodes: Mapping[str, Recode],
     *,
-    suppressed: Suppressed | None,
+    suppressed: Suppression | None,
 ) -> exp.Select:
     """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
 
@@ -177,28 +177,11 @@ def published(
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressed:
-    """Which classes are suppressed.
-
-    Args:
-        models: What makes a class one of them.
-        sensitive: The columns of its attributes.
-        entity: The column that says whose record it is.
-        label: What replaces the quasi-identifiers of their records; None drops them.
-    """
-
-    models: Suppression
-    sensitive: tuple[str, ...] = ()
-    entity: str | None = None
-    label: str | None = None
-
-
 def with_suppressed(
     query: exp.Select,
     source: exp.Table,
     recodes: Mapping[str, Recode],
-    suppressed: Suppressed,
+    suppressed: Suppression,
 ) -> exp.Select:
     """The records joined to the suppressed classes, or without these where they are dropped."""
     # A column with one label tells no classes apart, unless there is no other.
@@ -217,7 +200,7 @@ def with_suppressed(
         .select(alias(bigint(count_all()), SIZE))
         .group_by(*(value.copy() for value in grouped.values()))
     )
-    statements = suppressed.models.statements(details, list(parts))
+    statements = suppressed.statements(details, list(parts))
     for name, statement in statements:
         query = query.with_(exp.to_identifier(name, quoted=True), as_=statement)
     same = [same_value(column(key, SMALL), value, nullable=True) for key, value in parts.items()]

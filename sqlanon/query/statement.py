@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.query import recode
-from sqlanon.query.names import column
+from sqlanon.query.suppression import Suppression
 from sqlanon.recoding import Clusters, FullDomain, Recoding
 
 
@@ -30,7 +30,7 @@ class Publication:
     source: exp.Table
     columns: Mapping[str, exp.DataType | None]
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]]
-    suppressed: recode.Suppressed | None = None
+    suppressed: Suppression | None = None
     few: Collection[str] = ()
 
 
@@ -52,24 +52,20 @@ def _of_node(recoding: FullDomain, publication: Publication) -> exp.Select:
         name: recode.recode(source, name, hierarchy, level, kind)
         for (name, (hierarchy, kind)), level in parts
     }
-    published = recode.published
-    if publication.few:
-        from sqlanon.query.places import ByPlace  # small tables do not need it
+    columns, suppressed = publication.columns, publication.suppressed
+    if not publication.few:
+        return recode.published(source, columns, recodes, suppressed=suppressed)
+    from sqlanon.query.places import published_by_place  # small tables do not need it
 
-        published = ByPlace(publication.few).published
-    return published(source, publication.columns, recodes, suppressed=publication.suppressed)
+    return published_by_place(publication.few, source, columns, recodes, suppressed=suppressed)
 
 
 def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
     from sqlanon.query import local  # recodings at one level do not need it
 
-    source, hierarchies = publication.source, publication.hierarchies
-    recodes = local.local_recode(source, hierarchies, recoding.levels)
-    values = {
-        name: recode.as_published(column(name, local.RECORD), kind)
-        for name, kind in publication.columns.items()
-    }
-    return local.published(source, values, recodes, recoding)
+    return local.published(
+        publication.source, publication.columns, publication.hierarchies, recoding
+    )
 
 
 STATEMENTS: Mapping[str, Callable[[Any, Publication], exp.Select]] = {

@@ -46,19 +46,23 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """What makes a class one that is suppressed.
+    """What makes a class one that is suppressed, and what becomes of its records.
 
     Args:
         k: Smallest class size allowed [records, or persons].
         attributes: What is asked of the sensitive attributes.
-        entity: Whether records have persons.
+        sensitive: The columns of these.
+        entity: The column that says whose record it is.
         rounds: How often suppression is looked at.
+        label: What replaces the quasi-identifiers of suppressed records; None drops them.
     """
 
     k: int
     attributes: tuple[Attribute, ...] = ()
-    entity: bool = False
+    sensitive: tuple[str, ...] = ()
+    entity: str | None = None
     rounds: int = 1
+    label: str | None = None
 
     def statements(self, details: exp.Select, keys: Sequence[str]) -> list[Step]:
         """Named queries, each from those before; the last one has a row per suppressed class.
@@ -71,7 +75,7 @@ class Suppression:
         rows = table(_DETAILS)
         steps = [(_DETAILS, details)]
         parts = [violations.small(rows, keys, self.k, _NONE)]
-        if self.entity:
+        if self.entity is not None:
             parts.append(violations.few_persons(rows, keys, self.k, _NONE))
         references, failing = self._failing(rows, keys, 1)
         steps += [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]

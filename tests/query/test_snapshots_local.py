@@ -13,7 +13,6 @@ from snapshots import (  # noqa: F401
 
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.query import local
-from sqlanon.query.names import column
 from sqlanon.recoding import Clusters, Run
 
 SEX = Hierarchy.from_rows([("f", "known", "*"), ("m", "known", "*")])
@@ -24,12 +23,7 @@ RECODING = Clusters(((0, 2), (1, 0)), RUNS)
 
 
 def published(recoding):
-    return local.published(
-        PEOPLE,
-        {name: column(name, local.RECORD) for name in ("age", "sex", "zip")},
-        local.local_recode(PEOPLE, HIERARCHIES, recoding.levels),
-        recoding,
-    )
+    return local.published(PEOPLE, dict.fromkeys(["age", "sex", "zip"]), HIERARCHIES, recoding)
 
 
 # Each record with its unit and position, and the nodes of runs of positions.

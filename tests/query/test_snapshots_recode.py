@@ -21,7 +21,6 @@ from sqlglot import exp
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.query import classes, recode
 from sqlanon.query.names import table
-from sqlanon.query.recode import Suppressed
 from sqlanon.query.suppression import Suppression
 
 SEX_ROWS = Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")])
@@ -30,7 +29,7 @@ SEX_ANY = recode.recode(PEOPLE, "sex", SEX_ROWS, 1, TEXT)
 SEX_TOP = recode.recode(PEOPLE, "sex", SEX_ROWS, 2, TEXT)
 ZIP = recode.recode(PEOPLE, "zip", Hierarchy.prefix(2), 1, TEXT)
 ZIP_TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
-PAIRS = Suppressed(Suppression(2))
+PAIRS = Suppression(2)
 
 # The classes of fewer than two records by sex, before what is selected of the others.
 SMALL_PAIRS = f"""
@@ -159,9 +158,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "published where everything has one label",
-        recode.published(
-            PEOPLE, {"zip": None}, {"zip": ZIP_TOP}, suppressed=Suppressed(Suppression(9))
-        ),
+        recode.published(PEOPLE, {"zip": None}, {"zip": ZIP_TOP}, suppressed=Suppression(9)),
         f"""
         WITH "sqlanon_details" AS (
             SELECT

@@ -19,8 +19,7 @@ from snapshots import (  # noqa: F401
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.query import recode
 from sqlanon.query.names import table
-from sqlanon.query.places import ByPlace, distinct_roughly
-from sqlanon.query.recode import Suppressed
+from sqlanon.query.places import distinct_roughly, published_by_place
 from sqlanon.query.suppression import Suppression
 
 SEX = recode.recode(
@@ -29,7 +28,7 @@ SEX = recode.recode(
 ZIP = recode.recode(PEOPLE, "zip", Hierarchy.prefix(2), 1, TEXT)
 JOB = recode.recode(PEOPLE, "job", Hierarchy.suppression(), 0, TEXT)
 TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
-PAIRS = Suppressed(Suppression(2))
+PAIRS = Suppression(2)
 
 SNAPSHOTS = [
     Snapshot(
@@ -45,7 +44,8 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "published by place, suppressed records kept",
-        ByPlace({"sex"}).published(
+        published_by_place(
+            {"sex"},
             PEOPLE,
             {"age": None, "sex": None, "zip": None},
             {"sex": SEX, "zip": TOP},
@@ -144,7 +144,7 @@ def statements(levels, few, suppressed, kept_label):
     given = {"suppressed": replace(PAIRS, label=kept_label) if suppressed else None}
     return (
         recode.published(source, columns, recodes, **given),
-        ByPlace(few).published(source, columns, recodes, **given),
+        published_by_place(few, source, columns, recodes, **given),
     )
 
 

@@ -69,7 +69,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "few persons",
-        statement(Suppression(3, entity=True), KEYS),
+        statement(Suppression(3, entity="person"), KEYS),
         """
         WITH "sqlanon_details" AS (
             SELECT
@@ -163,7 +163,7 @@ def test_suppressed_are_the_classes_that_fail_a_model(connection, models, suppre
 def test_persons_count_once_for_each_value(connection):
     """Ann and Bob hold value 0 in class (1, 0), and Ann value 1: 2 and 1."""
     attribute = asked(LDiversity(2, "recursive", 2.5), persons=True)
-    query = statement(Suppression(1, (attribute,), entity=True), KEYS)
+    query = statement(Suppression(1, (attribute,), entity="person"), KEYS)
     assert connection.execute(text(query)).fetchall() == []
 
 
