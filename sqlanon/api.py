@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from sqlanon.check_report import CheckReport
 from sqlanon.checking import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.source import Limits, OpenedSource, Resources, is_database, open_source
+from sqlanon.engine.duckdb.source import Limits, OpenedSource, Resources, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
@@ -144,7 +144,7 @@ def measure(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.engine.beside import opened_beside
+    from sqlanon.engine.duckdb.second_table import opened_beside
     from sqlanon.measuring import Wanted, measure_release
 
     wanted = Wanted(class_attribute, tuple(losses))
@@ -423,7 +423,7 @@ def _refuse_lost(source: OpenedSource, target: Target) -> None:
 
     A table made from a file lives in memory alone, and a second name of a file keeps its content.
     """
-    from sqlanon.engine.rewrite import refuse_second_name
+    from sqlanon.engine.duckdb.rewrite import refuse_second_name
 
     if source.kind == "file" and target.output is None:
         raise PolicyError(

@@ -16,7 +16,7 @@ from sqlanon.api import anonymize, check
 from sqlanon.binding import Subject, bind
 from sqlanon.check_report import CheckReport
 from sqlanon.engine.base import Engine
-from sqlanon.engine.source import Limits, Resources
+from sqlanon.engine.duckdb.source import Limits, Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.plan_report import Report
 from sqlanon.policy import SETTINGS, Policy, read_document

@@ -12,7 +12,7 @@ from typing import Unpack
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.engine.source import Limits, Resources, open_source
+from sqlanon.engine.duckdb.source import Limits, Resources, open_source
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy import Hierarchy, Tree
 from sqlanon.hierarchy_report import HierarchyReport

@@ -13,10 +13,10 @@ from sqlglot import exp
 from sqlanon.binding import column_types
 from sqlanon.checking import TableResults, demanded_results
 from sqlanon.engine.base import Engine
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.export import export, open_exported
-from sqlanon.engine.rewrite import explained, file_of, leftovers, successor
-from sqlanon.engine.source import Limits
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.export import export, open_exported
+from sqlanon.engine.duckdb.rewrite import explained, file_of, leftovers, successor
+from sqlanon.engine.duckdb.source import Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.plan_report import Report
 from sqlanon.plans import Plan

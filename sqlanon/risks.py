@@ -14,8 +14,8 @@ from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.checking import as_published
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.engine.duckdb import DuckDB, drop
-from sqlanon.engine.source import is_database, read_file
+from sqlanon.engine.duckdb.connection import DuckDB, drop
+from sqlanon.engine.duckdb.source import is_database, read_file
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.policy import Policy
 from sqlanon.query import encode, risk

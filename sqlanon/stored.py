@@ -11,7 +11,7 @@ from typing import Unpack
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.engine.source import Limits, Resources, is_database
+from sqlanon.engine.duckdb.source import Limits, Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy import Hierarchy, Tree
 from sqlanon.query import catalog

@@ -33,7 +33,7 @@ from sqlanon import (
 )
 from sqlanon.binding import bind
 from sqlanon.encoding import encode_subject
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.expected import Chosen, node_classes
 from sqlanon.loss import LOSSES, MEASURES
 from sqlanon.measures import FORMULAS

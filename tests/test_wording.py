@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, Sensitive, wording
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import MissingTableError, SqlanonError
 from sqlanon.query.names import drop_table
 

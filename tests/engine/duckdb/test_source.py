@@ -14,8 +14,8 @@ import pytest
 from pyarrow import feather, ipc
 from sqlglot import exp
 
-from sqlanon.engine.duckdb import DuckDB
-from sqlanon.engine.source import OpenedSource, Resources, open_source
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.source import OpenedSource, Resources, open_source
 from sqlanon.errors import SourceError, SqlanonError
 
 

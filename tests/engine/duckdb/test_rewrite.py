@@ -8,9 +8,9 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import DuckDB
-from sqlanon.engine.rewrite import leftovers, rewrite
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.rewrite import leftovers, rewrite
 from sqlanon.errors import EngineError, SourceError
 
 MARKERS = 200_000
@@ -152,7 +152,7 @@ def test_failure_leaves_the_old_file_untouched(
     def fail(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(f"sqlanon.engine.rewrite.{step}", fail)
+    monkeypatch.setattr(f"sqlanon.engine.duckdb.rewrite.{step}", fail)
     raised = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else EngineError
     with pytest.raises(raised) as caught:
         rewrite(path)
@@ -173,7 +173,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(
         if synced.is_dir():
             raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr("sqlanon.engine.rewrite.sync", sync)
+    monkeypatch.setattr("sqlanon.engine.duckdb.rewrite.sync", sync)
     rewrite(path)
     assert b"MARKER" not in contents(tmp_path)
 
@@ -283,7 +283,7 @@ def test_rewrite_spills_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     def look(synced: Path) -> None:
         seen.append([entry.name[:8] for entry in spill.iterdir()])
 
-    monkeypatch.setattr("sqlanon.engine.rewrite.sync", look)
+    monkeypatch.setattr("sqlanon.engine.duckdb.rewrite.sync", look)
     rewrite(path, temp_directory=spill)
     assert seen[0] == ["sqlanon-"]
     assert list(spill.iterdir()) == []

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.catalog import Catalog, Entry, qualified
-from sqlanon.engine.duckdb import DuckDB, create_temporary
-from sqlanon.engine.faults import attempt, fault, holder
-from sqlanon.engine.text import is_gzip, read_csv, read_json, scan_file
+from sqlanon.engine.duckdb.catalog import Catalog, Entry, qualified
+from sqlanon.engine.duckdb.connection import DuckDB, create_temporary
+from sqlanon.engine.duckdb.errors import attempt, fault, holder
+from sqlanon.engine.duckdb.text_files import is_gzip, read_csv, read_json, scan_file
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TypeVar, Unpack
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, plain
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import DuckDB, type_of
-from sqlanon.engine.source import Limits, Resources, read_file
-from sqlanon.engine.text import read_typed_csv
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import DuckDB, type_of
+from sqlanon.engine.duckdb.source import Limits, Resources, read_file
+from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.errors import EngineError, SourceError
 
 T = TypeVar("T")

@@ -12,9 +12,9 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Row, render
-from sqlanon.engine.catalog import Catalog, is_frame, qualified, read_catalog, variable
-from sqlanon.engine.faults import attempt, called, doing, fault
-from sqlanon.engine.interrupts import interruptible
+from sqlanon.engine.duckdb.catalog import Catalog, is_frame, qualified, read_catalog, variable
+from sqlanon.engine.duckdb.errors import attempt, called, doing, fault
+from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
 
 if TYPE_CHECKING:

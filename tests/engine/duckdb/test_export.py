@@ -13,10 +13,10 @@ from pyarrow import ipc
 from sqlglot import exp
 
 from sqlanon.engine.base import Row
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import DuckDB
-from sqlanon.engine.export import ENDINGS, Exported, export, open_exported
-from sqlanon.engine.source import open_source
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.export import ENDINGS, Exported, export, open_exported
+from sqlanon.engine.duckdb.source import open_source
 from sqlanon.errors import EngineError, SourceError
 
 PEOPLE = qualified("memory", "main", "people")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engine.duckdb import DuckDB, drop
-from sqlanon.engine.source import is_database, only_table, read_file
+from sqlanon.engine.duckdb.connection import DuckDB, drop
+from sqlanon.engine.duckdb.source import is_database, only_table, read_file
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 _ATTACHED = "_sqlanon_beside"

@@ -17,8 +17,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engine.catalog import qualified, split
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.catalog import qualified, split
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import EngineError, SourceError
 
 HOSTILE = ['a"b', "x; DROP TABLE t", "select", "with space", "new\nline", "Ünï çode", "a.b.c", "'"]
@@ -41,7 +41,8 @@ def test_prepare_binds_parameters_anew(engine: DuckDB) -> None:
 
 def test_rows_do_not_import_pyarrow() -> None:
     code = (
-        "import sys, duckdb; from sqlanon.engine.duckdb import DuckDB; from sqlglot import exp;"
+        "import sys, duckdb; from sqlanon.engine.duckdb.connection import DuckDB;"
+        "from sqlglot import exp;"
         "assert DuckDB(duckdb.connect()).rows(exp.select('1')) == [(1,)];"
         "assert not {'pyarrow', 'pandas', 'numpy', 'rich'} & set(sys.modules)"
     )

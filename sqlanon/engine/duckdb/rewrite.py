@@ -19,10 +19,10 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.engine.base import Engine, Row
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import drop
-from sqlanon.engine.export import sync
-from sqlanon.engine.source import Limits, Resources
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import drop
+from sqlanon.engine.duckdb.export import sync
+from sqlanon.engine.duckdb.source import Limits, Resources
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.report_document import SCHEMA_VERSION
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
-from sqlanon.engine.source import OpenedSource, open_source
+from sqlanon.engine.duckdb.source import OpenedSource, open_source
 from sqlanon.errors import SourceError
 
 SHARED = Path(os.environ.get("SQLANON_DATA", "../shared/data"))

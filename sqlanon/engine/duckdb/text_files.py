@@ -13,8 +13,8 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import render
-from sqlanon.engine.duckdb import DuckDB, create_temporary, drop
-from sqlanon.engine.faults import fault
+from sqlanon.engine.duckdb.connection import DuckDB, create_temporary, drop
+from sqlanon.engine.duckdb.errors import fault
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 _HEAD = 2048
