@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import risk as risk
     from sqlanon.bound_report import BoundReport as BoundReport
     from sqlanon.check_report import CheckReport as CheckReport
-    from sqlanon.engine.duckdb.rewrite import rewrite as rewrite
+    from sqlanon.engine.rewrite import rewrite as rewrite
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
@@ -48,7 +48,7 @@ _HOMES = {
     "plan": "sqlanon.api",
     "risk": "sqlanon.api",
     "BoundReport": "sqlanon.bound_report",
-    "rewrite": "sqlanon.engine.duckdb.rewrite",
+    "rewrite": "sqlanon.engine.rewrite",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
     "VerificationError": "sqlanon.errors",

@@ -7,28 +7,24 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, Unpack
 
-import sqlglot
-from sqlglot import TokenType, exp
-from sqlglot.errors import SqlglotError
+from sqlglot import exp
 
-from sqlanon.engine.base import Engine, Row
+from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import qualified
-from sqlanon.engine.duckdb.connection import drop
 from sqlanon.engine.duckdb.export import sync
-from sqlanon.engine.duckdb.source import Limits, Resources
+from sqlanon.engine.duckdb.leftovers import entries, leftovers
+from sqlanon.engine.duckdb.source import Resources
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.report_document import SCHEMA_VERSION
 
 _OLD = "sqlanon_old"
-_NAMED = 10
-_CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
 
 # What must be equal in both files: (table function, its columns besides the database's name).
 # Rows without the last of them do not count.
@@ -44,21 +40,6 @@ _CATALOG: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("duckdb_functions", ("schema_name", "function_name", "parameters", "comment",
                           "macro_definition")),
 )  # fmt: skip
-# The functions of the catalog that list parts of tables.
-_OF_TABLES = frozenset(
-    f"duckdb_{kind}" for kind in ("tables", "columns", "constraints", "indexes", "triggers")
-)
-# The functions that tell comments, and what they call the object.
-_COMMENTED = (
-    ("duckdb_tables", "table_name"),
-    ("duckdb_columns", "table_name"),
-    ("duckdb_views", "view_name"),
-    ("duckdb_indexes", "index_name"),
-    ("duckdb_triggers", "trigger_name"),
-    ("duckdb_sequences", "sequence_name"),
-    ("duckdb_types", "type_name"),
-    ("duckdb_functions", "function_name"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +50,7 @@ class Rewritten:
         database: The file.
         bytes_before: Its size, and that of its log, before [bytes].
         bytes_after: Its size now [bytes].
-        notes: What it keeps that may quote values, see `leftovers`.
+        notes: What it keeps that may quote values, see `leftovers.leftovers`.
         seconds: How long it took.
     """
 
@@ -110,7 +91,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
     if not target.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
     before = sum(file.stat().st_size for file in (target, _log(target)) if file.exists())
-    with Resources(**limits).connect() as engine, explained(target):
+    with Resources(**limits).connect() as engine, _explained(target):
         # Attached for writing: nobody else may change the old file while it is being copied.
         engine.run(_attach(target, _OLD))
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
@@ -159,7 +140,22 @@ def successor(
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def fresh_file(engine: Engine, path: Path, table: exp.Table) -> Iterator[exp.Table]:
+    """A fresh database in place of a file on leaving, as of `successor`, without one table.
+
+    Yields:
+        Where a table of that name goes in the fresh database.
+
+    Raises:
+        EngineError: As of `successor`.
+        SourceError: As of `successor`.
+    """
+    with _explained(path), successor(engine, path, table.catalog, without=table) as fresh:
+        yield qualified(fresh, table.db, table.name)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
     """Errors of a rewrite, told with the file's name and that nothing has happened to it."""
     reason: object
     try:
@@ -184,50 +180,6 @@ def refuse_second_name(path: Path) -> None:
             f"the file has {links} names (hard links), and under the others all of it would stay; "
             "remove those, or copy the file and use the copy"
         )
-
-
-def file_of(engine: Engine, table: exp.Table) -> str | None:
-    """The database file that holds a table; None for a table in memory."""
-    [(path,)] = engine.rows(_entries("duckdb_databases", ("path",), table.catalog))
-    return None if path is None else str(path)
-
-
-def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None) -> list[str]:
-    """What a database keeps besides cells that may quote values, one sentence a kind.
-
-    A rewrite keeps all of it. Only names and counts are told, never a text.
-
-    Args:
-        engine: Where the database is attached.
-        database: Its name.
-        besides: A table of it that does not count.
-    """
-
-    def told(function: str, name: str, text: str, suspect: Callable[[Any], bool]) -> set[str]:
-        rows = engine.rows(_entries(function, (name, text), database, besides))
-        return {name for name, text in rows if text is not None and suspect(text)}
-
-    found = (
-        ("view(s) with constants", told("duckdb_views", "view_name", "sql", _has_constant)),
-        ("macro(s) with constants",
-         told("duckdb_functions", "function_name", "macro_definition", _has_constant)),
-        ("ENUM type(s), whose labels may be values",
-         told("duckdb_types", "type_name", "labels", bool)),
-        ("index(es) over constants", told("duckdb_indexes", "index_name", "sql", _has_constant)),
-        ("trigger(s) with constants",
-         told("duckdb_triggers", "trigger_name", "sql", _has_constant)),
-        ("table(s) with column defaults or generated columns that hold constants",
-         told("duckdb_columns", "table_name", "column_default", _has_constant)),
-        ("table(s) with checks", told("duckdb_constraints", "table_name", "expression", bool)),
-        ("object(s) with comments",
-         set().union(*(told(function, name, "comment", bool) for function, name in _COMMENTED))),
-    )  # fmt: skip
-    return [
-        f"{len(names)} {kind}: {', '.join(repr(name) for name in sorted(names)[:_NAMED])}"
-        f"{', ...' if len(names) > _NAMED else ''}"
-        for kind, names in found
-        if names
-    ]
 
 
 def _log(path: Path) -> Path:
@@ -279,8 +231,8 @@ def _attached(engine: Engine, path: Path, name: str, **options: exp.Expr) -> Ite
 
 def _storage(engine: Engine, old: str) -> dict[str, exp.Expr]:
     """The old file's storage version and block size, so that who could read it still can."""
-    [(tags,)] = engine.rows(_entries("duckdb_databases", ("tags",), old))
-    [(block_size,)] = engine.rows(_entries("pragma_database_size", ("block_size",), old))
+    [(tags,)] = engine.rows(entries("duckdb_databases", ("tags",), old))
+    [(block_size,)] = engine.rows(entries("pragma_database_size", ("block_size",), old))
     options: dict[str, exp.Expr] = {"BLOCK_SIZE": exp.convert(block_size)}
     if version := tags.get("storage_version"):
         options["STORAGE_VERSION"] = exp.Literal.string(version.rstrip("+"))
@@ -299,12 +251,12 @@ def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) 
         databases = f"FROM DATABASE {_quoted(old)} TO {_quoted(new)} (SCHEMA)"
         engine.run(exp.Command(this="COPY", expression=databases))
         if without is not None:
-            engine.run(drop(qualified(new, without.db, without.name)))
+            engine.drop(qualified(new, without.db, without.name))
     for function, columns in _CATALOG:
         before, after = (
             Counter(
                 repr(row)
-                for row in engine.rows(_entries(function, columns, name, without))
+                for row in engine.rows(entries(function, columns, name, without))
                 if row[-1] is not None
             )
             for name in (old, new)
@@ -341,7 +293,7 @@ def _tables(
 
     def listed(function: str, *columns: str) -> list[Row]:
         names = ("schema_name", "table_name", *columns)
-        return engine.rows(_entries(function, names, database, without))
+        return engine.rows(entries(function, names, database, without))
 
     # References name a table of the same schema, in whatever case.
     names = {(schema, table.lower()): table for schema, table in listed("duckdb_tables")}
@@ -373,33 +325,5 @@ def _take_place(fresh: Path, target: Path) -> None:
         sync(target.parent)
 
 
-def _entries(
-    function: str, columns: Sequence[str], database: str, besides: exp.Table | None = None
-) -> exp.Select:
-    """What a table function of the catalog tells of a database, one table left out."""
-    query = (
-        exp.select(*map(exp.column, columns))
-        .from_(exp.Table(this=exp.Anonymous(this=function)))
-        .where(_is("database_name", database))
-    )
-    if besides is not None and function in _OF_TABLES:
-        same = exp.and_(_is("schema_name", besides.db), _is("table_name", besides.name))
-        query = query.where(exp.not_(same))
-    return query
-
-
-def _is(name: str, text: str) -> exp.EQ:
-    return exp.EQ(this=exp.column(name), expression=exp.Literal.string(text))
-
-
 def _quoted(name: str) -> str:
     return exp.to_identifier(name, quoted=True).sql("duckdb")
-
-
-def _has_constant(text: str) -> bool:
-    # Tokens, not a tree: the parser logs a part of what it does not know.
-    try:
-        tokens = sqlglot.tokenize(text, read="duckdb")
-    except SqlglotError:
-        return True
-    return any(token.token_type in _CONSTANTS for token in tokens)

@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.rewrite import leftovers, rewrite
+from sqlanon.engine.duckdb.leftovers import leftovers, own_parts
+from sqlanon.engine.duckdb.rewrite import rewrite
 from sqlanon.errors import EngineError, SourceError
 
 MARKERS = 200_000
@@ -375,3 +376,19 @@ def test_marks_outside_the_cells_are_kept_and_told(tmp_path: Path) -> None:
         if b"MARK_" + mark in path.read_bytes()
     }
     assert kept == {b"VIEW", b"MACRO", b"LABEL", b"DEFAULT", b"CHECK", b"COMMENT", b"COLUMN"}
+
+
+def test_own_parts_are_those_of_the_table_alone() -> None:
+    with duckdb.connect() as connection:
+        for name in ("owner", "other"):
+            connection.execute(f"CREATE TABLE {name} (age INT NOT NULL, sex VARCHAR DEFAULT 'f')")
+            connection.execute(f"CREATE INDEX {name}_age ON {name} (age)")
+            connection.execute(f"COMMENT ON COLUMN {name}.age IS 'years'")
+        connection.execute("COMMENT ON TABLE owner IS 'of pets'")
+        assert own_parts(DuckDB(connection), qualified("memory", "main", "owner")) == {
+            "constraints": 1,
+            "column defaults": 1,
+            "indexes": 1,
+            "triggers": 0,
+            "comments": 2,
+        }
