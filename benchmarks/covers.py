@@ -27,7 +27,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.binding import bind
 from sqlanon.clustered import candidates_of, encoded_problem
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.options import Options
 from sqlanon.search.bound import record_bounds
 from sqlanon.search.direct import direct_cover

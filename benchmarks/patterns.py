@@ -26,7 +26,7 @@ import numpy as np
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.binding import bind
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.instances import Counted
 from sqlanon.localized import coded
 from sqlanon.options import Options

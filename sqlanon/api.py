@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from sqlanon.check_report import CheckReport
 from sqlanon.checking import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.source import Limits, OpenedSource, Resources, is_database, open_source
+from sqlanon.engine.base import Limits
+from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.plan_report import Report
 from sqlanon.policy import Policy
@@ -144,13 +145,12 @@ def measure(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.engine.beside import opened_beside
     from sqlanon.measuring import Wanted, measure_release
 
     wanted = Wanted(class_attribute, tuple(losses))
     with (
         open_source(connection, original, read_only=True, **resources) as source,
-        opened_beside(source.engine, released, released_table) as table,
+        source.engine.second_table(released, released_table) as table,
         source.engine.transaction(),
     ):
         settled = _settled(source, policy)
@@ -436,7 +436,8 @@ def _refuse_lost(source: OpenedSource, target: Target) -> None:
 
 def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
     """The database file that a fresh one replaces: only where nobody but sqlanon has it open."""
-    return source.path if target.in_place and source.owned else None
+    alone = source.owned and source.engine.FRESH_FILE
+    return source.path if target.in_place and alone else None
 
 
 def _unchanged(source: OpenedSource, target: Target) -> AbstractContextManager[None]:

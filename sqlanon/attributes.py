@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.binding import NESTED_TYPES, enumerated, resolved
+from sqlanon.binding import enumerated, resolved
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import Hierarchy
@@ -18,6 +18,7 @@ from sqlanon.query.labels import level_labels
 from sqlanon.query.models import needed_by
 from sqlanon.query.sensitive import Needed, Relation
 from sqlanon.query.suppression import Attribute
+from sqlanon.query.texts import NESTED_TYPES
 from sqlanon.tree import Tree
 from sqlanon.wording import counted
 
@@ -165,7 +166,7 @@ def _hierarchy_order(
     hierarchy: Hierarchy, name: str, kind: exp.DataType, table: exp.Table
 ) -> tuple[exp.Subquery, int]:
     if hierarchy.rows is None:
-        labels = level_labels(hierarchy, encode.value(), kind.sql("duckdb"), name=name)
+        labels = level_labels(hierarchy, encode.value(), kind, name=name)
         return values.ruled(table, name, labels), len(labels)
     tree = Tree.grow(name, list(hierarchy.rows), with_null=True)
     inner = range(1, tree.height)

@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine, plain
+from sqlanon.engine.base import Engine, without_enums
 from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy, QuasiIdentifier
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels
+from sqlanon.query.texts import NESTED_TYPES
 from sqlanon.wording import counted
-
-NESTED = ("LIST", "ARRAY", "STRUCT", "MAP", "UNION")
-NESTED_TYPES = {getattr(exp.DataType.Type, name) for name in NESTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +78,13 @@ def column_types(engine: Engine, table: exp.Table) -> dict[str, exp.DataType]:
     An enumeration counts as text: the labels of its type are values of the table, and would be
     published with it even where no record holds them any more.
     """
-    return {
-        name: plain(exp.DataType.build(text, dialect=engine.dialect, udt=True))
-        for name, text in engine.columns(table).items()
-    }
+    return {name: without_enums(kind) for name, kind in engine.columns(table).items()}
 
 
 def enumerated(engine: Engine, table: exp.Table) -> tuple[str, ...]:
     """The columns that are enumerations, or hold some inside."""
     return tuple(
-        name
-        for name, text in engine.columns(table).items()
-        if any(
-            kind.this == exp.DataType.Type.ENUM
-            for kind in exp.DataType.build(text, dialect=engine.dialect, udt=True).find_all(
-                exp.DataType
-            )
-        )
+        name for name, kind in engine.columns(table).items() if without_enums(kind) != kind
     )
 
 
@@ -187,8 +175,7 @@ def _grow(
                 rows = list(hierarchy.rows)
                 trees.append(Tree.grow(name, rows, with_null=name in nullable))
             else:
-                kind = columns[name].sql("duckdb")
-                labels = level_labels(hierarchy, encode.value(), kind, name=name)
+                labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
                 paths = engine.rows(encode.distinct_paths(table, name, labels))
                 trees.append(Tree.grow(name, paths))
         except HierarchyError as error:

@@ -11,7 +11,6 @@ from sqlanon.codes import WORD_BITS, Field, packed
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.query import encode, risk
-from sqlanon.query.names import create_temporary
 
 Subset = int
 """A set of columns: a bit for each, by its number."""
@@ -87,8 +86,7 @@ def code_table(engine: Engine, table: exp.Table, names: Sequence[str], entity: s
         for name, place in zip(columns, places, strict=True)
     }
     nullable = {name for name in columns if held[name].has_null}
-    base = engine.temporary("frequency")
-    engine.run(create_temporary(base, encode.encoded(table, maps, nullable, width)))
+    base = engine.materialize("frequency", encode.encoded(table, maps, nullable, width))
     rows, records = engine.rows(encode.extent(base))[0]
     if records != engine.rows(encode.presence(table, []))[0][0]:
         raise SourceError("the table changed while it was read; try again")
@@ -111,14 +109,11 @@ class _Numbered:
 
 
 def _numbered(engine: Engine, table: exp.Table, name: str) -> _Numbered:
-    values = engine.temporary("values")
-    engine.run(create_temporary(values, risk.numbered_values(table, name)))
+    values = engine.materialize("values", risk.numbered_values(table, name))
     distinct, present = engine.rows(encode.presence(values, [encode.VALUE]))[0]
     return _Numbered(values, distinct, present < distinct)
 
 
 def _settled(engine: Engine, base: exp.Table, words: int) -> exp.Table:
     """Persons per class where nobody is in two: these add up in every roll-up, as records do."""
-    settled = engine.temporary("frequency")
-    engine.run(create_temporary(settled, risk.settled_persons(base, words)))
-    return settled
+    return engine.materialize("frequency", risk.settled_persons(base, words))

@@ -17,7 +17,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.objective import ClassCounts, Objective, Suppressed
 from sqlanon.pricing import Pricing
 from sqlanon.query import frequency
-from sqlanon.query.names import create_temporary, rows_of
+from sqlanon.query.names import rows_of
 from sqlanon.recoding import Node
 from sqlanon.search.knowledge import Check, Forecast
 
@@ -369,8 +369,7 @@ class Counter:
 
     def _stored(self, name: str, query: exp.Select) -> tuple[exp.Table, int]:
         """A temporary table of a query, and how many rows it has."""
-        table = self.engine.temporary(name)
-        self.engine.run(create_temporary(table, query))
+        table = self.engine.materialize(name, query)
         return table, self.engine.rows(rows_of(table))[0][0]
 
     def _entropy(self, node: Node) -> float:

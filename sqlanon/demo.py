@@ -15,8 +15,8 @@ from sqlanon import census
 from sqlanon.api import anonymize, check
 from sqlanon.binding import Subject, bind
 from sqlanon.check_report import CheckReport
-from sqlanon.engine.base import Engine
-from sqlanon.engine.source import Limits, Resources
+from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.plan_report import Report
 from sqlanon.policy import SETTINGS, Policy, read_document

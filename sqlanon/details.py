@@ -19,7 +19,7 @@ from sqlanon.policy import Policy
 from sqlanon.privacy import ValueModel
 from sqlanon.query import detail, sensitive, violations
 from sqlanon.query.encode import Carried
-from sqlanon.query.names import create_temporary, nested
+from sqlanon.query.names import nested
 from sqlanon.query.sensitive import Needed, Reference
 
 
@@ -102,9 +102,7 @@ class Details:
             order=attribute.order,
             height=attribute.reference.height,
         )
-        table = engine.temporary("reference")
-        engine.run(create_temporary(table, query))
-        return _referring(engine, attribute, table)
+        return _referring(engine, attribute, engine.materialize("reference", query))
 
 
 def ranked(
@@ -153,16 +151,13 @@ def _ranks(engine: Engine, subject: Subject, each: BoundSensitive, entity: str |
         order=each.order,
         height=each.height,
     )
-    table = engine.temporary("values")
-    engine.run(create_temporary(table, query))
-    return table
+    return engine.materialize("values", query)
 
 
 def _coded(
     engine: Engine, number: int, each: BoundSensitive, values: exp.Table, entity: str | None
 ) -> SensitiveCodes:
-    table = engine.temporary("reference")
-    engine.run(create_temporary(table, detail.by_rank(values, each.height)))
+    table = engine.materialize("reference", detail.by_rank(values, each.height))
     coded = SensitiveCodes(
         number,
         each.models,

@@ -17,7 +17,7 @@ from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.frequency import roll_up
-from sqlanon.query.names import create_temporary
+from sqlanon.query.texts import TEXT
 from sqlanon.tree import node_counts
 from sqlanon.wording import counted
 
@@ -103,10 +103,8 @@ def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.S
 
 
 def _written(engine: Engine, subject: Subject, maps: Maps, words: int) -> exp.Table:
-    table = engine.temporary("encoded")
     query = encode.encoded(subject.table, maps, set(subject.nullable), words)
-    engine.run(create_temporary(table, query))
-    return table
+    return engine.materialize("encoded", query)
 
 
 def _detailed(
@@ -121,14 +119,12 @@ def _detailed(
     from sqlanon.query.violations import ENTITY
 
     attributes, carried = codes
-    table, detailed = engine.temporary("encoded"), engine.temporary("details")
     query = encode.encoded(subject.table, maps, set(subject.nullable), words, carried)
-    engine.run(create_temporary(detailed, query))
+    detailed = engine.materialize("details", query)
     rows, _ = engine.rows(encode.extent(detailed))[0]
     details = Details(detailed, tuple(attributes), ENTITY in carried, rows)
     every_bit = (-1,) * words
-    engine.run(create_temporary(table, roll_up(detailed, every_bit)))
-    return table, details
+    return engine.materialize("encoded", roll_up(detailed, every_bit)), details
 
 
 def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:
@@ -140,9 +136,7 @@ def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:
         columns[encode.LEAF] += tree.leaves
         for w, codes in enumerate(layout.leaf_codes(number, tree)):
             columns[encode.word(w)] += codes
-    table = engine.temporary("leaves")
-    engine.load(table, columns, {**dict.fromkeys(columns, "BIGINT"), encode.LEAF: "VARCHAR"})
-    return table
+    return engine.load_rows("leaves", columns, {encode.LEAF: TEXT})
 
 
 def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:

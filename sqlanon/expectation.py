@@ -13,7 +13,6 @@ from sqlanon.engine.base import Engine
 from sqlanon.measures import measured
 from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
-from sqlanon.query.names import create_temporary
 from sqlanon.release import Tallied
 from sqlanon.spreads import Told, class_spread
 
@@ -56,6 +55,4 @@ def staged(engine: Engine, rows: exp.Select) -> Iterator[exp.Table]:
     unsorted = rows.copy()
     unsorted.set("order", None)
     with engine.workspace():
-        table = engine.temporary("expected")
-        engine.run(create_temporary(table, unsorted))
-        yield table
+        yield engine.materialize("expected", unsorted)

@@ -16,7 +16,7 @@ from sqlanon.measures import cell_measure, measured
 from sqlanon.policy import Policy
 from sqlanon.query import encode, measure
 from sqlanon.query.encode import VALUE, Carried, word
-from sqlanon.query.names import create_temporary, nested
+from sqlanon.query.names import nested
 from sqlanon.recoding import Node
 from sqlanon.release import Column, Release, Spread
 from sqlanon.tree import Place
@@ -75,13 +75,12 @@ def node_classes(
 ) -> NodeClasses:
     """Counts the classes of a node, who publishes which generalized value, and their values."""
     masks = encoded.layout.node_masks(chosen.node)
-    classes = engine.temporary("classes")
     query = (
         measure.node_classes(encoded.table, masks, policy.k)
         if chosen.suppressed is None
         else measure.node_classes_without(encoded.table, masks, chosen.suppressed)
     )
-    engine.run(create_temporary(classes, query))
+    classes = engine.materialize("classes", query)
     counted = _Counted(engine, subject, encoded, chosen.node, classes)
     statistics, kept = counted.statistics()
     release = Release(
@@ -215,8 +214,7 @@ class _Counted:
                 columns[measure.LEAVES].append(sizes[number][place])
                 for name, bits in zip(words, code, strict=True):
                     columns[name].append(bits)
-        table = self.engine.temporary("sizes")
-        self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
+        table = self.engine.load_rows("sizes", columns)
         layout = self.encoded.layout
         sized = [
             measure.Sized.by_words(number, layout.column_masks(number, self.node[number]))
@@ -253,9 +251,7 @@ class _Counted:
         for name, attribute in attributes.items():
             nulls = attribute.nulls == "value"
             if name in order[held:]:
-                table = self.engine.temporary("valued")
-                self.engine.run(create_temporary(table, self._coded(name)))
-                yield table, VALUE, nulls
+                yield self.engine.materialize("valued", self._coded(name)), VALUE, nulls
             elif details is not None:
                 from sqlanon.query.violations import value_of  # k alone does not need it
 

@@ -17,7 +17,7 @@ from sqlanon.policy import Policy
 from sqlanon.query import gains, measure, violations
 from sqlanon.query.frequency import with_nodes
 from sqlanon.query.gains import Valued
-from sqlanon.query.names import create_temporary, nested
+from sqlanon.query.names import nested
 from sqlanon.search.ratio import ONE
 from sqlanon.utility import UNSURE
 
@@ -88,7 +88,9 @@ class GainCounter:
         """
         words, details = self.encoded.layout.words, batch.source.details
         assert details is not None
-        left = self._stored(violations.without(details, suppressed, violations.words(words)))
+        left = self.engine.materialize(
+            "gains", violations.without(details, suppressed, violations.words(words))
+        )
         found = [
             self.engine.rows(gains.of_classes(left, words, each))[0] for each in self.attributes
         ]
@@ -112,8 +114,3 @@ class GainCounter:
             query = with_nodes(query, words, source.prices)
             self._prepared[source.table.name] = self.engine.prepare(query)
         return self._prepared[source.table.name](batch.parameters)
-
-    def _stored(self, query: exp.Select) -> exp.Table:
-        table = self.engine.temporary("gains")
-        self.engine.run(create_temporary(table, query))
-        return table

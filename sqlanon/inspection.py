@@ -11,8 +11,8 @@ from typing import Unpack
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine
-from sqlanon.engine.source import Limits, Resources, open_source
+from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.open import Resources, open_source
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy import Hierarchy, Tree
 from sqlanon.hierarchy_report import HierarchyReport
@@ -172,7 +172,7 @@ def _made_up(hierarchy: Hierarchy) -> list[Labels]:
             return []
     literals = [(exp.cast(exp.Literal.string(value), kind),) for value in values]
     rows = exp.values(literals, alias="made_up", columns=[encode.VALUE])
-    labels = level_labels(hierarchy, encode.value(), kind)
+    labels = level_labels(hierarchy, encode.value(), literals[0][0].to)
     leaf = exp.cast(encode.value(), exp.DataType.Type.VARCHAR)
     with Resources(threads=1).connect() as engine:
         return engine.rows(exp.select(leaf, *labels).from_(rows))

@@ -12,7 +12,6 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.query import instances
 from sqlanon.query.local import UNIT
-from sqlanon.query.names import create_temporary, drop_table
 from sqlanon.units import COUNT, Units
 
 Numbers = NDArray[np.int64]
@@ -46,12 +45,11 @@ class Counted:
         bits = np.full(len(self.units.sizes), ord("0"), np.uint8)
         bits[rows] = ord("1")
         words = self.masks.shape[1]
-        if self._rows is None:
-            self._rows = self.engine.temporary("rows")
-        else:
-            self.engine.run(drop_table(self._rows))
+        if self._rows is not None:
+            self.engine.drop(self._rows)
+            self._ask.clear()
         query = instances.among(self.units.coded, words, UNIT, COUNT, self.k)
-        self.engine.run(create_temporary(self._rows, query), [bits.tobytes().decode()])
+        self._rows = self.engine.materialize("rows", query, parameters=[bits.tobytes().decode()])
 
     def frequent(self, patterns: Numbers) -> Flags:
         """Which of the patterns have an instance of k records."""

@@ -18,7 +18,7 @@ from sqlanon.mining import Wanted, mined
 from sqlanon.policy import Policy
 from sqlanon.privacy import KAnonymity
 from sqlanon.query.itemsets import SUPPORT
-from sqlanon.query.names import drop_table
+from sqlanon.query.names import is_same
 from sqlanon.query.recode import create_table
 
 
@@ -66,7 +66,7 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
         if place is not None:
             rows = found.labelled(engine, subject.trees)
             if engine.exists(place):
-                engine.run(drop_table(place))
+                engine.drop(place)
             engine.run(create_table(place, rows, temporary=place.catalog == "temp"))
     return MiningReport(
         kind=listed.kind,
@@ -99,7 +99,7 @@ def _place(engine: Engine, table: exp.Table, listed: Listed) -> exp.Table:
     place = engine.target(listed.into, table)
     if not engine.exists(place):
         return place
-    if place.sql("duckdb").lower() == table.sql("duckdb").lower():
+    if is_same(place, table):
         raise SourceError("the new table is the mined table itself; choose another name")
     if not listed.overwrite:
         raise SourceError(f"table {listed.into!r} is there already; replace it with --overwrite")

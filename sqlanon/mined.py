@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from sqlanon.hierarchy import Tree
 from sqlanon.itemcodes import ItemCodes
 from sqlanon.query import itemsets
 from sqlanon.query.encode import ATTRIBUTE
+from sqlanon.query.texts import TEXT
 from sqlanon.search.taxonomy import Taxonomy
 
 
@@ -74,28 +75,19 @@ class Itemsets:
                 strict=True,
             )
         ]
-        names = [ATTRIBUTE, *(itemsets.code(w) for w in range(self.codes.words))]
-        types = {**dict.fromkeys(names, "BIGINT"), itemsets.LABEL: "VARCHAR"}
-        table = loaded(engine, "labels", rows, types)
+        words = [itemsets.code(w) for w in range(self.codes.words)]
+        listed = by_column([ATTRIBUTE, *words, itemsets.LABEL], rows)
+        table = engine.load_rows("labels", listed, {itemsets.LABEL: TEXT})
         columns = {tree.column: self.codes.bits(n) for n, tree in enumerate(trees)}
         return itemsets.labelled(self.table, table, columns)
 
 
-def loaded(
-    engine: Engine, prefix: str, rows: Sequence[tuple[object, ...]], types: Mapping[str, str]
-) -> exp.Table:
-    """A temporary table of rows.
-
-    Args:
-        engine: Where it goes.
-        prefix: How its name begins.
-        rows: Its rows.
-        types: The database's type text by column name.
-    """
-    table = engine.temporary(prefix)
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
-    engine.load(table, dict(zip(types, columns, strict=True)), types)
-    return table
+def by_column(
+    names: Sequence[str], rows: Sequence[tuple[object, ...]]
+) -> dict[str, Sequence[object]]:
+    """The values of rows by the names of their columns."""
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return dict(zip(names, columns, strict=True))
 
 
 def taxonomy_of(tree: Tree) -> Taxonomy:

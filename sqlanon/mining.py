@@ -23,11 +23,10 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Tree
 from sqlanon.itemcodes import Forest, ItemCodes, Words
-from sqlanon.mined import Itemsets, loaded, taxonomy_of
+from sqlanon.mined import Itemsets, by_column, taxonomy_of
 from sqlanon.query import extension, itemsets
 from sqlanon.query.encode import ATTRIBUTE, word
 from sqlanon.query.extension import Depth, Step
-from sqlanon.query.names import create_temporary, drop_table
 
 KINDS = ("closed", "frequent")
 
@@ -95,31 +94,32 @@ class _Mining:
         members = self._compacted(encoded, trees)
         # Where an attribute has no frequent node, not even all records have an itemset.
         least = sum(encoded.counts[0]) + 1 if self.codes.is_empty else self.wanted.k
-        prefixes = self._made("prefixes", itemsets.whole(members, least, self.codes.words))
+        prefixes = self.engine.materialize(
+            "prefixes", itemsets.whole(members, least, self.codes.words)
+        )
         steps = self._steps()
         for step in steps[:-1]:
             self._tell(step, prefixes)
-            longer = self._made("prefixes", extension.extended(prefixes, members, step))
-            wider = self._made("members", extension.extended_members(longer, members, step))
+            longer = self.engine.materialize(
+                "prefixes", extension.extended(prefixes, members, step)
+            )
+            wider = self.engine.materialize(
+                "members", extension.extended_members(longer, members, step)
+            )
             self._drop(prefixes, members)
             prefixes, members = longer, wider
         query: exp.Query = exp.select("*").from_(prefixes)
         for step in steps[-1:]:
             self._tell(step, prefixes)
             query = extension.extended(prefixes, members, step)
-        table = self._made("itemsets", itemsets.finished(query, self.codes.words))
+        table = self.engine.materialize("itemsets", itemsets.finished(query, self.codes.words))
         self._drop(prefixes, members)
         count, memberships = self.engine.rows(itemsets.totals(table))[0]
         return Itemsets(table, count, memberships, self.codes)
 
     def _drop(self, *tables: exp.Table) -> None:
         for table in tables:
-            self.engine.run(drop_table(table))
-
-    def _made(self, prefix: str, query: exp.Query) -> exp.Table:
-        table = self.engine.temporary(prefix)
-        self.engine.run(create_temporary(table, query))
-        return table
+            self.engine.drop(table)
 
     def _tell(self, step: Step, prefixes: exp.Table) -> None:
         if self.wanted.progress is not None:
@@ -181,14 +181,14 @@ class _Mining:
                 rows.append((attribute, *packed[leaf], *every, *some))
         names = [ATTRIBUTE, *(word(w) for w in range(layout.words))]
         names += [name(w) for name in (itemsets.every, itemsets.some) for w in range(codes.words)]
-        return loaded(self.engine, "values", rows, dict.fromkeys(names, "BIGINT"))
+        return self.engine.load_rows("values", by_column(names, rows))
 
     def _compacted(self, encoded: Encoded, trees: Sequence[Tree]) -> exp.Table:
         """The encoded table in the codes for mining: values alike there are one from now on."""
         values, codes = self._values(encoded, trees), self.codes
         masks = {a: encoded.layout.column_masks(a, 0) for a in codes.order}
         query = itemsets.compacted(encoded.table, values, masks, codes.words)
-        members = self._made("members", query)
+        members = self.engine.materialize("members", query)
         self._drop(values)
         return members
 

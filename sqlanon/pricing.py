@@ -13,7 +13,6 @@ from sqlanon.loss import CellCosts
 from sqlanon.query import frequency
 from sqlanon.query.encode import word
 from sqlanon.query.frequency import Prices
-from sqlanon.query.names import create_temporary
 from sqlanon.recoding import Node
 from sqlanon.tree import Tree
 
@@ -70,10 +69,8 @@ class Pricing:
             for number, varying in levels.items()
             for level in varying
         }
-        table = self.engine.temporary("priced")
         query = frequency.priced(source, self.layout.words, self.tables, masks)
-        self.engine.run(create_temporary(table, query))
-        return Prices(levels, held=table)
+        return Prices(levels, held=self.engine.materialize("priced", query))
 
     def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
         tree = self.trees[number]
@@ -92,6 +89,4 @@ class Pricing:
             columns[frequency.COST] += [costs[node] for node in codes.values()]
             for place, name in enumerate(words):
                 columns[name] += [code[place] for code in codes]
-        table = self.engine.temporary("prices")
-        self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
-        return table
+        return self.engine.load_rows("prices", columns)

@@ -15,7 +15,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy import Tree
 from sqlanon.query import encode, measure, released
-from sqlanon.query.names import create_temporary, nested
+from sqlanon.query.names import nested
+from sqlanon.query.texts import TEXT
 from sqlanon.reading import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.release import Column, Spread
 from sqlanon.spreads import Told, class_spread, label_keys
@@ -125,10 +126,7 @@ class Published:
                 row = (number, label, places[place], labels.nodes.run(place)[1])
                 for values, value in zip(columns.values(), row, strict=True):
                     values.append(value)
-        table = self.engine.temporary("read")
-        types = {**dict.fromkeys(columns, "BIGINT"), measure.LABEL: "VARCHAR"}
-        self.engine.load(table, columns, types)
-        return table
+        return self.engine.load_rows("read", columns, {measure.LABEL: TEXT})
 
     def _origins(self) -> list[Origins | None]:
         """Per column the published records of each leaf, where the release tells them.
@@ -153,9 +151,11 @@ class Published:
         """
         number = len(self.labels)
         masks = [self.encoded.layout.column_masks(column, 0) for column in range(number)]
-        rows = self._stored("mapped", released.mapped(self.encoded.table, self._targets(), masks))
-        held = self._stored("held", released.place_sizes(rows, number))
-        there = self._stored(
+        rows = self.engine.materialize(
+            "mapped", released.mapped(self.encoded.table, self._targets(), masks)
+        )
+        held = self.engine.materialize("held", released.place_sizes(rows, number))
+        there = self.engine.materialize(
             "released", released.released_places(self.classes, self._read(), number)
         )
         surplus = self.engine.rows(released.surplus(there, held, number))[0][0]
@@ -174,11 +174,6 @@ class Published:
             origins.append((leaf, targets[column][leaf], whole + part))
         return linked
 
-    def _stored(self, name: str, query: exp.Select) -> exp.Table:
-        table = self.engine.temporary(name)
-        self.engine.run(create_temporary(table, query))
-        return table
-
     def _targets(self) -> exp.Table:
         """Which node each leaf became, as a table; a leaf that is not published is left out."""
         layout = self.encoded.layout
@@ -192,9 +187,7 @@ class Published:
                 row = (number, leaf, places[place], *codes[leaf])
                 for values, value in zip(columns.values(), row, strict=True):
                     values.append(value)
-        table = self.engine.temporary("targets")
-        self.engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
-        return table
+        return self.engine.load_rows("targets", columns)
 
 
 def _targets(labels: Labels) -> dict[int, Place]:
@@ -227,9 +220,8 @@ def read_published(
             several nodes have.
         PolicyError: The label of suppressed values is that of a value or node, too.
     """
-    classes = engine.temporary("classes")
     query = released.table_classes(table, subject.names, suppressed)
-    engine.run(create_temporary(classes, query))
+    classes = engine.materialize("classes", query)
     kept, lost = _statistics(engine, classes)
     published = kept.records + lost
     if published > subject.records:
@@ -241,12 +233,8 @@ def read_published(
     if lost == subject.records:
         # Nothing tells it from a table generalized to the top, which suppresses nothing.
         label = None
-        engine.run(
-            create_temporary(
-                classes := engine.temporary("classes"),
-                released.table_classes(table, subject.names, None),
-            )
-        )
+        query = released.table_classes(table, subject.names, None)
+        classes = engine.materialize("classes", query)
         kept, lost = _statistics(engine, classes)
     if lost:
         refuse_two_meanings(subject.trees, suppressed)
@@ -268,8 +256,7 @@ def _labels(
     nodes, places = _load_nodes(engine, subject, suppressed)
     found, faults = [], []
     for number, name in enumerate(subject.names):
-        held = engine.temporary("held")
-        engine.run(create_temporary(held, released.held_labels(classes, number)))
+        held = engine.materialize("held", released.held_labels(classes, number))
         kind = subject.columns[name]
         matches = [
             Match(label, places[number][place], records, n)
@@ -301,10 +288,7 @@ def _load_nodes(
         columns[released.IS_LEAF] += [int(place[0] == 0) for _, place in listed]
         columns[released.PLACE] += range(len(listed))
         places.append([place for _, place in listed])
-    table = engine.temporary("nodes")
-    types = {**dict.fromkeys(columns, "BIGINT"), encode.LEAF: "VARCHAR"}
-    engine.load(table, columns, types)
-    return table, places
+    return engine.load_rows("nodes", columns, {encode.LEAF: TEXT}), places
 
 
 def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:

@@ -12,17 +12,12 @@ from sqlglot import exp
 
 from sqlanon.binding import column_types
 from sqlanon.checking import TableResults, demanded_results
-from sqlanon.engine.base import Engine
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.export import export, open_exported
-from sqlanon.engine.rewrite import explained, file_of, leftovers, successor
-from sqlanon.engine.source import Limits
+from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
 from sqlanon.query.fingerprint import fingerprint
-from sqlanon.query.names import drop_table
-from sqlanon.query.parts import OWN_PARTS, own_parts
+from sqlanon.query.names import is_same
 from sqlanon.query.recode import create_table, rename_table
 
 STILL_THERE = (
@@ -93,7 +88,7 @@ def publish(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Re
     with engine.transaction():
         staging = _staged(engine, plan, source, target)
         published = _carry_out(engine, plan, source, target, staging)
-        pages_stay = target.in_place and file_of(engine, source) is not None
+        pages_stay = target.in_place and engine.file_of(source) is not None
     report = _report(plan, published, _where(source, target), started)
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
@@ -200,11 +195,10 @@ def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> It
     Until then it has a name of its own. After a failure it is dropped, since a transaction of the
     caller may be committed all the same.
     """
-    rows = plan.rows(source)
+    rows = plan.rows(source, engine.dialect)
     if target.output is not None:
         with engine.workspace():
-            staged = engine.temporary("published")
-            engine.run(create_table(staged, rows, temporary=True))
+            staged = engine.materialize("published", rows)
             yield staged
             _write(engine, plan, staged, target)
         return
@@ -216,10 +210,10 @@ def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> It
     except BaseException:
         # In a transaction that has failed already nothing can be dropped, nor need be.
         with suppress(EngineError):
-            engine.run(drop_table(staged))
+            engine.drop(staged)
         raise
     if engine.exists(place):
-        engine.run(drop_table(place))
+        engine.drop(place)
     engine.run(rename_table(staged, place.name))
 
 
@@ -228,18 +222,17 @@ def _in_fresh_file(
     engine: Engine, plan: Plan, source: exp.Table, path: Path
 ) -> Iterator[exp.Table]:
     """The published rows in a copy of the database without the original, which becomes the file."""
-    with explained(path), successor(engine, path, source.catalog, without=source) as fresh:
-        place = qualified(fresh, source.db, source.name)
-        engine.run(create_table(place, plan.rows(source)))
+    with engine.fresh_file(path, source) as place:
+        engine.run(create_table(place, plan.rows(source, engine.dialect)))
         yield place
 
 
 def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
     """What the original has that the table in its place lacks, and what else quotes its values."""
-    for kind, count in zip(OWN_PARTS, engine.rows(own_parts(table))[0], strict=True):
+    for kind, count in engine.own_parts(table).items():
         if count:
             yield f"{count} {kind} of the original are not carried over"
-    for text in leftovers(engine, table.catalog, besides=table):
+    for text in engine.leftovers(table):
         yield f"kept as they are, and may quote values: {text}"
 
 
@@ -254,7 +247,7 @@ def _refuse_view(engine: Engine, source: exp.Table) -> None:
 def _refuse_taken(engine: Engine, table: exp.Table, source: exp.Table, target: Target) -> None:
     if not engine.exists(table):
         return
-    if table.sql("duckdb").lower() == source.sql("duckdb").lower():
+    if is_same(table, source):
         raise SourceError("the new table is the original itself; replace it with --in-place")
     if not target.overwrite:
         raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
@@ -301,9 +294,9 @@ def _promised(plan: Plan) -> int:
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    exported = export(engine, table, target.output, overwrite=target.overwrite)
+    exported = engine.export(table, target.output, overwrite=target.overwrite)
     try:
-        with open_exported(exported, **target.limits) as (reader, written):
+        with exported.opened(**target.limits) as (reader, written):
             _verified(reader, plan, written)
         exported.publish()
     finally:

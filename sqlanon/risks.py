@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,9 +14,8 @@ from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.checking import as_published
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.engine.duckdb import DuckDB, drop
-from sqlanon.engine.source import is_database, read_file
-from sqlanon.errors import PolicyError, SourceError, SqlanonError
+from sqlanon.engine.open import is_database
+from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy import Policy
 from sqlanon.query import encode, risk
 from sqlanon.reidentification import (
@@ -145,8 +144,9 @@ def assess(
     )
 
 
-@contextmanager
-def opened_population(engine: DuckDB, population: object) -> Iterator[exp.Table | None]:
+def opened_population(
+    engine: Engine, population: object
+) -> AbstractContextManager[exp.Table | None]:
     """A population as a table beside the one that it is compared with, for as long as it lasts.
 
     Args:
@@ -157,42 +157,15 @@ def opened_population(engine: DuckDB, population: object) -> Iterator[exp.Table 
     Raises:
         SourceError: There is neither, or the file is a database.
     """
-    path = None
-    if isinstance(population, Path):
-        path = population
-    elif isinstance(population, str) and Path(population).is_file():
-        path = Path(population)
-    if population is None or path is None or _is_table(engine, population):
-        yield None if population is None else _resolved(engine, population)
-        return
-    if not path.is_file():
-        raise SourceError(f"there is no file {str(path)!r}")
-    if is_database(path):
+    if population is None:
+        return nullcontext()
+    path = Path(population) if isinstance(population, str | Path) else None
+    if path is not None and path.is_file() and is_database(path):
         raise SourceError(
             f"the population {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"
         )
-    with engine.workspace():
-        held = engine.temporary("population")
-        try:
-            yield read_file(engine, path, held)
-        finally:
-            # In a failed transaction nothing can be dropped; its end drops what it created.
-            with suppress(SqlanonError):
-                if not engine.is_base_table(held):
-                    engine.run(drop(held, "VIEW"))
-
-
-def _is_table(engine: DuckDB, name: object) -> bool:
-    return isinstance(name, str) and engine.catalog().find(name) is not None
-
-
-def _resolved(engine: DuckDB, population: object) -> exp.Table:
-    try:
-        return engine.resolve(population)
-    except SourceError as error:
-        message = f"the population {str(population)!r} is no file, and {error}"
-    raise SourceError(message)
+    return engine.second_table(population)
 
 
 def _checked_names(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
@@ -331,11 +304,11 @@ def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
-def _family(kind: exp.DataType) -> str:
+def _family(kind: exp.DataType) -> exp.DataType | str:
     """Types of one family tell the same values apart, and compare without loss."""
     if kind.this in encode.WHOLE:
         return "whole number"
-    return "text" if kind.this in exp.DataType.TEXT_TYPES else kind.sql("duckdb")
+    return "text" if kind.this in exp.DataType.TEXT_TYPES else kind
 
 
 def _notes(

@@ -10,8 +10,8 @@ from typing import Unpack
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine
-from sqlanon.engine.source import Limits, Resources, is_database
+from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.open import Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy import Hierarchy, Tree
 from sqlanon.query import catalog
@@ -90,8 +90,7 @@ def load_hierarchy(
             engine.run(statement)
         staging = None
         if hierarchy.rows is not None:
-            staging = engine.temporary("hierarchy")
-            engine.load(staging, *catalog.staged(hierarchy.rows))
+            staging = engine.load_rows("hierarchy", *catalog.staged(hierarchy.rows))
         for statement in catalog.store_hierarchy(name, hierarchy, staging):
             engine.run(statement)
     return hierarchy

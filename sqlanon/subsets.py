@@ -26,7 +26,6 @@ from sqlglot import exp
 from sqlanon.coded import Coded, Subset, code_table, members
 from sqlanon.engine.base import Engine
 from sqlanon.query import encode, frequency, risk
-from sqlanon.query.names import create_temporary
 from sqlanon.separation import ColumnFigures, SubsetFigures, SubsetRisk
 
 __all__ = [
@@ -264,8 +263,7 @@ class SubsetCounter:
         """The frequency set of fewer columns, or the source where it is not much smaller."""
         masks = self.coded.masks(subset)
         kept = masks if self.coded.person is None else (*masks, -1)
-        table = self.engine.temporary("frequency")
-        self.engine.run(create_temporary(table, frequency.roll_up(source.table, kept)))
+        table = self.engine.materialize("frequency", frequency.roll_up(source.table, kept))
         self.rolled_up += 1
         if subset not in self.counts:
             self._sought += 1

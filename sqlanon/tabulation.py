@@ -13,7 +13,6 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.query import classes, encode, risk
 from sqlanon.query.classes import Coding
-from sqlanon.query.names import create_temporary, drop_table
 
 HEAD = 100_000  # records that say whether a column has too many values to be numbered first
 PLENTY = 20_000  # distinct values among these
@@ -49,10 +48,10 @@ def code_columns(engine: Engine, table: exp.Table, names: Sequence[str]) -> Codi
 
     The temporary tables stay until the engine's workspace ends.
     """
-    held = {name: engine.temporary("values") for name in names}
-    counts, nullable = [], set()
-    for name, values in held.items():
-        engine.run(create_temporary(values, risk.numbered_values(table, name)))
+    held, counts, nullable = {}, [], set()
+    for name in names:
+        values = engine.materialize("values", risk.numbered_values(table, name))
+        held[name] = values
         distinct, present = engine.rows(encode.presence(values, [encode.VALUE]))[0]
         counts.append(distinct)
         if present < distinct:
@@ -129,22 +128,19 @@ def tabulate(
     """
     total = engine.rows(classes.records(table))[0][0]
     coding = replace(code_columns(engine, table, names), ranks=dict(ranks), entity=entity)
-    rows, words = engine.temporary("rows"), coding.words
-    engine.run(create_temporary(rows, classes.coded_rows(table, coding)))
+    rows, words = engine.materialize("rows", classes.coded_rows(table, coding)), coding.words
     if engine.rows(classes.records(rows))[0][0] != total:
         raise SourceError(CHANGED)
-    counted = engine.temporary("classes")
     if entity is not None:
-        engine.run(create_temporary(counted, classes.person_classes(rows, words)))
+        counted = engine.materialize("classes", classes.person_classes(rows, words))
         sizes = ClassStatistics.of(engine.rows(classes.sizes_histogram(counted)))
         return Tabulated(rows, words, ClassStatistics(sizes.histogram, total), 0, True)
-    engine.run(create_temporary(counted, classes.larger_classes(rows, words)))
+    counted = engine.materialize("classes", classes.larger_classes(rows, words))
     larger = ClassStatistics.of(engine.rows(classes.sizes_histogram(counted)))
     singles = total - larger.records
     found = ClassStatistics.of([*larger.histogram.items(), *([(1, singles)] if singles else [])])
     if total < MANY or singles < SINGLES * total:
         return Tabulated(rows, words, found, 0, False)
-    sized = engine.temporary("sized")
-    engine.run(create_temporary(sized, classes.sized_rows(rows, counted, words)))
-    engine.run(drop_table(rows))
+    sized = engine.materialize("sized", classes.sized_rows(rows, counted, words))
+    engine.drop(rows)
     return Tabulated(sized, words, found, singles, False)

@@ -19,7 +19,7 @@ from sqlanon.hierarchy import Tree
 from sqlanon.policy import Policy
 from sqlanon.query import encode, local
 from sqlanon.query.encode import SIZE, Carried, word
-from sqlanon.query.names import column, create_temporary
+from sqlanon.query.names import column
 from sqlanon.search.clusters import Problem
 
 if TYPE_CHECKING:
@@ -74,14 +74,12 @@ def units_of(
     layout, maps = coding
     attributes, carried = _sensitive(engine, subject, policy)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
-    table = engine.temporary("units")
-    engine.run(create_temporary(table, local.units(subject.table, by)))
+    table = engine.materialize("units", local.units(subject.table, by))
     words = layout.words
     unit, size = local.free(local.UNIT, by), local.free(SIZE, by)
     own = {local.UNIT: Carried(unit), COUNT: Carried(size)}
     query = encode.encoded(table, maps, set(subject.nullable), words, own | carried)
-    coded = engine.temporary("coded")
-    engine.run(create_temporary(coded, query))
+    coded = engine.materialize("coded", query)
     every = exp.Select(expressions=[exp.Star()]).from_(coded.copy(), copy=False)
     rows = engine.fetch(every.order_by(exp.Ordered(this=column(local.UNIT)), copy=False))
     if rows.column(word(0)).null_count:
@@ -157,8 +155,7 @@ def block_of(engine: Engine, subject: Subject, encoded: Encoded, problem: Proble
             code |= own[leaves[:, number]]
         columns[word(w)] = code.tolist()
     columns[SIZE] = sizes.tolist()
-    table = engine.temporary("block")
-    engine.load(table, columns, dict.fromkeys(columns, "BIGINT"))
+    table = engine.load_rows("block", columns)
     counts = tuple(
         tuple(np.bincount(problem.leaves[:, number], minlength=len(tree.leaves)).tolist())
         for number, tree in enumerate(subject.trees)

@@ -29,7 +29,7 @@ from sqlanon.query.frequency import (
     classes_side_by_side,
     with_nodes,
 )
-from sqlanon.query.names import column, create_temporary, nested
+from sqlanon.query.names import column, nested
 from sqlanon.query.spread import Shape
 from sqlanon.query.violations import ENTITY, PERSONS, Figures, value_of
 from sqlanon.violations import NOTHING, Found, Scope, Settled
@@ -61,10 +61,14 @@ class Violations:
         """What a node suppresses in the end, counted from the node's own set."""
         assert [batch.source.node] == list(batch.nodes)
         classes = self._classes(batch, batch.masks)
-        gone = self._stored("suppressed", self._failing(classes, self._asked(), self.scope.k))
+        gone = self.engine.materialize(
+            "suppressed", self._failing(classes, self._asked(), self.scope.k)
+        )
         found, rounds = self._found(batch, gone), 1
         while self.scope.moving and 0 < found.records <= self.scope.allowance:
-            grown = self._stored("suppressed", union_all([_all(gone), self._newly(classes, gone)]))
+            grown = self.engine.materialize(
+                "suppressed", union_all([_all(gone), self._newly(classes, gone)])
+            )
             again = self._found(batch, grown)
             if again.classes == found.classes:
                 break
@@ -77,7 +81,7 @@ class Violations:
             return True
         classes = self._classes(batch, [(0,) * self.scope.words])
         inside = violations.within(classes.details, settled.suppressed, self.scope.keys)
-        together = replace(classes, details=self._stored("together", inside))
+        together = replace(classes, details=self.engine.materialize("together", inside))
         return not self.engine.rows(self._failing(together, self._asked(), self.scope.k))
 
     def _counts(self, batch: Batch) -> Rows:
@@ -146,7 +150,9 @@ class Violations:
 
     def _newly(self, classes: _Classes, gone: exp.Table) -> exp.Select:
         """Classes that fail a relative model by the distribution of what is not suppressed."""
-        left = self._stored("left", violations.without(classes.details, gone, self.scope.keys))
+        left = self.engine.materialize(
+            "left", violations.without(classes.details, gone, self.scope.keys)
+        )
         asked = []
         for attribute in self.scope.details.attributes:
             close = [model for model in attribute.models if model.relative]
@@ -156,11 +162,6 @@ class Violations:
                 conditions = [(models.violates(m), exp.Literal.number(0)) for m in close]
                 asked.append(_Asked(renewed, needed, conditions))
         return self._failing(replace(classes, details=left), asked)
-
-    def _stored(self, name: str, query: exp.Query) -> exp.Table:
-        table = self.engine.temporary(name)
-        self.engine.run(create_temporary(table, query))
-        return table
 
 
 @dataclass(frozen=True, slots=True)

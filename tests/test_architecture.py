@@ -60,6 +60,14 @@ def test_only_the_engine_imports_duckdb():
             assert not {m for m in imports(path) if m.split(".")[0] == "duckdb"}, path
 
 
+def test_nothing_above_the_engines_names_one():
+    seam = {"sqlanon.engine.base", "sqlanon.engine.open"}
+    for path in modules("sqlanon") + modules("cli"):
+        if "engine" not in path.parts:
+            named = {m for m in imports(path) if m.startswith("sqlanon.engine.")}
+            assert all(".".join(m.split(".")[:3]) in seam for m in named), path
+
+
 def test_only_resources_reads_sql_files_and_templates():
     for path in modules("sqlanon") + modules("cli"):
         if path.name != "resources.py":

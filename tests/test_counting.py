@@ -15,7 +15,7 @@ from sqlanon.binding import bind
 from sqlanon.codes import WORD_BITS
 from sqlanon.counting import LARGE, PRICED, Counter
 from sqlanon.encoding import encode_subject
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.loss import CELL_LOSSES, LOSSES, CellCosts
 from sqlanon.objective import (

@@ -33,13 +33,12 @@ from sqlanon import (
 )
 from sqlanon.binding import bind
 from sqlanon.encoding import encode_subject
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.expected import Chosen, node_classes
 from sqlanon.loss import LOSSES, MEASURES
 from sqlanon.measures import FORMULAS
 from sqlanon.policy import Sensitive
 from sqlanon.query.measure import node_classes as classes_query
-from sqlanon.query.names import create_temporary
 
 SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -117,8 +116,7 @@ def test_suppressed_classes_can_be_given_by_their_words(table, draw):
         subject = bind(engine, engine.resolve("original"), policy)
         encoded = encode_subject(engine, subject, policy)
         masks = encoded.layout.node_masks(node)
-        gone = engine.temporary("gone")
-        engine.run(create_temporary(gone, classes_query(encoded.table, masks, table["k"])))
+        gone = engine.materialize("gone", classes_query(encoded.table, masks, table["k"]))
         connection.execute(f"DELETE FROM {gone.sql('duckdb')} WHERE NOT small")
         found = node_classes(engine, subject, encoded, policy, Chosen(node, gone))
     expected = every_measure({**table, "k": 1}, full_domain(table, node))

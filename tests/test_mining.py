@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sqlanon import Hierarchy, Policy
 from sqlanon.binding import Subject, bind
 from sqlanon.encoding import Encoded, encode_subject
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import PolicyError
 from sqlanon.mining import KINDS, Wanted, mined
 from sqlanon.search.taxonomy import Taxonomy

@@ -11,7 +11,7 @@ from test_published import read
 
 from sqlanon import KAnonymity, Policy
 from sqlanon.binding import bind
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.instances import Counted
 from sqlanon.localized import coded
 from sqlanon.options import Options

@@ -604,7 +604,7 @@ def test_in_place_that_fails_at_any_step_leaves_the_file_untouched(
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr(f"sqlanon.engine.rewrite.{step}", fail)
+    monkeypatch.setattr(f"sqlanon.engine.duckdb.rewrite.{step}", fail)
     raised = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else EngineError
     with pytest.raises(raised):
         sqlanon.anonymize(marked, "people", POLICY, in_place=True, temp_directory=spill)

@@ -18,7 +18,8 @@ from sqlanon.engine.base import render
 from sqlanon.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.query import models, sensitive
 from sqlanon.query.models import needed_by
-from sqlanon.query.names import create_temporary, nested, table
+from sqlanon.query.names import nested, table
+from sqlanon.query.recode import create_table
 from sqlanon.query.sensitive import Reference
 from sqlanon.query.values import listed
 from sqlanon.violations import Scope
@@ -65,7 +66,7 @@ def by_figures(own, others, model, scope):
         connection.execute("CREATE TABLE source (class INTEGER, value VARCHAR, size BIGINT)")
         connection.executemany("INSERT INTO source VALUES (?, ?, ?)", rows)
         reference = sensitive.reference(table("source"), order=TREE, height=2)
-        connection.execute(render(create_temporary(table("reference"), reference), "duckdb"))
+        connection.execute(render(create_table(table("reference"), reference), "duckdb"))
         needed = scope.needed(codes)
         figures = sensitive.class_figures(table("source"), ["class"], needed, codes.reference)
         answer = [models.violates(model), scope.required(codes, model)]

@@ -9,9 +9,8 @@ import pytest
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, Sensitive, wording
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import MissingTableError, SqlanonError
-from sqlanon.query.names import drop_table
 
 
 @pytest.fixture
@@ -40,8 +39,8 @@ def test_working_tables_have_no_name_in_errors(connection):
     missing = engine.temporary("frequency")
     attempts = (
         lambda: engine.columns(missing),
-        lambda: engine.run(drop_table(missing)),
-        lambda: engine.load(missing, {"a": [1], "b": [1, 2]}, {"a": "INT", "b": "INT"}),
+        lambda: engine.drop(missing),
+        lambda: engine.load_rows("frequency", {"a": [1], "b": [1, 2]}),
     )
     for attempt in attempts:
         with pytest.raises(SqlanonError, match="a working table") as caught:

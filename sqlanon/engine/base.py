@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     import pyarrow
 
 Row = tuple[Any, ...]
+
+
+class Limits(TypedDict, total=False):
+    """What a database that sqlanon opens may use: the arguments of `Resources`."""
+
+    threads: int | None
+    memory_limit: str | None
+    temp_directory: str | Path | None
 
 
 def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
@@ -42,8 +50,34 @@ def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
 
 
+class Exported(Protocol):
+    """A table written under a temporary name that only its owner can read."""
+
+    def opened(self, **limits: Unpack[Limits]) -> AbstractContextManager[tuple[Engine, exp.Table]]:
+        """What was written, read back on a fresh engine, with the types that it was written from.
+
+        Args:
+            limits: The arguments of `Resources`.
+        """
+        ...
+
+    def publish(self) -> None:
+        """Moves the file to its target in one step."""
+        ...
+
+    def discard(self) -> None:
+        """Removes what was written; after `publish` it does nothing."""
+        ...
+
+
 class Engine(Protocol):
-    """A database that carries statements out. Text exists only behind these members."""
+    """A database that carries statements out. Text exists only behind these members.
+
+    What not every engine can do is a constant of its class.
+    """
+
+    FRESH_FILE: ClassVar[bool]
+    """Whether a database is a file, whose place a fresh one can take: see `fresh_file`."""
 
     @property
     def dialect(self) -> str:
@@ -80,14 +114,23 @@ class Engine(Protocol):
         """The result as Arrow batches, to be read before the next statement runs."""
         ...
 
-    def load(
-        self, table: exp.Table, columns: Mapping[str, Sequence[object]], types: Mapping[str, str]
-    ) -> None:
-        """Creates a temporary table and fills it with the columns."""
+    def materialize(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> exp.Table:
+        """A temporary table of a query's rows, under a fresh name."""
         ...
 
-    def columns(self, table: exp.Table) -> dict[str, str]:
-        """Name and type text of every column, in table order."""
+    def load_rows(
+        self,
+        prefix: str,
+        columns: Mapping[str, Sequence[object]],
+        types: Mapping[str, exp.DataType] | None = None,
+    ) -> exp.Table:
+        """A temporary table of given columns, under a fresh name; types left out are BIGINT."""
+        ...
+
+    def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
+        """Name and type of every column, in table order."""
         ...
 
     def resolve(self, table: object) -> exp.Table:
@@ -96,6 +139,32 @@ class Engine(Protocol):
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
         """The table that a name for a new table stands for: beside `source` unless it says more."""
+        ...
+
+    def second_table(
+        self, other: object, table: str | None = None
+    ) -> AbstractContextManager[exp.Table]:
+        """A table of another file, or of this engine, readable here for as long as it lasts."""
+        ...
+
+    def export(self, table: exp.Table, path: Path, *, overwrite: bool = False) -> Exported:
+        """Writes a table to a file beside its target; the ending says the format."""
+        ...
+
+    def fresh_file(self, path: Path, table: exp.Table) -> AbstractContextManager[exp.Table]:
+        """A fresh database in place of a file on leaving; yields a table's place in it."""
+        ...
+
+    def file_of(self, table: exp.Table) -> str | None:
+        """The database file that holds a table; None for a table in memory."""
+        ...
+
+    def own_parts(self, table: exp.Table) -> dict[str, int]:
+        """How many constraints, indexes and the like belong to a table, by kind."""
+        ...
+
+    def leftovers(self, table: exp.Table) -> list[str]:
+        """What may quote values beside a table in its database, one sentence a kind."""
         ...
 
     def beside(self, table: exp.Table) -> exp.Table:
@@ -118,25 +187,21 @@ class Engine(Protocol):
         """All statements inside take effect together, or none does."""
         ...
 
-    def temporary(self, prefix: str) -> exp.Table:
-        """A fresh name for a temporary table, remembered by `drop_temporaries`."""
-        ...
-
-    def drop_temporaries(self) -> None:
-        """Drops every table that was created under a name of `temporary`."""
+    def drop(self, table: exp.Table) -> None:
+        """Drops a table that exists."""
         ...
 
     def workspace(self) -> AbstractContextManager[None]:
-        """Temporaries named inside are dropped at its end."""
+        """Temporary tables of `materialize` and `load_rows` inside are dropped at its end."""
         ...
 
 
-def plain(kind: exp.DataType) -> exp.DataType:
+def without_enums(kind: exp.DataType) -> exp.DataType:
     """A type in which every ENUM, also a nested one, is text."""
 
     def replaced(node: exp.Expr) -> exp.Expr:
         is_enum = isinstance(node, exp.DataType) and node.is_type(exp.DType.ENUM)
-        return exp.DataType.build("VARCHAR", dialect="duckdb") if is_enum else node
+        return exp.DataType(this=exp.DType.TEXT) if is_enum else node
 
     changed = kind.transform(replaced)
     assert isinstance(changed, exp.DataType)

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy import Hierarchy
+from sqlanon.query.texts import TEXT
 from sqlanon.rules import Path, Rows, Table
 
 SCHEMA = "sqlanon"
@@ -136,8 +137,10 @@ def store_hierarchy(
     return statements
 
 
-def staged(rows: Sequence[Path]) -> tuple[dict[str, Sequence[object]], dict[str, str]]:
-    """Explicit rows as the columns of a staging table, and the columns' types.
+def staged(
+    rows: Sequence[Path],
+) -> tuple[dict[str, Sequence[object]], dict[str, exp.DataType]]:
+    """Explicit rows as the columns of a staging table, and the types of the labels.
 
     Args:
         rows: All of one width, at least one.
@@ -145,7 +148,7 @@ def staged(rows: Sequence[Path]) -> tuple[dict[str, Sequence[object]], dict[str,
     labels = _labels(len(rows[0]) - 1)
     columns: dict[str, Sequence[object]] = {"position": range(len(rows))}
     columns |= {label: [row[level] for row in rows] for level, label in enumerate(labels)}
-    return columns, {"position": "BIGINT", **dict.fromkeys(labels, "VARCHAR")}
+    return columns, dict.fromkeys(labels, TEXT)
 
 
 def level_columns(table: str, columns: Mapping[str, str] | Sequence[str]) -> list[str]:

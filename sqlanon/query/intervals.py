@@ -74,24 +74,23 @@ class _Grid:
 
 
 def interval_labels(
-    rule: Intervals, column: exp.Expr, type_text: str, *, name: str
+    rule: Intervals, column: exp.Expr, column_type: exp.DataType, *, name: str
 ) -> list[exp.Expr]:
     """The interval that holds a value, at each level below the top.
 
     Args:
         rule: The grid.
         column: What stands for the value.
-        type_text: The column's type as the database writes it.
+        column_type: The column's type.
         name: The column's name for messages.
 
     Raises:
         HierarchyError: If the column is not numeric, or has more decimals than can be counted.
     """
-    column_type = exp.DataType.build(type_text, dialect="duckdb", udt=True)
     subject = f"hierarchy 'intervals' of column '{name}'"
     if column_type.this not in {*_INTEGERS, *_FLOATS, *_DECIMALS}:
         raise HierarchyError(
-            [f"{subject} needs a numeric column, not {type_name(type_text)}; cast the column"]
+            [f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"]
         )
     _check_decimals(rule, column_type, subject)
     value = column.copy()

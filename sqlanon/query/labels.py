@@ -12,14 +12,14 @@ from sqlglot.errors import SqlglotError
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy import Hierarchy
 from sqlanon.query.intervals import interval_labels
-from sqlanon.query.texts import NOT_FINITE, case, joined, not_null, type_name, varchar
+from sqlanon.query.texts import NESTED_TYPES, NOT_FINITE, case, joined, not_null, type_name, varchar
 from sqlanon.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
 
 TOP = "*"
 PLACEHOLDER = "value"
 
 _Type = exp.DataType.Type
-_NESTED = {_Type.ARRAY, _Type.LIST, _Type.MAP, _Type.STRUCT, _Type.UNION, _Type.VARIANT}
+_NESTED = NESTED_TYPES | {_Type.VARIANT}
 _ZONED = {_Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ}
 _DATES = {
     _Type.DATE,
@@ -124,7 +124,7 @@ _REFUSED_NAMES: tuple[tuple[str, frozenset[str]], ...] = (
 
 
 def level_labels(
-    hierarchy: Hierarchy, column: exp.Expr, type_text: str, *, name: str | None = None
+    hierarchy: Hierarchy, column: exp.Expr, column_type: exp.DataType, *, name: str | None = None
 ) -> list[exp.Expr]:
     """The labels that a rule gives a value, from level 1 to the top, as text.
 
@@ -133,7 +133,7 @@ def level_labels(
     Args:
         hierarchy: A rule; explicit rows have no expression.
         column: What stands for the value.
-        type_text: The column's type as the database writes it.
+        column_type: The column's type.
         name: The column's name in messages and in the user's expressions, where `column` is not
             called so.
 
@@ -146,11 +146,11 @@ def level_labels(
         case Suppression():
             labels: list[exp.Expr] = []
         case Intervals():
-            labels = interval_labels(rule, column, type_text, name=known)
+            labels = interval_labels(rule, column, column_type, name=known)
         case Prefix():
-            labels = _prefix_labels(rule, column, type_text, known)
+            labels = _prefix_labels(rule, column, column_type, known)
         case Dates():
-            labels = _date_labels(rule, column, type_text, known)
+            labels = _date_labels(rule, column, column_type, known)
         case Expressions():
             labels = _expression_labels(rule, column, known)
         case Rows() | Table():
@@ -158,16 +158,14 @@ def level_labels(
     return [*labels, exp.Literal.string(TOP)]
 
 
-def _type(type_text: str) -> object:
-    return exp.DataType.build(type_text, dialect="duckdb", udt=True).this
-
-
-def _prefix_labels(rule: Prefix, column: exp.Expr, type_text: str, name: str) -> list[exp.Expr]:
-    if _type(type_text) in _NESTED:
+def _prefix_labels(
+    rule: Prefix, column: exp.Expr, column_type: exp.DataType, name: str
+) -> list[exp.Expr]:
+    if column_type.this in _NESTED:
         raise HierarchyError(
             [
                 f"hierarchy 'prefix' of column '{name}' needs text, "
-                f"not {type_name(type_text)}; use suppress or an expression"
+                f"not {type_name(column_type)}; use suppress or an expression"
             ]
         )
     value = varchar(column)
@@ -184,18 +182,20 @@ def _prefix_labels(rule: Prefix, column: exp.Expr, type_text: str, name: str) ->
     return labels
 
 
-def _date_labels(rule: Dates, column: exp.Expr, type_text: str, name: str) -> list[exp.Expr]:
-    kind = _type(type_text)
+def _date_labels(
+    rule: Dates, column: exp.Expr, column_type: exp.DataType, name: str
+) -> list[exp.Expr]:
+    kind = column_type.this
     if kind not in _DATES:
         what = f"hierarchy 'dates' of column '{name}'"
         if kind in _ZONED:
             fault = (
-                f"{what} cannot use {type_name(type_text)}, whose day depends on the session's "
+                f"{what} cannot use {type_name(column_type)}, whose day depends on the session's "
                 "time zone; cast the column to TIMESTAMP in a zone of your choice"
             )
         else:
             fault = (
-                f"{what} needs a DATE or TIMESTAMP, not {type_name(type_text)}; "
+                f"{what} needs a DATE or TIMESTAMP, not {type_name(column_type)}; "
                 "cast the column to DATE"
             )
         raise HierarchyError([fault])

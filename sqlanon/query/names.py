@@ -88,21 +88,12 @@ def masked(name: str, mask: int, table: str | None = None) -> exp.BitwiseAnd:
     return exp.BitwiseAnd(this=column(name, table), expression=exp.Literal.number(mask))
 
 
-def create_temporary(name: exp.Table, query: exp.Query) -> exp.Create:
-    """CREATE TEMPORARY TABLE name AS query."""
-    return exp.Create(
-        this=name.copy(),
-        kind="TABLE",
-        expression=query,
-        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
-    )
-
-
 def rows_of(name: exp.Table) -> exp.Select:
     """How many rows a table has."""
     return exp.select(bigint(count_all())).from_(name.copy())
 
 
-def drop_table(name: exp.Table, *, exists: bool = False) -> exp.Drop:
-    """DROP TABLE name."""
-    return exp.Drop(tables=[name.copy()], kind="TABLE", exists=exists)
+def is_same(one: exp.Table, other: exp.Table) -> bool:
+    """Whether two fully qualified names are a table's, in whatever case."""
+    own, others = ([part.name.lower() for part in table.parts] for table in (one, other))
+    return own == others

@@ -15,7 +15,6 @@ from sqlanon.query.names import (
     bigint,
     column,
     count_all,
-    create_temporary,
     named,
     table,
     when,
@@ -111,7 +110,7 @@ def labelled(
         others = {at: own for at, own in levels.items() if at not in top}
         rows = _listed(hierarchy.rows, others, column_type) if others else None
         return Labelled({at: str(text) for at, text in top.items()}, rows)
-    every = level_labels(hierarchy, column(VALUE), column_type.sql("duckdb"), name=name)
+    every = level_labels(hierarchy, column(VALUE), column_type, name=name)
     labels = {at: every[at - 1] for at in levels}
     constants = {at: own.this for at, own in labels.items() if isinstance(own, exp.Literal)}
     varying = [alias(own, levels[at]) for at, own in labels.items() if at not in constants]
@@ -239,9 +238,8 @@ def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
 
 def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:
     """CREATE TABLE target AS the rows."""
-    if temporary:
-        return create_temporary(target, rows)
-    return exp.Create(this=target.copy(), kind="TABLE", expression=rows)
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
+    return exp.Create(this=target.copy(), kind="TABLE", expression=rows, properties=properties)
 
 
 def rename_table(table: exp.Table, name: str) -> exp.Alter:

@@ -7,6 +7,10 @@ from functools import reduce
 
 from sqlglot import exp
 
+TEXT = exp.DataType(this=exp.DataType.Type.TEXT)
+NESTED_TYPES = {
+    getattr(exp.DataType.Type, name) for name in ("LIST", "ARRAY", "STRUCT", "MAP", "UNION")
+}
 NOT_FINITE = "not finite"
 """The label of NaN and of infinite numbers and dates."""
 
@@ -34,6 +38,6 @@ def not_null(column: exp.Expr, label: exp.Expr, *cases: exp.If) -> exp.Expr:
     return exp.Case(ifs=[null, *(each.copy() for each in cases)], default=label)
 
 
-def type_name(type_text: str) -> str:
+def type_name(kind: exp.DataType) -> str:
     """The name of a type for messages: without its arguments, since those of an enum are values."""
-    return re.split(r"[(<\[]", type_text, maxsplit=1)[0].strip()
+    return re.split(r"[(<\[]", kind.sql("duckdb"), maxsplit=1)[0].strip()

@@ -30,7 +30,8 @@ def store(connection, name, hierarchy):
     staging = None
     if hierarchy.rows is not None:
         columns, types = catalog.staged(hierarchy.rows)
-        named = ", ".join(f'"{column}" {types[column]}' for column in columns)
+        kinds = {column: kind.sql("duckdb") for column, kind in types.items()}
+        named = ", ".join(f'"{column}" {kinds.get(column, "BIGINT")}' for column in columns)
         connection.execute(f"CREATE OR REPLACE TEMP TABLE staging ({named})")
         marks = ", ".join("?" * len(columns))
         connection.executemany(

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy import Hierarchy, Tree
 from sqlanon.query.labels import level_labels
@@ -27,7 +28,7 @@ def labelled(hierarchy, column_type, values):
     """Rows of (value, label of level 1, …, top), in the order of the values."""
     labels = [
         label.sql(dialect="duckdb", unsupported_level=sqlglot.ErrorLevel.RAISE)
-        for label in level_labels(hierarchy, COLUMN, column_type)
+        for label in level_labels(hierarchy, COLUMN, type_of(column_type))
     ]
     quoted = COLUMN.sql(dialect="duckdb")
     texts = [None if value is None else str(value) for value in values]
@@ -45,7 +46,7 @@ def first_labels(hierarchy, column_type, values):
 
 def fault(hierarchy, column_type):
     with pytest.raises(HierarchyError) as caught:
-        level_labels(hierarchy, COLUMN, column_type)
+        level_labels(hierarchy, COLUMN, type_of(column_type))
     return "; ".join(caught.value.faults)
 
 
@@ -210,7 +211,7 @@ def test_labels_do_not_depend_on_other_rows():
 
 
 def test_intervals_of_a_column_without_numbers_are_refused_without_its_values():
-    assert "needs a numeric column, not VARCHAR" in fault(Hierarchy.intervals(5), "VARCHAR")
+    assert "needs a numeric column, not TEXT" in fault(Hierarchy.intervals(5), "VARCHAR")
     text = fault(Hierarchy.intervals(5), "ENUM('secret')")
     assert f"column '{NAME}' needs a numeric column, not ENUM;" in text
     assert "33 decimals" in fault(Hierarchy.intervals("0.001"), "DECIMAL(38, 33)")
@@ -314,8 +315,8 @@ def test_units_nest_on_any_timestamps(units, values):
     ("column_type", "expected"),
     [
         ("TIMESTAMP WITH TIME ZONE", "time zone; cast the column to TIMESTAMP"),
-        ("VARCHAR", "needs a DATE or TIMESTAMP, not VARCHAR; cast the column to DATE"),
-        ("INTEGER", "not INTEGER"),
+        ("VARCHAR", "needs a DATE or TIMESTAMP, not TEXT; cast the column to DATE"),
+        ("INTEGER", "not INT"),
         ("TIME", "not TIME"),
     ],
 )
@@ -355,7 +356,7 @@ def test_suppression_is_the_top_alone_and_rows_have_no_expression():
     ],
 )
 def test_labels_are_plain_sql_that_spark_reads_too(hierarchy, column_type):
-    labels = level_labels(hierarchy, COLUMN, column_type)
+    labels = level_labels(hierarchy, COLUMN, type_of(column_type))
     assert len(labels) == hierarchy.height
     for label in labels:
         text = label.sql(dialect="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)

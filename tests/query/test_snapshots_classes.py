@@ -11,12 +11,10 @@ from snapshots import (  # noqa: F401
     text,
     tree,
 )
-from sqlglot import exp
 
 from sqlanon.query import classes
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import table
-from sqlanon.query.parts import own_parts
 
 SNAPSHOTS = [
     Snapshot(
@@ -94,25 +92,3 @@ def test_fingerprint_tells_two_pairs_of_doubled_records_apart(connection):
     """The exclusive or of both is 0."""
     one, other = [(1, "x"), (1, "x")], [(2, "y"), (2, "y")]
     assert fingerprint_of(connection, one) != fingerprint_of(connection, other)
-
-
-def test_own_parts_is_the_sql_beside_it(connection):
-    names = {"database_name": "memory", "schema_name": "main", "table_name": "owner"}
-    place = " AND ".join(f"\"{key}\" = '{name}'" for key, name in names.items())
-
-    def count(function, part):
-        return f'(SELECT CAST(COUNT("{part}") AS BIGINT) FROM {function}() WHERE {place})'
-
-    expected = f"""
-    SELECT
-        {count("duckdb_constraints", "table_name")},
-        {count("duckdb_columns", "column_default")},
-        {count("duckdb_indexes", "table_name")},
-        {count("duckdb_triggers", "table_name")},
-        {count("duckdb_tables", "comment")} + {count("duckdb_columns", "comment")}
-    """
-    found = own_parts(exp.table_("owner", db="main", catalog="memory", quoted=True))
-    assert tree(text(found)) == tree(expected)
-    connection.execute("CREATE TABLE owner (age INTEGER NOT NULL, sex VARCHAR DEFAULT 'f')")
-    connection.execute("COMMENT ON COLUMN owner.age IS 'years'")
-    assert connection.execute(text(found)).fetchall() == [(1, 1, 0, 0, 1)]

@@ -14,8 +14,9 @@ import pytest
 from pyarrow import feather, ipc
 from sqlglot import exp
 
-from sqlanon.engine.duckdb import DuckDB
-from sqlanon.engine.source import OpenedSource, Resources, open_source
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.source import OpenedSource, Resources, open_source
+from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import SourceError, SqlanonError
 
 
@@ -24,7 +25,7 @@ def all_rows(source: OpenedSource) -> list[tuple[Any, ...]]:
 
 
 def types(source: OpenedSource) -> list[str]:
-    return list(source.engine.columns(source.table).values())
+    return [kind.sql("duckdb") for kind in source.engine.columns(source.table).values()]
 
 
 def csv(folder: Path, text: str, name: str = "people.csv") -> Path:
@@ -52,7 +53,7 @@ def test_arrow_files_of_both_formats_and_parquet(tmp_path: Path) -> None:
     polars.DataFrame({"i": [1, 2], "t": ["a", "b"]}).write_parquet(parquet)
     for path in (file, stream, tmp_path / "d.feather", parquet):
         with open_source(path) as source:
-            assert types(source) == ["BIGINT", "VARCHAR"]
+            assert types(source) == ["BIGINT", "TEXT"]
             assert all_rows(source) == [(1, "a"), (2, "b")]
 
 
@@ -94,7 +95,7 @@ def test_views_count_only_without_tables(tmp_path: Path) -> None:
 def test_read_only_allows_temporary_tables_and_nothing_else(tmp_path: Path) -> None:
     path = database(tmp_path / "d.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
     with open_source(path, read_only=True) as source:
-        source.engine.load(source.engine.temporary("x"), {"a": [1]}, {"a": "INT"})
+        source.engine.load_rows("x", {"a": [1]})
         with pytest.raises(SourceError, match="read-only"):
             source.engine.run(exp.Drop(tables=[source.table], kind="TABLE"))
 
@@ -227,8 +228,7 @@ def test_spilled_data_is_private_and_removed(tmp_path: Path, monkeypatch: Any) -
         with open_source(path, memory_limit="100MB", temp_directory=spill, threads=1) as source:
             [folder] = spill.iterdir()
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-            big = source.engine.temporary("big")
-            source.engine.load(big, {"a": ["x" * 100] * 1000}, {"a": "VARCHAR"})
+            source.engine.load_rows("big", {"a": ["x" * 100] * 1000}, {"a": type_of("VARCHAR")})
             source.engine.connection.execute(
                 "CREATE TEMP TABLE huge AS SELECT md5(i::VARCHAR) AS m FROM range(6000000) AS t(i)"
             )
@@ -248,7 +248,7 @@ def test_a_connection_stays_open_and_as_it_was() -> None:
         before = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         with open_source(connection) as source:
             assert (source.kind, source.owned, source.path) == ("connection", False, None)
-            source.engine.load(source.engine.temporary("x"), {"a": [1]}, {"a": "INT"})
+            source.engine.load_rows("x", {"a": [1]})
             source.engine.resolve(pyarrow.table({"i": [1]}))
         after = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         assert before == after

@@ -17,10 +17,12 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.engine.catalog import qualified, split
-from sqlanon.engine.duckdb import DuckDB
+from sqlanon.engine.duckdb.catalog import qualified, split
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import EngineError, SourceError
 
+TEXT = type_of("VARCHAR")
 HOSTILE = ['a"b', "x; DROP TABLE t", "select", "with space", "new\nline", "Ünï çode", "a.b.c", "'"]
 
 
@@ -41,7 +43,8 @@ def test_prepare_binds_parameters_anew(engine: DuckDB) -> None:
 
 def test_rows_do_not_import_pyarrow() -> None:
     code = (
-        "import sys, duckdb; from sqlanon.engine.duckdb import DuckDB; from sqlglot import exp;"
+        "import sys, duckdb; from sqlanon.engine.duckdb.connection import DuckDB;"
+        "from sqlglot import exp;"
         "assert DuckDB(duckdb.connect()).rows(exp.select('1')) == [(1,)];"
         "assert not {'pyarrow', 'pandas', 'numpy', 'rich'} & set(sys.modules)"
     )
@@ -54,26 +57,25 @@ def test_fetch_returns_an_arrow_table(engine: DuckDB) -> None:
 
 def test_load_keeps_values_nulls_and_hostile_names(engine: DuckDB) -> None:
     for number, name in enumerate(HOSTILE):
-        table = engine.temporary(f"t{number}")
-        engine.load(table, {name: [None, "a", "it's"]}, {name: "VARCHAR"})
-        assert engine.columns(table) == {name: "VARCHAR"}
+        table = engine.load_rows(f"t{number}", {name: [None, "a", "it's"]}, {name: TEXT})
+        assert engine.columns(table) == {name: TEXT}
         assert engine.rows(exp.select("*").from_(table)) == [(None,), ("a",), ("it's",)]
 
 
 def test_load_copes_with_empty_lists_and_all_nulls(engine: DuckDB) -> None:
-    empty, nulls = engine.temporary("empty"), engine.temporary("nulls")
-    engine.load(empty, {"a": [], "b": []}, {"a": "BIGINT", "b": "VARCHAR"})
-    engine.load(nulls, {"a": [None, None]}, {"a": "DECIMAL(10,2)"})
+    decimal = type_of("DECIMAL(10,2)")
+    empty = engine.load_rows("empty", {"a": [], "b": []}, {"b": TEXT})
+    nulls = engine.load_rows("nulls", {"a": [None, None]}, {"a": decimal})
     assert engine.rows(exp.select("*").from_(empty)) == []
     assert engine.rows(exp.select("*").from_(nulls)) == [(None,), (None,)]
-    assert engine.columns(nulls) == {"a": "DECIMAL(10,2)"}
+    assert engine.columns(empty) == {"a": type_of("BIGINT"), "b": TEXT}
+    assert engine.columns(nulls) == {"a": decimal}
 
 
 def test_load_takes_a_million_rows_in_seconds(engine: DuckDB) -> None:
-    table = engine.temporary("big")
     started = time.monotonic()
     columns = {"a": range(1_000_000), "b": ["x", None] * 500_000}
-    engine.load(table, columns, {"a": "BIGINT", "b": "VARCHAR"})
+    table = engine.load_rows("big", columns, {"b": TEXT})
     assert time.monotonic() - started < 15
     total = parse("SELECT count(*), count(b), CAST(sum(a) AS BIGINT) FROM t")
     total.find(exp.Table).replace(table)
@@ -82,7 +84,37 @@ def test_load_takes_a_million_rows_in_seconds(engine: DuckDB) -> None:
 
 def test_load_refuses_columns_of_unequal_length(engine: DuckDB) -> None:
     with pytest.raises(EngineError, match="2 lengths"):
-        engine.load(engine.temporary("t"), {"a": [1], "b": []}, {"a": "INT", "b": "INT"})
+        engine.load_rows("t", {"a": [1], "b": []})
+
+
+def test_load_refuses_a_type_of_no_column(engine: DuckDB) -> None:
+    with pytest.raises(EngineError, match="1 columns of 1 lengths for 1 types"):
+        engine.load_rows("t", {"a": [1]}, {"b": TEXT})
+
+
+def test_materialize_writes_the_rows_of_a_query_under_a_fresh_name(engine: DuckDB) -> None:
+    query = exp.select(exp.cast(exp.Placeholder(), "INT").as_("n"))
+    one, other = (engine.materialize("n", query.copy(), parameters=[n]) for n in (1, 2))
+    assert one != other
+    assert [engine.rows(exp.select("n").from_(table)) for table in (one, other)] == [
+        [(1,)],
+        [(2,)],
+    ]
+    engine.drop(one)
+    assert [engine.exists(table) for table in (one, other)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["HUGEINT", "TIMESTAMP WITH TIME ZONE", "INTEGER[3]", 'STRUCT("a b" INTEGER, c VARCHAR[])',
+     "UNION(a INTEGER, b VARCHAR)", "ENUM('a', 'it''s')", "BIGNUM", "VARIANT"],
+)  # fmt: skip
+def test_columns_have_the_type_that_the_table_has(engine: DuckDB, text: str) -> None:
+    engine.connection.execute(f"CREATE TABLE t (x {text})")
+    found = engine.columns(qualified("memory", "main", "t"))
+    assert found == {"x": type_of(text)}
+    engine.connection.execute(f"CREATE TABLE again (x {found['x'].sql('duckdb')})")
+    assert engine.columns(qualified("memory", "main", "again")) == found
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -289,12 +321,11 @@ def test_a_failed_transaction_of_the_caller_is_told(engine: DuckDB) -> None:
 
 
 def test_workspace_drops_what_was_named_inside(engine: DuckDB) -> None:
-    outer = engine.temporary("outer")
-    engine.load(outer, {"a": [1]}, {"a": "INT"})
+    outer = engine.load_rows("outer", {"a": [1]})
 
     def work() -> None:
         with engine.workspace():
-            engine.load(engine.temporary("inner"), {"a": [1]}, {"a": "INT"})
+            engine.load_rows("inner", {"a": [1]})
             engine.temporary("never_created")
             raise ValueError("x")
 

@@ -13,8 +13,9 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import render
-from sqlanon.engine.duckdb import DuckDB, create_temporary, drop
-from sqlanon.engine.faults import fault
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.errors import fault
+from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 _HEAD = 2048
@@ -74,7 +75,7 @@ def read_csv(engine: DuckDB, path: Path, table: exp.Table) -> None:
     if created and not _late(engine, table, layout):
         return
     if created:
-        engine.run(drop(table))
+        engine.drop(table)
     _read_slowly(engine, path, table, layout)
 
 
@@ -338,7 +339,7 @@ def _read_slowly(engine: DuckDB, path: Path, table: exp.Table, layout: Layout) -
         value = text if name in merging else converted.get(name, text)
         projections.append(value.as_(name, quoted=True))
     engine.run(create_temporary(table.copy(), exp.select(*projections).from_(raw.copy())))
-    engine.run(drop(raw))
+    engine.drop(raw)
 
 
 def _merging(engine: DuckDB, raw: exp.Table, converted: Mapping[str, exp.Expr]) -> set[str]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.base import Row, render
-from sqlanon.engine.catalog import Catalog, is_frame, qualified, read_catalog, variable
-from sqlanon.engine.faults import attempt, called, doing, fault
-from sqlanon.engine.interrupts import interruptible
-from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
+from sqlanon.engine.base import Exported, Row, render
+from sqlanon.engine.duckdb import leftovers
+from sqlanon.engine.duckdb.catalog import Catalog, is_frame, qualified, read_catalog, variable
+from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
+from sqlanon.engine.duckdb.interrupts import interruptible
+from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
+from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -37,6 +39,7 @@ class DuckDB:
         connection: Open, with or without an open transaction.
     """
 
+    FRESH_FILE: ClassVar[bool] = True
     dialect = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -90,52 +93,57 @@ class DuckDB:
             lambda error: fault(error, doing(query)),
         )
 
-    def load(
-        self, table: exp.Table, columns: Mapping[str, Sequence[object]], types: Mapping[str, str]
-    ) -> None:
-        """Creates a temporary table and fills it with the columns.
+    def materialize(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> exp.Table:
+        """A temporary table of a query's rows, under a fresh name; errors as in `run`."""
+        table = self.temporary(prefix)
+        self.run(create_temporary(table.copy(), query), parameters)
+        return table
+
+    def load_rows(
+        self,
+        prefix: str,
+        columns: Mapping[str, Sequence[object]],
+        types: Mapping[str, exp.DataType] | None = None,
+    ) -> exp.Table:
+        """A temporary table of given columns, under a fresh name.
 
         Args:
-            table: Its name, usually from `temporary`.
+            prefix: As for `temporary`.
             columns: Values by column name, all of one length; None is NULL.
-            types: DuckDB's type text by column name, for the same names.
+            types: Types by column name; those left out are BIGINT.
 
         Raises:
             EngineError: Lengths or names disagree, or a value does not fit its type.
         """
+        table, types = self.temporary(prefix), types or {}
         lengths = {len(values) for values in columns.values()}
-        if len(lengths) != 1 or columns.keys() != types.keys():
+        if len(lengths) != 1 or not types.keys() <= columns.keys():
             raise EngineError(
                 f"cannot load {called(table)}: {len(columns)} columns of {len(lengths)} lengths "
                 f"for {len(types)} types"
             )
-        kinds = {name: type_of(types[name]) for name in columns}
+        kinds = {name: types.get(name, exp.DataType(this=exp.DType.BIGINT)) for name in columns}
         definitions = [
-            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind)
+            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy())
             for name, kind in kinds.items()
         ]
         self.run(create_temporary(exp.Schema(this=table.copy(), expressions=definitions)))
-        arrays = [
-            exp.Anonymous(
-                this="unnest",
-                expressions=[exp.cast(exp.Placeholder(), exp.DataType.build(
-                    exp.DType.ARRAY, expressions=[kind], nested=True))],
-            )
-            for kind in kinds.values()
-        ]  # fmt: skip
-        insert = exp.insert(exp.select(*arrays), table.copy())
+        insert = insert_lists(table, list(kinds.values()))
         for start in range(0, lengths.pop(), _CHUNK):
             self.run(insert, [list(part[start : start + _CHUNK]) for part in columns.values()])
+        return table
 
-    def columns(self, table: exp.Table) -> dict[str, str]:
-        """Name and type text of every column, in table order; errors as in `run`."""
+    def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
+        """Name and type of every column, in table order; errors as in `run`."""
         probe = exp.select("*").from_(table.copy()).limit(0)
         text = render(probe, self.dialect)
         description = self.attempt(
             lambda: self._execute(text).description,
             lambda error: fault(error, f"read the columns of {called(table)}"),
         )
-        return {name: str(kind) for name, kind, *_ in description or ()}
+        return {name: type_of(str(kind)) for name, kind, *_ in description or ()}
 
     def resolve(self, table: object) -> exp.Table:
         """The fully qualified table that a name or a frame stands for.
@@ -172,6 +180,38 @@ class DuckDB:
             SourceError: A dotted name in a schema that does not exist.
         """
         return self.catalog().target(name, source)
+
+    def second_table(
+        self, other: object, table: str | None = None
+    ) -> AbstractContextManager[exp.Table]:
+        """A table beside the one that is open: see `second_table.opened_beside`."""
+        from sqlanon.engine.duckdb.second_table import opened_beside
+
+        return opened_beside(self, other, table)
+
+    def export(self, table: exp.Table, path: Path, *, overwrite: bool = False) -> Exported:
+        """Writes a table to a file beside its target: see `export.export`."""
+        from sqlanon.engine.duckdb.export import export
+
+        return export(self, table, path, overwrite=overwrite)
+
+    def fresh_file(self, path: Path, table: exp.Table) -> AbstractContextManager[exp.Table]:
+        """A fresh database in place of a file: see `rewrite.fresh_file`."""
+        from sqlanon.engine.duckdb.rewrite import fresh_file
+
+        return fresh_file(self, path, table)
+
+    def file_of(self, table: exp.Table) -> str | None:
+        """The database file that holds a table; None for a table in memory."""
+        return leftovers.file_of(self, table)
+
+    def own_parts(self, table: exp.Table) -> dict[str, int]:
+        """How many constraints, indexes and the like belong to a table, by kind."""
+        return leftovers.own_parts(self, table)
+
+    def leftovers(self, table: exp.Table) -> list[str]:
+        """What may quote values beside a table in its database, one sentence a kind."""
+        return leftovers.leftovers(self, table.catalog, besides=table)
 
     def beside(self, table: exp.Table) -> exp.Table:
         """A fresh name in the schema of a table."""
@@ -223,7 +263,7 @@ class DuckDB:
             except SqlanonError as error:
                 if not self._is_aborted():
                     raise
-                told = _with_rollback(error)
+                told = with_rollback(error)
             else:
                 return
             raise told
@@ -264,6 +304,10 @@ class DuckDB:
         name = f"_sqlanon_{prefix}_{next(_numbers)}"
         self._temporaries.append(name)
         return qualified("temp", "main", name)
+
+    def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
+        """Drops a table that exists, or a view."""
+        self.run(exp.Drop(tables=[table.copy()], kind=kind))
 
     def drop_temporaries(self) -> None:
         """Drops every table that was created under a name of `temporary`."""
@@ -346,35 +390,3 @@ class DuckDB:
             table = qualified("temp", "main", name)
             self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
         del self._temporaries[mark:]
-
-
-def _with_rollback(error: SqlanonError) -> SqlanonError:
-    """The same error, which says besides what became of the caller's transaction."""
-    told = "your open transaction has failed with it; end it with ROLLBACK"
-    if isinstance(error, HierarchyError):
-        return HierarchyError([*error.faults, told])
-    return type(error)(f"{error}; {told}")
-
-
-def type_of(text: str) -> exp.DataType:
-    """A type from DuckDB's text for it, also where sqlglot does not know the type."""
-    return exp.DataType.build(text, dialect="duckdb", udt=True)
-
-
-def create_temporary(
-    target: exp.Expr, query: exp.Expr | None = None, *, kind: str = "TABLE"
-) -> exp.Create:
-    """CREATE TEMPORARY TABLE or VIEW.
-
-    Args:
-        target: A table, or a schema with column definitions.
-        query: What fills it.
-        kind: "TABLE" or "VIEW".
-    """
-    properties = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(this=target, kind=kind, expression=query, properties=properties)
-
-
-def drop(table: exp.Table, kind: str = "TABLE") -> exp.Drop:
-    """DROP TABLE or VIEW of a table that exists."""
-    return exp.Drop(tables=[table.copy()], kind=kind)

@@ -8,9 +8,10 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import DuckDB
-from sqlanon.engine.rewrite import leftovers, rewrite
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.leftovers import leftovers, own_parts
+from sqlanon.engine.duckdb.rewrite import rewrite
 from sqlanon.errors import EngineError, SourceError
 
 MARKERS = 200_000
@@ -152,7 +153,7 @@ def test_failure_leaves_the_old_file_untouched(
     def fail(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(f"sqlanon.engine.rewrite.{step}", fail)
+    monkeypatch.setattr(f"sqlanon.engine.duckdb.rewrite.{step}", fail)
     raised = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else EngineError
     with pytest.raises(raised) as caught:
         rewrite(path)
@@ -173,7 +174,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(
         if synced.is_dir():
             raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr("sqlanon.engine.rewrite.sync", sync)
+    monkeypatch.setattr("sqlanon.engine.duckdb.rewrite.sync", sync)
     rewrite(path)
     assert b"MARKER" not in contents(tmp_path)
 
@@ -283,7 +284,7 @@ def test_rewrite_spills_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     def look(synced: Path) -> None:
         seen.append([entry.name[:8] for entry in spill.iterdir()])
 
-    monkeypatch.setattr("sqlanon.engine.rewrite.sync", look)
+    monkeypatch.setattr("sqlanon.engine.duckdb.rewrite.sync", look)
     rewrite(path, temp_directory=spill)
     assert seen[0] == ["sqlanon-"]
     assert list(spill.iterdir()) == []
@@ -375,3 +376,19 @@ def test_marks_outside_the_cells_are_kept_and_told(tmp_path: Path) -> None:
         if b"MARK_" + mark in path.read_bytes()
     }
     assert kept == {b"VIEW", b"MACRO", b"LABEL", b"DEFAULT", b"CHECK", b"COMMENT", b"COLUMN"}
+
+
+def test_own_parts_are_those_of_the_table_alone() -> None:
+    with duckdb.connect() as connection:
+        for name in ("owner", "other"):
+            connection.execute(f"CREATE TABLE {name} (age INT NOT NULL, sex VARCHAR DEFAULT 'f')")
+            connection.execute(f"CREATE INDEX {name}_age ON {name} (age)")
+            connection.execute(f"COMMENT ON COLUMN {name}.age IS 'years'")
+        connection.execute("COMMENT ON TABLE owner IS 'of pets'")
+        assert own_parts(DuckDB(connection), qualified("memory", "main", "owner")) == {
+            "constraints": 1,
+            "column defaults": 1,
+            "indexes": 1,
+            "triggers": 0,
+            "comments": 2,
+        }

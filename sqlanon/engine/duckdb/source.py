@@ -10,15 +10,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.catalog import Catalog, Entry, qualified
-from sqlanon.engine.duckdb import DuckDB, create_temporary
-from sqlanon.engine.faults import attempt, fault, holder
-from sqlanon.engine.text import is_gzip, read_csv, read_json, scan_file
+from sqlanon.engine.base import Limits
+from sqlanon.engine.duckdb.catalog import Catalog, Entry, qualified
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.errors import attempt, fault, holder
+from sqlanon.engine.duckdb.syntax import create_temporary
+from sqlanon.engine.duckdb.text_files import is_gzip, read_csv, read_json, scan_file
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 if TYPE_CHECKING:
@@ -32,14 +34,6 @@ _ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
 _NAMED = 10
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B)", re.IGNORECASE)
-
-
-class Limits(TypedDict, total=False):
-    """The arguments of `Resources`."""
-
-    threads: int | None
-    memory_limit: str | None
-    temp_directory: str | Path | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engine.duckdb import DuckDB, drop
-from sqlanon.engine.source import is_database, only_table, read_file
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.source import is_database, only_table, read_file
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 _ATTACHED = "_sqlanon_beside"
@@ -75,7 +75,7 @@ def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
             # In a failed transaction nothing can be dropped; its end drops what it created.
             with suppress(EngineError):
                 if not engine.is_base_table(held):
-                    engine.run(drop(held, "VIEW"))
+                    engine.drop(held, kind="VIEW")
 
 
 @contextmanager

@@ -13,42 +13,66 @@ from typing import TypeVar, Unpack
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine, plain
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import DuckDB, type_of
-from sqlanon.engine.source import Limits, Resources, read_file
-from sqlanon.engine.text import read_typed_csv
+from sqlanon.engine.base import Engine, Limits, without_enums
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.source import Resources, read_file
+from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.errors import EngineError, SourceError
 
 T = TypeVar("T")
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb")
 # Arrow has no type, or a narrower one, for these: they cross as text and are cast back.
-_CROSS_AS_TEXT = ("INT128", "HUGEINT", "BIGNUM", "BIT", "UUID", "INTERVAL", "TIMETZ")
+_CROSS_AS_TEXT = {
+    exp.DType.INT128, exp.DType.UINT128, exp.DType.BIGNUM, exp.DType.BIT, exp.DType.UUID,
+    exp.DType.INTERVAL, exp.DType.TIMETZ,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedFile:
     """A table written under a temporary name that only its owner can read.
 
     Args:
         written: The file, alone in a folder of its own beside the target.
         target: Where `publish` puts it.
         ending: One of `ENDINGS`.
-        types: Type text by column name, without ENUMs, whose labels may be values of others.
+        types: Types by column name, without ENUMs, whose labels may be values of others.
         overwrite: Whether an existing target is replaced.
     """
 
     written: Path
     target: Path
     ending: str
-    types: Mapping[str, str]
+    types: Mapping[str, exp.DataType]
     overwrite: bool
 
     @property
     def name(self) -> str:
         """The name of the table in a database file: the target's, without its ending."""
         return self.target.name[: -len(self.ending)]
+
+    @contextmanager
+    def opened(self, **limits: Unpack[Limits]) -> Iterator[tuple[DuckDB, exp.Table]]:
+        """What was written, read back on a fresh engine, with the types that it was written from.
+
+        Args:
+            limits: The arguments of `Resources`.
+        """
+        path = self.written if self.written.exists() else self.target
+        resources = Resources(**limits)
+        if self.ending == ".duckdb":
+            with resources.connect(path, read_only=True) as engine:
+                yield engine, engine.resolve(self.name)
+            return
+        with resources.connect() as engine:
+            if self.ending.startswith(".csv"):
+                table = qualified("temp", "main", self.name)
+                read_typed_csv(engine, path, table, _readable(self.types))
+            else:
+                table = read_file(engine, path)
+            yield engine, table
 
     def publish(self) -> None:
         """Moves the file to its target in one step, once it is safe on the disk.
@@ -75,7 +99,7 @@ class Exported:
 
 def export(
     engine: Engine, table: exp.Table, path: str | Path, *, overwrite: bool = False
-) -> Exported:
+) -> ExportedFile:
     """Writes a table to a file beside its target, in the table's order.
 
     CSV: a header, commas, quotes only where needed; NULL is an empty field and the empty text is
@@ -89,22 +113,21 @@ def export(
         overwrite: Whether an existing file may be replaced.
 
     Returns:
-        The written file, for checking with `open_exported`, then `publish` or `discard`.
+        The written file, for checking with `opened`, then `publish` or `discard`.
 
     Raises:
         SourceError: The ending is unknown, or the target is in the way or holds the source.
         EngineError: Writing failed; nothing is left of it.
     """
     target, ending = _checked(engine, Path(path), overwrite=overwrite)
-    types = {name: plain(type_of(text)) for name, text in engine.columns(table).items()}
-    texts = {name: kind.sql("duckdb") for name, kind in types.items()}
+    types = {name: without_enums(kind) for name, kind in engine.columns(table).items()}
     folder = _on_disk(lambda: tempfile.mkdtemp(prefix=".sqlanon-", dir=target.parent), target)
-    exported = Exported(Path(folder) / target.name, target, ending, texts, overwrite)
+    exported = ExportedFile(Path(folder) / target.name, target, ending, types, overwrite)
     try:
         if ending == ".arrow":
             _write_arrow(engine, _cast(table, types), exported)
         elif ending == ".duckdb":
-            _write_database(engine, table, types, exported)
+            _write_database(engine, table, exported)
         else:
             engine.run(_copy(_cast(table, types), exported))
         _on_disk(lambda: exported.written.chmod(0o600), target)
@@ -113,31 +136,6 @@ def export(
         exported.discard()
         raise
     return exported
-
-
-@contextmanager
-def open_exported(
-    exported: Exported, **limits: Unpack[Limits]
-) -> Iterator[tuple[DuckDB, exp.Table]]:
-    """Reads a written file back, on a fresh engine, with the types that it was written from.
-
-    Args:
-        exported: What `export` wrote, published or not.
-        limits: The arguments of `Resources`.
-    """
-    path = exported.written if exported.written.exists() else exported.target
-    resources = Resources(**limits)
-    if exported.ending == ".duckdb":
-        with resources.connect(path, read_only=True) as engine:
-            yield engine, engine.resolve(exported.name)
-        return
-    with resources.connect() as engine:
-        if exported.ending.startswith(".csv"):
-            table = qualified("temp", "main", exported.name)
-            read_typed_csv(engine, path, table, _readable(exported.types))
-        else:
-            table = read_file(engine, path)
-        yield engine, table
 
 
 def sync(path: Path) -> None:
@@ -203,7 +201,7 @@ def _cast(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
     return exp.select(*columns).from_(table.copy())
 
 
-def _copy(query: exp.Select, exported: Exported) -> exp.Copy:
+def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
     """COPY to a CSV or Parquet file."""
     csv: dict[str, exp.Expr] = {
         "FORMAT": exp.var("csv"),
@@ -233,15 +231,15 @@ def _copy(query: exp.Select, exported: Exported) -> exp.Copy:
     )
 
 
-def _readable(types: Mapping[str, str]) -> dict[str, str]:
+def _readable(types: Mapping[str, exp.DataType]) -> dict[str, str]:
     """The types of a CSV file's columns; nested ones stay the text that CSV has for them."""
     return {
-        name: "VARCHAR" if type_of(text).is_type(*exp.DataType.NESTED_TYPES) else text
-        for name, text in types.items()
+        name: "VARCHAR" if kind.is_type(*exp.DataType.NESTED_TYPES) else kind.sql("duckdb")
+        for name, kind in types.items()
     }
 
 
-def _write_arrow(engine: Engine, query: exp.Select, exported: Exported) -> None:
+def _write_arrow(engine: Engine, query: exp.Select, exported: ExportedFile) -> None:
     import pyarrow
     from pyarrow import ipc
 
@@ -257,17 +255,17 @@ def _write_arrow(engine: Engine, query: exp.Select, exported: Exported) -> None:
     raise EngineError(f"the Arrow file could not be written ({kind})")
 
 
-def _write_database(
-    engine: Engine, table: exp.Table, types: Mapping[str, exp.DataType], exported: Exported
-) -> None:
+def _write_database(engine: Engine, table: exp.Table, exported: ExportedFile) -> None:
     """A new database, filled over Arrow: an open transaction may write to one database only."""
-    text = exp.DataType.build("VARCHAR", dialect="duckdb")
     crossing = {
-        name: text if any(word in exported.types[name] for word in _CROSS_AS_TEXT) else kind
-        for name, kind in types.items()
+        name: exp.DataType(this=exp.DType.TEXT)
+        if any(part.this in _CROSS_AS_TEXT for part in kind.find_all(exp.DataType))
+        else kind
+        for name, kind in exported.types.items()
     }
     reader = engine.stream(_cast(table, crossing))
     with Resources().connect(exported.written) as database:
         rows = database.register(reader)
         place = qualified(database.catalog().path[1][0], "main", exported.name)
-        database.run(exp.Create(this=place, kind="TABLE", expression=_cast(rows, types)))
+        query = _cast(rows, exported.types)
+        database.run(exp.Create(this=place, kind="TABLE", expression=query))

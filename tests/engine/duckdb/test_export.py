@@ -13,12 +13,14 @@ from pyarrow import ipc
 from sqlglot import exp
 
 from sqlanon.engine.base import Row
-from sqlanon.engine.catalog import qualified
-from sqlanon.engine.duckdb import DuckDB
-from sqlanon.engine.export import ENDINGS, Exported, export, open_exported
-from sqlanon.engine.source import open_source
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.export import ENDINGS, ExportedFile, export
+from sqlanon.engine.duckdb.source import open_source
+from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import EngineError, SourceError
 
+TEXT = type_of("VARCHAR")
 PEOPLE = qualified("memory", "main", "people")
 QUERY = """
 CREATE TABLE people AS SELECT * FROM (VALUES
@@ -47,12 +49,12 @@ def content(engine: DuckDB, table: exp.Table) -> list[Row]:
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_what_is_written_is_read_back_the_same(engine: DuckDB, tmp_path: Path, ending: str) -> None:
     exported = export(engine, PEOPLE, tmp_path / f"o'ut[1]{ending}")
-    with open_exported(exported) as (reader, written):
+    with exported.opened() as (reader, written):
         assert content(reader, written) == content(engine, PEOPLE)
-        columns = dict(engine.columns(PEOPLE), label="VARCHAR")
+        columns = dict(engine.columns(PEOPLE), label=TEXT)
         assert reader.columns(written) == columns
     exported.publish()
-    with open_exported(exported) as (reader, written):
+    with exported.opened() as (reader, written):
         assert content(reader, written) == content(engine, PEOPLE)
     assert [one.name for one in tmp_path.iterdir()] == [f"o'ut[1]{ending}"]
 
@@ -96,18 +98,16 @@ def test_no_label_of_an_enum_that_is_not_in_the_table(
 
 
 def test_csv_tells_null_from_empty_text(engine: DuckDB, tmp_path: Path) -> None:
-    table = engine.temporary("t")
-    engine.load(table, {"a": [None, "", "x"], "b": [1, 2, None]}, {"a": "VARCHAR", "b": "INT"})
+    table = engine.load_rows("t", {"a": [None, "", "x"], "b": [1, 2, None]}, {"a": TEXT})
     export(engine, table, tmp_path / "t.csv").publish()
     assert (tmp_path / "t.csv").read_text() == 'a,b\n,1\n"",2\nx,\n'
 
 
 def test_csv_of_one_column_keeps_its_nulls(engine: DuckDB, tmp_path: Path) -> None:
-    table = engine.temporary("t")
     values = [None, "x", None, "", None]
-    engine.load(table, {"a": values}, {"a": "VARCHAR"})
+    table = engine.load_rows("t", {"a": values}, {"a": TEXT})
     exported = export(engine, table, tmp_path / "t.csv")
-    with open_exported(exported) as (reader, written):
+    with exported.opened() as (reader, written):
         assert [row[0] for row in reader.rows(exp.select("*").from_(written))] == values
 
 
@@ -124,11 +124,10 @@ def test_parquet_and_arrow_hold_no_metadata(engine: DuckDB, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_rows_keep_the_tables_order(engine: DuckDB, tmp_path: Path, ending: str) -> None:
-    table = engine.temporary("ordered")
     numbers = list(range(300_000))
-    engine.load(table, {"i": numbers}, {"i": "BIGINT"})
+    table = engine.load_rows("ordered", {"i": numbers})
     exported = export(engine, table, tmp_path / f"out{ending}")
-    with open_exported(exported) as (reader, written):
+    with exported.opened() as (reader, written):
         assert [row[0] for row in reader.rows(exp.select("*").from_(written))] == numbers
 
 
@@ -140,7 +139,7 @@ def test_wide_and_nested_types_survive(engine: DuckDB, tmp_path: Path, ending: s
     )
     table = qualified("memory", "main", "odd")
     exported = export(engine, table, tmp_path / f"odd{ending}")
-    with open_exported(exported) as (reader, written):
+    with exported.opened() as (reader, written):
         assert content(reader, written) == content(engine, table)
     assert b"SECRET" not in exported.written.read_bytes()
 
@@ -153,7 +152,7 @@ def test_a_database_keeps_types_that_arrow_lacks(engine: DuckDB, tmp_path: Path)
     )
     table = qualified("memory", "main", "odd")
     exported = export(engine, table, tmp_path / "odd.duckdb")
-    with open_exported(exported) as (reader, written):
+    with exported.opened() as (reader, written):
         assert reader.columns(written) == engine.columns(table)
         text = [exp.cast(exp.column(name), "VARCHAR") for name in "hub"]
         assert reader.rows(exp.select(*text).from_(written)) == engine.rows(
@@ -169,8 +168,7 @@ def test_export_inside_an_open_transaction_of_a_read_only_database(
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS i")
     with open_source(path, read_only=True) as source, source.engine.transaction():
-        staged = source.engine.temporary("staged")
-        source.engine.load(staged, {"i": [5]}, {"i": "BIGINT"})
+        staged = source.engine.load_rows("staged", {"i": [5]})
         export(source.engine, staged, tmp_path / f"out{ending}").publish()
     with open_source(tmp_path / f"out{ending}") as source:
         assert source.engine.rows(exp.select("*").from_(source.table)) == [(5,)]
@@ -253,7 +251,7 @@ def test_a_failure_while_writing_leaves_nothing(
 
 
 def test_publish_twice_is_an_error_and_keeps_the_target(engine: DuckDB, tmp_path: Path) -> None:
-    exported: Exported = export(engine, PEOPLE, tmp_path / "out.csv")
+    exported: ExportedFile = export(engine, PEOPLE, tmp_path / "out.csv")
     exported.publish()
     before = exported.target.read_bytes()
     with pytest.raises(SourceError):

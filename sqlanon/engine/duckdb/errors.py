@@ -9,7 +9,7 @@ from typing import TypeVar
 import duckdb
 from sqlglot import exp
 
-from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
 
 T = TypeVar("T")
 
@@ -101,6 +101,14 @@ def fault(error: Exception, action: str) -> SqlanonError:
         if isinstance(error, kind) and marker in text:
             return raised(f"DuckDB could not {action}: {reason} ({type(error).__name__})")
     return EngineError(f"DuckDB could not {action} ({type(error).__name__})")
+
+
+def with_rollback(error: SqlanonError) -> SqlanonError:
+    """The same error, which says besides what became of the caller's transaction."""
+    told = "your open transaction has failed with it; end it with ROLLBACK"
+    if isinstance(error, HierarchyError):
+        return HierarchyError([*error.faults, told])
+    return type(error)(f"{error}; {told}")
 
 
 def holder(error: Exception) -> str | None:

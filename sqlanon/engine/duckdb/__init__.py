@@ -1,0 +1,1 @@
+"""DuckDB, embedded: the engine that every other part of sqlanon is measured on."""

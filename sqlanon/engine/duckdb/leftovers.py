@@ -1,0 +1,122 @@
+"""What a database keeps of a table, or of its values, besides the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlglot
+from sqlglot import TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.engine.base import Engine
+
+_NAMED = 10
+_CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
+# The functions of the catalog that list parts of tables.
+_OF_TABLES = frozenset(
+    f"duckdb_{kind}" for kind in ("tables", "columns", "constraints", "indexes", "triggers")
+)
+# The functions that tell comments, and what they call the object.
+_COMMENTED = (
+    ("duckdb_tables", "table_name"),
+    ("duckdb_columns", "table_name"),
+    ("duckdb_views", "view_name"),
+    ("duckdb_indexes", "index_name"),
+    ("duckdb_triggers", "trigger_name"),
+    ("duckdb_sequences", "sequence_name"),
+    ("duckdb_types", "type_name"),
+    ("duckdb_functions", "function_name"),
+)
+
+
+def file_of(engine: Engine, table: exp.Table) -> str | None:
+    """The database file that holds a table; None for a table in memory."""
+    [(path,)] = engine.rows(entries("duckdb_databases", ("path",), table.catalog))
+    return None if path is None else str(path)
+
+
+def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None) -> list[str]:
+    """What a database keeps besides cells that may quote values, one sentence a kind.
+
+    A rewrite keeps all of it. Only names and counts are told, never a text.
+
+    Args:
+        engine: Where the database is attached.
+        database: Its name.
+        besides: A table of it that does not count.
+    """
+
+    def told(function: str, name: str, text: str, suspect: Callable[[Any], bool]) -> set[str]:
+        rows = engine.rows(entries(function, (name, text), database, besides))
+        return {name for name, text in rows if text is not None and suspect(text)}
+
+    found = (
+        ("view(s) with constants", told("duckdb_views", "view_name", "sql", _has_constant)),
+        ("macro(s) with constants",
+         told("duckdb_functions", "function_name", "macro_definition", _has_constant)),
+        ("ENUM type(s), whose labels may be values",
+         told("duckdb_types", "type_name", "labels", bool)),
+        ("index(es) over constants", told("duckdb_indexes", "index_name", "sql", _has_constant)),
+        ("trigger(s) with constants",
+         told("duckdb_triggers", "trigger_name", "sql", _has_constant)),
+        ("table(s) with column defaults or generated columns that hold constants",
+         told("duckdb_columns", "table_name", "column_default", _has_constant)),
+        ("table(s) with checks", told("duckdb_constraints", "table_name", "expression", bool)),
+        ("object(s) with comments",
+         set().union(*(told(function, name, "comment", bool) for function, name in _COMMENTED))),
+    )  # fmt: skip
+    return [
+        f"{len(names)} {kind}: {', '.join(repr(name) for name in sorted(names)[:_NAMED])}"
+        f"{', ...' if len(names) > _NAMED else ''}"
+        for kind, names in found
+        if names
+    ]
+
+
+def own_parts(engine: Engine, table: exp.Table) -> dict[str, int]:
+    """How many constraints, defaults, indexes, triggers and comments belong to a table."""
+
+    def count(function: str, part: str) -> int:
+        names = {"database_name": table.catalog, "schema_name": table.db, "table_name": table.name}
+        query = exp.select(exp.Count(this=exp.column(part))).from_(
+            exp.Table(this=exp.Anonymous(this=function))
+        )
+        found: int = engine.rows(query.where(*(_is(*pair) for pair in names.items())))[0][0]
+        return found
+
+    return {
+        "constraints": count("duckdb_constraints", "table_name"),
+        "column defaults": count("duckdb_columns", "column_default"),
+        "indexes": count("duckdb_indexes", "table_name"),
+        "triggers": count("duckdb_triggers", "table_name"),
+        "comments": count("duckdb_tables", "comment") + count("duckdb_columns", "comment"),
+    }
+
+
+def entries(
+    function: str, columns: Sequence[str], database: str, besides: exp.Table | None = None
+) -> exp.Select:
+    """What a table function of the catalog tells of a database, one table left out."""
+    query = (
+        exp.select(*map(exp.column, columns))
+        .from_(exp.Table(this=exp.Anonymous(this=function)))
+        .where(_is("database_name", database))
+    )
+    if besides is not None and function in _OF_TABLES:
+        same = exp.and_(_is("schema_name", besides.db), _is("table_name", besides.name))
+        query = query.where(exp.not_(same))
+    return query
+
+
+def _is(name: str, text: str) -> exp.EQ:
+    return exp.EQ(this=exp.column(name), expression=exp.Literal.string(text))
+
+
+def _has_constant(text: str) -> bool:
+    # Tokens, not a tree: the parser logs a part of what it does not know.
+    try:
+        tokens = sqlglot.tokenize(text, read="duckdb")
+    except SqlglotError:
+        return True
+    return any(token.token_type in _CONSTANTS for token in tokens)

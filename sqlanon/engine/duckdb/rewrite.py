@@ -1,0 +1,329 @@
+"""A fresh file for a database, so that no byte of a replaced table remains in the old one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any, Unpack
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine, Limits, Row
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.export import sync
+from sqlanon.engine.duckdb.leftovers import entries, leftovers
+from sqlanon.engine.duckdb.source import Resources
+from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.report_document import SCHEMA_VERSION
+
+_OLD = "sqlanon_old"
+
+# What must be equal in both files: (table function, its columns besides the database's name).
+# Rows without the last of them do not count.
+_CATALOG: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("duckdb_schemas", ("schema_name",)),
+    ("duckdb_tables", ("schema_name", "table_name", "index_count", "comment", "sql")),
+    ("duckdb_columns", ("schema_name", "table_name", "column_name", "comment")),
+    ("duckdb_indexes", ("schema_name", "table_name", "index_name", "is_unique", "comment", "sql")),
+    ("duckdb_triggers", ("schema_name", "table_name", "trigger_name", "comment", "sql")),
+    ("duckdb_views", ("schema_name", "view_name", "comment", "sql")),
+    ("duckdb_sequences", ("schema_name", "sequence_name", "last_value", "comment", "sql")),
+    ("duckdb_types", ("schema_name", "type_name", "labels", "comment", "logical_type")),
+    ("duckdb_functions", ("schema_name", "function_name", "parameters", "comment",
+                          "macro_definition")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rewrite did.
+
+    Args:
+        database: The file.
+        bytes_before: Its size, and that of its log, before [bytes].
+        bytes_after: Its size now [bytes].
+        notes: What it keeps that may quote values, see `leftovers.leftovers`.
+        seconds: How long it took.
+    """
+
+    database: str
+    bytes_before: int
+    bytes_after: int
+    notes: tuple[str, ...]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `rewrite --json`."""
+        return {"schema_version": SCHEMA_VERSION, **asdict(self), "notes": list(self.notes)}
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        sizes = f"{self.bytes_after:,} bytes, before {self.bytes_before:,}"
+        return "\n".join([f"{self.database} rewritten: {sizes}", *(f"  {n}" for n in self.notes)])
+
+
+def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
+    """Copies a database into a fresh file and puts that in the old one's place.
+
+    DuckDB leaves the pages of dropped tables in its file, where anybody who has the file can read
+    them; a fresh file holds what the database holds, and the write-ahead log goes too. Values that
+    are quoted in a view, a macro, a comment or the labels of an ENUM stay: the notes count those.
+    Blocks that the disk has freed are out of reach.
+
+    Args:
+        path: A database file that no connection of this process holds.
+        limits: `threads`, `memory_limit` and `temp_directory`, as for `check`.
+
+    Raises:
+        EngineError: The copy failed or differs; the old file is as it was.
+        SourceError: The file is missing, has a second name, or another process holds it.
+    """
+    started = time.monotonic()
+    target = Path(path).resolve()
+    if not target.is_file():
+        raise SourceError(f"there is no file {str(path)!r}")
+    before = sum(file.stat().st_size for file in (target, _log(target)) if file.exists())
+    with Resources(**limits).connect() as engine, _explained(target):
+        # Attached for writing: nobody else may change the old file while it is being copied.
+        engine.run(_attach(target, _OLD))
+        engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
+        with successor(engine, target, _OLD):
+            notes = tuple(leftovers(engine, _OLD))
+    seconds = time.monotonic() - started
+    return Rewritten(str(path), before, target.stat().st_size, notes, seconds)
+
+
+@contextmanager
+def successor(
+    engine: Engine, path: Path, old: str, *, without: exp.Table | None = None
+) -> Iterator[str]:
+    """A fresh database that takes the place of a file on leaving.
+
+    On entering it has every schema, type, macro, view, sequence, index and table of the old one,
+    the tables empty, and lacks the table left out. On leaving it gets their rows, is compared with
+    the old one, and takes its name, rights and owner in one step. Whatever goes wrong before that
+    step leaves the old file as it was, and nothing beside it.
+
+    Args:
+        engine: Holds the old file open for writing, so that nobody else may change it; outside a
+            transaction.
+        path: The file, links resolved.
+        old: The name under which it is attached. It is the current database: the defaults of a
+            table may call macros, which DuckDB looks for there.
+        without: A table of it to leave out.
+
+    Yields:
+        The name under which the fresh database is attached.
+
+    Raises:
+        EngineError: The copy failed or differs.
+        SourceError: The file has a second name, or another table refers to the one left out.
+    """
+    refuse_second_name(path)
+    _merge_log(engine, path, old)
+    new = f"{old}_fresh"
+    with _private_folder(path.parent) as folder:
+        fresh = folder / path.name
+        with _attached(engine, fresh, new, **_storage(engine, old)):
+            _copy_schema(engine, old, new, without)
+            yield new
+            _copy_rows(engine, old, new, without)
+        _take_place(fresh, path)
+
+
+@contextmanager
+def fresh_file(engine: Engine, path: Path, table: exp.Table) -> Iterator[exp.Table]:
+    """A fresh database in place of a file on leaving, as of `successor`, without one table.
+
+    Yields:
+        Where a table of that name goes in the fresh database.
+
+    Raises:
+        EngineError: As of `successor`.
+        SourceError: As of `successor`.
+    """
+    with _explained(path), successor(engine, path, table.catalog, without=table) as fresh:
+        yield qualified(fresh, table.db, table.name)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Errors of a rewrite, told with the file's name and that nothing has happened to it."""
+    reason: object
+    try:
+        yield
+        return
+    except (EngineError, SourceError) as error:
+        raised, reason = type(error), error
+    except OSError as error:
+        raised, reason = EngineError, error.strerror
+    raise raised(f"database {str(path)!r} could not be rewritten: {reason}; it is as it was")
+
+
+def refuse_second_name(path: Path) -> None:
+    """Refuses a file whose content would stay readable under another name.
+
+    Raises:
+        SourceError: It has one.
+    """
+    links = path.stat().st_nlink
+    if links > 1:
+        raise SourceError(
+            f"the file has {links} names (hard links), and under the others all of it would stay; "
+            "remove those, or copy the file and use the copy"
+        )
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(path.name + ".wal")
+
+
+def _merge_log(engine: Engine, path: Path, old: str) -> None:
+    """Brings the write-ahead log into the old file: beside the new one it would be read into it."""
+    if not _log(path).exists():
+        return
+    engine.run(exp.Command(this="CHECKPOINT", expression=_quoted(old)))
+    if _log(path).exists():
+        raise EngineError("its write-ahead log cannot be merged")
+
+
+@contextmanager
+def _private_folder(beside: Path) -> Iterator[Path]:
+    """A folder on the same disk, for its owner alone, that is gone at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=".sqlanon-", dir=beside))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
+    alias = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)
+    # Without a type, DuckDB would also take a file of data for a database.
+    settings = [
+        exp.AttachOption(this=exp.var(key), expression=value)
+        for key, value in {"TYPE": exp.var("duckdb"), **options}.items()
+    ]
+    return exp.Attach(this=alias, expressions=settings)
+
+
+@contextmanager
+def _attached(engine: Engine, path: Path, name: str, **options: exp.Expr) -> Iterator[None]:
+    detach = exp.Detach(this=exp.to_identifier(name, quoted=True))
+    engine.run(_attach(path, name, **options))
+    try:
+        yield
+    except BaseException:
+        # What stopped the work counts; that the file is still in use then would only hide it.
+        with suppress(SqlanonError):
+            engine.run(detach)
+        raise
+    engine.run(detach)
+
+
+def _storage(engine: Engine, old: str) -> dict[str, exp.Expr]:
+    """The old file's storage version and block size, so that who could read it still can."""
+    [(tags,)] = engine.rows(entries("duckdb_databases", ("tags",), old))
+    [(block_size,)] = engine.rows(entries("pragma_database_size", ("block_size",), old))
+    options: dict[str, exp.Expr] = {"BLOCK_SIZE": exp.convert(block_size)}
+    if version := tags.get("storage_version"):
+        options["STORAGE_VERSION"] = exp.Literal.string(version.rstrip("+"))
+    return options
+
+
+def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
+    """Copies everything but rows; the definition of what is left out never reaches the disk.
+
+    Raises:
+        EngineError: What was copied differs from the old one.
+        SourceError: Another table refers to the one that is left out.
+    """
+    with engine.transaction():
+        # sqlglot has no tree for this statement.
+        databases = f"FROM DATABASE {_quoted(old)} TO {_quoted(new)} (SCHEMA)"
+        engine.run(exp.Command(this="COPY", expression=databases))
+        if without is not None:
+            engine.drop(qualified(new, without.db, without.name))
+    for function, columns in _CATALOG:
+        before, after = (
+            Counter(
+                repr(row)
+                for row in engine.rows(entries(function, columns, name, without))
+                if row[-1] is not None
+            )
+            for name in (old, new)
+        )
+        differing = max((before - after).total(), (after - before).total())
+        if differing:
+            kind = function.removeprefix("duckdb_")
+            raise EngineError(f"DuckDB does not copy {differing} of its {kind} as they are")
+
+
+def _copy_rows(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
+    """Copies the rows of every table but one, and counts them.
+
+    Raises:
+        EngineError: A table cannot be filled, or has another number of rows.
+    """
+    for (schema, table), columns in _tables(engine, old, without).items():
+        source, target = (qualified(name, schema, table) for name in (old, new))
+        names = [exp.to_identifier(name, quoted=True) for name in columns]
+        rows = exp.select(*map(exp.column, names)).from_(source)
+        engine.run(exp.insert(rows, target, columns=names))
+        before, after = (
+            engine.rows(exp.select(exp.Count(this=exp.Star())).from_(place))
+            for place in (source, target)
+        )
+        if before != after:
+            raise EngineError(f"the copy of table {table!r} has another number of rows")
+
+
+def _tables(
+    engine: Engine, database: str, without: exp.Table | None
+) -> dict[tuple[str, str], list[str]]:
+    """The stored columns of every table, by schema and name, a table after those it refers to."""
+
+    def listed(function: str, *columns: str) -> list[Row]:
+        names = ("schema_name", "table_name", *columns)
+        return engine.rows(entries(function, names, database, without))
+
+    # References name a table of the same schema, in whatever case.
+    names = {(schema, table.lower()): table for schema, table in listed("duckdb_tables")}
+    order: TopologicalSorter[tuple[str, str]] = TopologicalSorter(dict.fromkeys(sorted(names), ()))
+    for schema, table, parent in listed("duckdb_constraints", "referenced_table"):
+        if parent is not None and parent.lower() != table.lower():
+            order.add((schema, table.lower()), (schema, parent.lower()))
+    columns: dict[tuple[str, str], list[str]] = {
+        (schema, names[schema, table]): [] for schema, table in order.static_order()
+    }
+    for schema, table, name, generated in listed("duckdb_columns", "column_name", "is_generated"):
+        # Views have columns too.
+        if (schema, table) in columns and not generated:
+            columns[schema, table].append(name)
+    return columns
+
+
+def _take_place(fresh: Path, target: Path) -> None:
+    """Gives a finished file the name, rights and owner of the one that it replaces."""
+    status = target.stat()
+    fresh.chmod(status.st_mode & 0o777)
+    owner = (status.st_uid, status.st_gid)
+    if hasattr(os, "chown") and (fresh.stat().st_uid, fresh.stat().st_gid) != owner:
+        os.chown(fresh, status.st_uid, status.st_gid)
+    sync(fresh)
+    fresh.replace(target)
+    # The file has its name by now, whether or not the disk can be told to remember it at once.
+    with suppress(OSError):
+        sync(target.parent)
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("duckdb")

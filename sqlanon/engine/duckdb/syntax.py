@@ -1,0 +1,39 @@
+"""Types and statements as DuckDB writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+
+def type_of(text: str) -> exp.DataType:
+    """A type from DuckDB's text for it, also where sqlglot does not know the type."""
+    return exp.DataType.build(text, dialect="duckdb", udt=True)
+
+
+def create_temporary(
+    target: exp.Expr, query: exp.Query | None = None, *, kind: str = "TABLE"
+) -> exp.Create:
+    """CREATE TEMPORARY TABLE or VIEW.
+
+    Args:
+        target: A table, or a schema with column definitions.
+        query: What fills it.
+        kind: "TABLE" or "VIEW".
+    """
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return exp.Create(this=target, kind=kind, expression=query, properties=properties)
+
+
+def insert_lists(table: exp.Table, types: Sequence[exp.DataType]) -> exp.Insert:
+    """INSERT of columns, each of which is a list and a parameter."""
+    lists = [
+        exp.DataType.build(exp.DType.ARRAY, expressions=[kind.copy()], nested=True)
+        for kind in types
+    ]
+    values = [
+        exp.Anonymous(this="unnest", expressions=[exp.cast(exp.Placeholder(), kind)])
+        for kind in lists
+    ]
+    return exp.insert(exp.select(*values), table.copy())
