@@ -26,9 +26,9 @@ from people import generated
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.binding import bind
-from sqlanon.clustered import candidates_of, encoded_problem
+from sqlanon.clustered import problem_of
+from sqlanon.covers import Mine
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.options import Options
 from sqlanon.search.bound import record_bounds
 from sqlanon.search.direct import direct_cover
 from sqlanon.search.refine import refine as refined
@@ -114,12 +114,13 @@ def stages(connection, policy, name):
 
     The seconds are of processor time, but for the last ones: all stages by the clock.
     """
-    engine, options, seconds = DuckDB(connection), Options("direct-cover"), [time.process_time()]
+    engine, seconds = DuckDB(connection), [time.process_time()]
     start = time.perf_counter()
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy)
-        encoded, read, problem = encoded_problem(engine, subject, policy, options)
-        candidates = candidates_of(engine, subject, encoded, problem, options)
+        mine = Mine.of(engine, subject, policy, "lm")
+        problem = problem_of(subject, policy, mine.read.units, mine.read.costs)
+        candidates = mine.candidates(problem)
         seconds.append(time.process_time())
         bounds = record_bounds(problem, candidates)
         seconds.append(time.process_time())
@@ -129,9 +130,9 @@ def stages(connection, policy, name):
         seconds.append(time.process_time())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     units = int(bounds.sum()), found.loss(problem), better.loss(problem)
-    losses = [read.costs.loss(each, problem.records) for each in units]
+    losses = [mine.read.costs.loss(each, problem.records) for each in units]
     cells = (
-        name, f"{problem.records:,}", f"{read.encoded.rows:,}", f"{len(candidates):,}",
+        name, f"{problem.records:,}", f"{mine.encoded.rows:,}", f"{len(candidates):,}",
         *(f"{own:.4f}" for own in losses), *(f"{own:.1f} s" for own in np.diff(seconds)),
         f"{time.perf_counter() - start:.1f} s", f"{peak:.1f} GB",
     )  # fmt: skip

@@ -155,7 +155,7 @@ def counting(_):
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE adult AS SELECT * FROM read_csv('{ADULT}')")
     engine, policy = DuckDB(connection), Policy(ALL, models=[KAnonymity(10)])
-    options = Options("pattern-greedy", patterns="all")
+    options = Options.of("pattern-greedy", patterns="all")
     with engine.workspace():
         subject = bind(engine, engine.resolve("adult"), policy)
         read = coded(engine, subject, policy, options.loss)

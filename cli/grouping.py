@@ -4,14 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from inspect import Parameter, Signature, signature
-from typing import get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from .options import RunOptions
+from .options import OUTPUT, RunOptions
 from .output import complain, reporting, write
+
+COLUMN = 30
+"""Widest names of options beside which their explanation begins [letters]."""
+
+
+class PanelCommand(TyperCommand):
+    """A command whose help shows options by purpose, without rich, which takes long to load."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes a section for the arguments and one for each panel of options."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                is_argument = parameter.param_type_name == "argument"
+                named = getattr(parameter, "rich_help_panel", None) or OUTPUT
+                panels.setdefault("Arguments" if is_argument else named, []).append(record)
+        width = min(COLUMN, max(len(name) for rows in panels.values() for name, _ in rows))
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in rows], COLUMN)
 
 
 def help_without_command(context: typer.Context) -> None:
@@ -64,8 +87,15 @@ def _options(group: type) -> Iterator[Parameter]:
                 option.name,
                 Parameter.KEYWORD_ONLY,
                 default=_default(option),
-                annotation=hints[option.name],
+                annotation=_in_panel(hints[option.name], getattr(group, "panel", None)),
             )
+
+
+def _in_panel(annotation: Any, panel: str | None) -> Any:
+    """The option with its group's panel, where it names none itself."""
+    kind, info = annotation.__origin__, copy(annotation.__metadata__[0])
+    info.rich_help_panel = info.rich_help_panel or panel
+    return Annotated[kind, info]
 
 
 def _taken(

@@ -13,7 +13,7 @@ from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.report_document import SCHEMA_VERSION
 
 from . import output
-from .grouping import grouped, help_without_command
+from .grouping import PanelCommand, grouped, help_without_command
 from .options import Input, Overwrite, RunOptions, Table
 from .policies import divide, policy_document
 
@@ -240,5 +240,5 @@ def drop(*, database: Database, name: Name, run: RunOptions) -> None:
 
 
 for _command in (show, check, make, load, drop):
-    commands.command()(grouped(_command))
-commands.command("list")(grouped(list_stored))
+    commands.command(cls=PanelCommand)(grouped(_command))
+commands.command("list", cls=PanelCommand)(grouped(list_stored))

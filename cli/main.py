@@ -17,7 +17,7 @@ import typer
 from sqlanon.errors import SqlanonError
 
 from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
-from .grouping import grouped, help_without_command
+from .grouping import PanelCommand, grouped, help_without_command
 from .output import OutputError, complain, open_streams, tell, write
 
 BUG = 3
@@ -49,7 +49,7 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     )
     made.callback(invoke_without_command=True)(_root)
     for name in words[:1] if words and words[0] in _HOMES else _HOMES:
@@ -57,7 +57,7 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
         if name == "hierarchy":
             made.add_typer(home.commands, name=name)
         else:
-            made.command()(grouped(getattr(home, name)))
+            made.command(cls=PanelCommand)(grouped(getattr(home, name)))
     return made
 
 

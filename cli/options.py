@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from sqlanon.errors import PolicyError
+from sqlanon.method_options import Option
+from sqlanon.options import METHODS, OPTIONS, listed, owners_of
+
+MODELS = "Privacy models"
+RESOURCES = "Resources"
+OUTPUT = "Output"
+METHOD = "Method"
 
 Source = Annotated[
     str,
@@ -43,6 +51,7 @@ class Input:
 class RunOptions:
     """What every command takes: how it reports and what it may use."""
 
+    panel: ClassVar[str] = OUTPUT
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
     ] = False
@@ -53,21 +62,35 @@ class RunOptions:
         bool, typer.Option("-v", "--verbose", help="Tell on standard error how time was spent.")
     ] = False
     threads: Annotated[
-        int | None, typer.Option("--threads", metavar="N", help="Threads of the database.")
+        int | None,
+        typer.Option(
+            "--threads", rich_help_panel=RESOURCES, metavar="N", help="Threads of the database."
+        ),
     ] = None
     memory_limit: Annotated[
         str | None,
-        typer.Option("--memory-limit", metavar="SIZE", help="Memory of the database: 2GB."),
+        typer.Option(
+            "--memory-limit",
+            rich_help_panel=RESOURCES,
+            metavar="SIZE",
+            help="Memory of the database: 2GB.",
+        ),
     ] = None
     temp_directory: Annotated[
         Path | None,
-        typer.Option("--temp-directory", metavar="DIR", help="Where the database may spill."),
+        typer.Option(
+            "--temp-directory",
+            rich_help_panel=RESOURCES,
+            metavar="DIR",
+            help="Where the database may spill.",
+        ),
     ] = None
 
     seed: Annotated[
         int,
         typer.Option(
             "--seed",
+            rich_help_panel=RESOURCES,
             metavar="N",
             help="Seeds what is left to chance: the people of the demo, how clusters are refined.",
         ),
@@ -91,6 +114,8 @@ class RunOptions:
 @dataclass(frozen=True, slots=True)
 class PolicyOptions:
     """The policy: a file, and options that go before what it says."""
+
+    panel: ClassVar[str] = "Policy"
 
     policy: Annotated[
         Path | None,
@@ -143,12 +168,18 @@ class PolicyOptions:
     ] = field(default_factory=list)
     k: Annotated[
         int | None,
-        typer.Option("--k", metavar="K", help="k-anonymity: the smallest class allowed."),
+        typer.Option(
+            "--k",
+            rich_help_panel=MODELS,
+            metavar="K",
+            help="k-anonymity: the smallest class allowed.",
+        ),
     ] = None
     l: Annotated[  # noqa: E741
         list[str],
         typer.Option(
             "--l",
+            rich_help_panel=MODELS,
             metavar="[COLUMN=]MODEL",
             help="l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
             "entropy:3 or recursive:C:L; repeatable.",
@@ -158,6 +189,7 @@ class PolicyOptions:
         list[str],
         typer.Option(
             "--t",
+            rich_help_panel=MODELS,
             metavar="[COLUMN=]MODEL",
             help="t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, "
             "scaled:0.2 or scaled-literal:0.2; repeatable.",
@@ -167,6 +199,7 @@ class PolicyOptions:
         str | None,
         typer.Option(
             "--nulls",
+            rich_help_panel=MODELS,
             metavar="value|none",
             help="Whether NULL counts as a value of sensitive columns; value where not given.",
         ),
@@ -175,6 +208,7 @@ class PolicyOptions:
         float | None,
         typer.Option(
             "--suppression-limit",
+            rich_help_panel=MODELS,
             metavar="SHARE",
             help="Share of the records that may be suppressed, 0 to 1; `check` does not use it.",
         ),
@@ -217,6 +251,8 @@ class PolicyOptions:
 class PublishingOptions:
     """What the published table holds besides."""
 
+    panel: ClassVar[str] = "Publishing"
+
     keep: Annotated[
         list[str],
         typer.Option("--keep", metavar="COLUMN", help="Publish it as it is; repeatable."),
@@ -247,95 +283,54 @@ class PublishingOptions:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """How the recoding is found."""
+def search_field(name: str, option: Option) -> str:
+    """The name of a search's option on the command line: a switch says what is not the default.
 
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            metavar="METHOD",
-            help="auto, incognito, set-cover, direct-cover, pattern-greedy or pattern-exact.",
-        ),
-    ] = None
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            "--loss",
-            metavar="LOSS",
-            help="lm, tree, precision, suppressed-cells, monotone-entropy, discernibility, "
-            "average-class-size or utility.",
-        ),
-    ] = None
-    minimal_nodes: Annotated[
-        bool,
-        typer.Option("--minimal-nodes", help="Also list every minimal node of the lattice."),
-    ] = False
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--time-limit",
-            metavar="SECONDS",
-            help="Return the best found by then, with its gap; of covers: refine no longer.",
-        ),
-    ] = None
-    candidates: Annotated[
-        str | None,
-        typer.Option(
-            "--candidates", metavar="KIND", help="Of covers: closed, frequent or all itemsets."
-        ),
-    ] = None
-    beta: Annotated[
-        float | None,
-        typer.Option(
-            "--beta", metavar="NUMBER", help="Of covers: only itemsets that cost below 1/beta."
-        ),
-    ] = None
-    block_records: Annotated[
-        int | None,
-        typer.Option(
-            "--block-records",
-            metavar="N",
-            help="Of covers: cut a larger table into blocks along its hierarchies: 250000.",
-        ),
-    ] = None
-    no_refine: Annotated[
-        bool, typer.Option("--no-refine", help="Of covers: leave clusters as they were found.")
-    ] = False
-    suppress_uncovered: Annotated[
-        bool,
-        typer.Option(
-            "--suppress-uncovered",
-            help="Of direct-cover: suppress all cells of what no itemset covers, as it was "
-            "published, where these records satisfy the policy as one class.",
-        ),
-    ] = False
-    pattern: Annotated[
-        list[str],
-        typer.Option(
-            "--pattern",
-            metavar="COLUMN,...",
-            help="Of pattern methods: columns that records may keep together, zip@2 at a level, "
-            "while all others are suppressed; repeatable.",
-        ),
-    ] = field(default_factory=list)
-    patterns: Annotated[
-        list[str],
-        typer.Option(
-            "--patterns",
-            metavar="all|RULE",
-            help="Of pattern methods: all patterns, or those that satisfy every rule: 'at most 3 "
-            "suppressed', 'zip never with birth date'; repeatable.",
-        ),
-    ] = field(default_factory=list)
+    >>> search_field("refine", OPTIONS["refine"])
+    'no_refine'
+    """
+    return f"no_{name}" if option.default is True else name
 
-    @property
-    def asked_patterns(self) -> list[str] | list[list[str]] | None:
-        """The patterns as the library takes them; None where none is given."""
-        if self.pattern and self.patterns:
-            raise PolicyError("--pattern and --patterns exclude each other; give one of them")
-        return [[text] for text in self.pattern] or self.patterns or None
+
+def _registered() -> Iterator[tuple[str, Any, Any]]:
+    """The options of a search as fields of a group; what is not given is empty."""
+    for name, option in OPTIONS.items():
+        own = search_field(name, option)
+        owners = owners_of(name)
+        few = 0 < len(owners) <= len(METHODS) / 2
+        flag = typer.Option(
+            f"--{own.replace('_', '-')}",
+            metavar=option.metavar,
+            help=option.help,
+            rich_help_panel=f"Only with {listed(owners)}" if few else METHOD,
+        )
+        if option.metavar is None:
+            yield own, Annotated[bool, flag], False
+        elif option.reads == list[str]:
+            yield own, Annotated[list[str], flag], field(default_factory=list)
+        else:
+            yield own, Annotated[option.reads | None, flag], None
+
+
+_PATTERN = typer.Option(
+    "--pattern",
+    metavar="COLUMN,...",
+    rich_help_panel=f"Only with {listed(owners_of('patterns'))}",
+    help="In place of --patterns: columns that records may keep together, zip@2 at a level, while "
+    "all others are suppressed; repeatable.",
+)
+if TYPE_CHECKING:
+    SearchOptions = Any  # a type checker cannot follow the registry
+else:
+    SearchOptions = make_dataclass(
+        "SearchOptions",
+        [
+            *_registered(),
+            ("pattern", Annotated[list[str], _PATTERN], field(default_factory=list)),
+        ],
+        frozen=True,
+        namespace={"__doc__": "How the recoding is found."},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +345,8 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class TargetOptions:
     """Where the table is published."""
+
+    panel: ClassVar[str] = "Target"
 
     into: Annotated[
         str | None, typer.Option("--into", metavar="TABLE", help="A new table beside the original.")

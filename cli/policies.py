@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.options import AUTO, OPTIONS, method_named
 
-from .options import PolicyOptions, PublishingOptions, SearchOptions
+from .options import PolicyOptions, PublishingOptions, SearchOptions, search_field
 from .output import note
 
 if TYPE_CHECKING:
@@ -53,28 +54,21 @@ def policy_document(path: Path | None) -> Document:
 
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
     """How to search, as the library takes it: options, then the file, then the defaults."""
-    settings: dict[str, Any] = {
-        "minimal_nodes": search.minimal_nodes,
-        "time_limit": search.time_limit,
-        "beta": search.beta,
-        "refine": not search.no_refine,
-        "suppress_uncovered": search.suppress_uncovered,
-    }
-    for name, given in (
-        ("candidates", search.candidates),
-        ("block_records", search.block_records),
-    ):
-        if given is not None:
-            settings[name] = given
-    for name, option in (("method", search.method), ("loss", search.loss)):
-        value = document.get(name) if option is None else option
-        if value is not None:
-            settings[name] = value
-    asked = search.asked_patterns
-    # A file may serve other methods, too; only those of patterns look at its patterns.
-    if asked is None and str(settings.get("method", "")).startswith("pattern-"):
-        asked = document.get("patterns")
-    return settings | ({} if asked is None else {"patterns": asked})
+    from sqlanon.policy import PATTERNS, SETTINGS
+
+    if search.pattern and search.patterns:
+        raise PolicyError("--pattern and --patterns exclude each other; give one of them")
+    settings: dict[str, Any] = {name: document[name] for name in SETTINGS if name in document}
+    for name, option in OPTIONS.items():
+        given = getattr(search, search_field(name, option))
+        if given is not None and given is not False and given != []:
+            settings[name] = not option.default if given is True else given
+    if search.pattern:
+        settings[PATTERNS] = [[text] for text in search.pattern]
+    # A file may serve other methods, too; only those that take patterns look at its patterns.
+    elif PATTERNS in document and method_named(settings.get("method", AUTO)).takes(PATTERNS):
+        settings.setdefault(PATTERNS, document[PATTERNS])
+    return settings
 
 
 @dataclass(frozen=True, slots=True)

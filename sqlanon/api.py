@@ -36,20 +36,20 @@ _LIMITS = frozenset(Limits.__annotations__)
 
 
 class Settings(Limits, total=False):
-    """The arguments of `Options` and `Resources`: see `plan`."""
+    """How to search, as `sqlanon.options` describes it, and the arguments of `Resources`."""
 
     method: str
     loss: str
+    seed: int
+    progress: Progress | None
     minimal_nodes: bool
     time_limit: float | None
     candidates: str
     beta: float | None
     refine: bool
     block_records: int
-    seed: int
     suppress_uncovered: bool
     patterns: Patterns | None
-    progress: Progress | None
 
 
 def check(
@@ -232,9 +232,9 @@ def bound(
             return bound_table(source.engine, source.table, settled, loss, progress)
 
 
-def _load_search() -> None:
-    for name in ("leveled", "planning"):
-        import_module(f"sqlanon.{name}")
+def _load(*modules: str) -> None:
+    for name in modules:
+        import_module(name)
 
 
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
@@ -245,42 +245,22 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         table: As for `check`.
         policy: What the published table must satisfy, or a function as for `check`.
         settings: How to search, and the resources of `check`; everything has a default.
-
-    Settings:
-        method: `auto`, `incognito` (full-domain generalization, proven optimal), `set-cover` or
-            `direct-cover` (every record to the nodes of its cluster), `pattern-greedy` or
-            `pattern-exact` (every record to one of the patterns).
-        loss: `lm`, `tree`, `precision`, `suppressed-cells`, `monotone-entropy`; with `incognito`
-            also `discernibility`, `average-class-size` or `utility`.
-        minimal_nodes: Also list every minimal node of the lattice; `incognito` alone.
-        time_limit: Seconds after which the best recoding so far is returned, with a bound.
-        candidates: What a cover is chosen from: itemsets that are `closed` or all `frequent` ones,
-            or `all` subsets of k to 2k - 1 records of a tiny table.
-        beta: Only candidates whose records lose less than 1/beta each.
-        refine: Improve the clusters by a local search.
-        block_records: Largest table that covers take as a whole; a larger one is cut into blocks
-            along its hierarchies.
-        seed: What the refinement draws its choices from.
-        suppress_uncovered: `direct-cover` suppresses all cells of what it leaves uncovered, as it
-            was published, instead of putting it where it costs least.
-        patterns: Of pattern methods: lists of columns that a record may keep together, such as
-            `[["age", "sex"], ["zip@2"]]`, or rules: `all`, `at most 3 suppressed`, `zip never with
-            birth date`.
-        progress: Called with a line that says how far the search is.
-        threads, memory_limit, temp_directory: As for `check`.
+            `method`, `loss` and what each method takes are described by `sqlanon.options.OPTIONS`
+            and `sqlanon plan --help`; `seed` is what chance is drawn from, and `progress` is
+            called with a line that says how far the search is.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
         SqlanonError: The source or the policy is at fault; the message says how.
     """
+    options = _options(settings)
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
-    loading = Thread(target=_load_search)
+    loading = Thread(target=_load, args=(options.method.home, "sqlanon.planning"))
     loading.start()
     with open_source(connection, table, read_only=True, **_limits(settings)) as source:
         loading.join()
         from sqlanon.planning import make_plan
 
-        options = _options(settings)
         settled = _settled(source, policy)
         with source.engine.transaction():
             return make_plan(source.engine, source.table, settled, options)
@@ -379,17 +359,18 @@ def anonymize(
             return _publish(source, found, target)
 
 
-def _options(settings: Settings) -> Options:
+def _options(settings: Settings) -> Options[Any]:
     """How to search, of all settings."""
-    from sqlanon.options import Options
+    from sqlanon.options import Options, meaning
 
     search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
-    unknown = [name for name in search if name not in Settings.__annotations__]
-    if unknown:
-        raise PolicyError(
-            f"setting {unknown[0]!r} is not known; they are {', '.join(Settings.__annotations__)}"
-        )
-    return Options(**search, memory=Resources(**_limits(settings)).memory)
+    known = list(Settings.__annotations__)
+    for name in search:
+        if name not in known:
+            raise PolicyError(
+                f"setting {name!r} is not known; they are {', '.join(known)}{meaning(name, known)}"
+            )
+    return Options.of(**search, memory=Resources(**_limits(settings)).memory)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from sqlanon.binding import bind
 from sqlanon.bound_report import BoundReport
-from sqlanon.clustered import candidates_of, encoded_problem
+from sqlanon.clustered import problem_of
+from sqlanon.covers import Mine
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.localized import plain, refuse_unsuited
 from sqlanon.loss import CELL_LOSSES
-from sqlanon.options import Options
 from sqlanon.policy import Policy
 from sqlanon.search.bound import lower_bound
 
@@ -56,14 +56,14 @@ def bound_table(
     own = plain(policy)
     subject = bind(engine, table, own)
     refuse_unsuited(subject, own)
-    options = Options("set-cover", loss, progress=progress)
     with engine.workspace():
-        encoded, read, problem = encoded_problem(engine, subject, own, options)
-        candidates = candidates_of(engine, subject, encoded, problem, options)
+        mine = Mine.of(engine, subject, own, loss)
+        problem = problem_of(subject, own, mine.read.units, mine.read.costs)
+        candidates = mine.candidates(problem, progress=progress)
     least = lower_bound(problem, candidates)
     return BoundReport(
         loss,
-        read.costs.loss(least, subject.records),
+        mine.read.costs.loss(least, subject.records),
         policy.k,
         subject.records,
         len(candidates),

@@ -1,63 +1,83 @@
-"""Clustered: local recoding of a table, from its itemsets to a node for every record."""
+"""Clustered: local recoding of a table, from the first clusters to a node for every record."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
-from sqlanon.encoding import Encoded, encode_subject
-from sqlanon.engine.base import Engine
-from sqlanon.errors import UnsatisfiableError
-from sqlanon.localized import (
-    Coded,
-    Outcome,
-    coded,
-    decided,
-    demands_of,
-    plain,
-    refuse_unsuited,
-)
+from sqlanon.localized import Coded, Outcome, decided, demands_of
 from sqlanon.loss import CellCosts
-from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
 from sqlanon.policy import Policy
 from sqlanon.search.blocks import cut
-from sqlanon.search.bound import record_bounds
-from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.clusters import Clusters as Found
-from sqlanon.search.cover import exhaustive_cover, set_cover, within
+from sqlanon.search.clusters import Problem
 from sqlanon.search.demands import Demands
-from sqlanon.search.direct import direct_cover, published_direct_cover
 from sqlanon.search.refine import Effort, refine
 from sqlanon.search.taxonomy import Taxonomy
 from sqlanon.tallied import Assigned
-from sqlanon.units import Units, block_of, expanded
+from sqlanon.units import Units, expanded
 from sqlanon.unsatisfiable import unsatisfied_as_one
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
+RECORD_BYTES = 16_000
+"""Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
+those of many columns more."""
 
 
-def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
-    """A recoding of every record, and what is known of it before it is measured.
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Clusters of a table or a block of it, before they are refined.
+
+    Args:
+        found: The clusters.
+        bounds: Per record what it loses at least [units]; None where that is not known.
+        candidates: How many itemsets they were chosen from.
+        uncovered: How many records went elsewhere, as no itemset covers them.
+        guarantee: How far from the best they are at most; empty where that is not known.
+    """
+
+    found: Found
+    bounds: Numbers | None = None
+    candidates: int = 0
+    uncovered: int = 0
+    guarantee: str = ""
+
+
+Start = Callable[[Problem], Started]
+"""The first clusters of a table or of a block of it, as each method finds them.
+
+Raises UnsatisfiableError where none satisfy the policy.
+"""
+
+
+def decide_clusters(
+    subject: Subject, policy: Policy, options: Options[Any], read: Coded, start: Start
+) -> Decided:
+    """A recoding of every record, from the clusters that a method starts from, refined.
+
+    Args:
+        subject: The table.
+        policy: Its policy.
+        options: How to search.
+        read: The table in codes.
+        start: Finds the first clusters.
 
     Raises:
-        HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
-        PolicyError: The policy asks for what this method cannot do.
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    refuse_unsuited(subject, policy)
-    encoded, read, problem = encoded_problem(engine, subject, policy, options)
+    problem = problem_of(subject, policy, read.units, read.costs)
     if isinstance(problem.demand, Demands):
         refused = unsatisfied_as_one(policy, problem.demand, problem.records)
         if refused is not None:
             raise refused
-    found = clustered(engine, subject, encoded, problem, options)
+    found = clustered(problem, options, start)
     levels = [taxonomy.level for taxonomy in problem.taxonomies]
     assigned = assigned_levels(read.units, found.nodes, subject, levels)
     outcome = found.outcome(policy, assigned)
@@ -109,26 +129,21 @@ def _unused(policy: Policy) -> Iterator[str]:
         yield "this method publishes every record; the suppression limit is not used"
 
 
-def clustered(
-    engine: Engine, subject: Subject, encoded: Encoded, problem: Problem, options: Options
-) -> Clustered:
-    """Clusters of all records, by the method that is asked for, block by block.
+def clustered(problem: Problem, options: Options[Any], start: Start) -> Clustered:
+    """Clusters of all records, block by block.
 
     Raises:
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    blocks = cut(problem, options.largest_block)
-    guarantee = tuple(_guarantee(problem, options, len(blocks)))
+    blocks = cut(problem, largest_block(options))
     if len(blocks) == 1:
-        return replace(_clustered(engine, subject, encoded, problem, options), notes=guarantee)
+        return _clustered(problem, options, start)
     nodes, found = np.empty_like(problem.leaves), []
     for number, records in enumerate(blocks, start=1):
-        _tell(options, f"block {number} of {len(blocks)}: {len(records):,} records")
-        part = _part(problem, records)
-        with engine.workspace():
-            own = block_of(engine, subject, encoded, part)
-            found.append(_clustered(engine, subject, own, part, options))
+        options.tell(f"block {number} of {len(blocks)}: {len(records):,} records")
+        found.append(_clustered(_part(problem, records), options, start))
         nodes[records] = found[-1].nodes
+    guarantee = (f"{note} within the same blocks" for note in found[0].notes)
     return Clustered(
         nodes,
         np.concatenate([each.sizes for each in found]),
@@ -142,9 +157,15 @@ def clustered(
     )
 
 
-def _block_notes(options: Options, blocks: Sequence[Numbers]) -> Iterator[str]:
-    most = options.largest_block
-    limit = "" if most == options.block_records else ", as the memory limit allows"
+def largest_block(options: Options[Any]) -> int:
+    """Largest table that is clustered as a whole, where memory counts, too [records]."""
+    most: int = options.own.block_records
+    return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
+
+
+def _block_notes(options: Options[Any], blocks: Sequence[Numbers]) -> Iterator[str]:
+    most = largest_block(options)
+    limit = "" if most == options.own.block_records else ", as the memory limit allows"
     yield (
         f"the table was cut into {len(blocks)} blocks of up to {most:,} records{limit}, along its "
         "hierarchies; no cluster crosses them, so the whole table at once may lose less, and no "
@@ -163,51 +184,23 @@ def _part(problem: Problem, records: Numbers) -> Problem:
     return replace(problem, leaves=problem.leaves[records], demand=demand)
 
 
-def _clustered(
-    engine: Engine, subject: Subject, encoded: Encoded, problem: Problem, options: Options
-) -> Clustered:
-    candidates = candidates_of(engine, subject, encoded, problem, options)
-    bounds = record_bounds(problem, candidates)
-    _tell(options, f"cover: {len(candidates):,} candidates")
-    found, uncovered = _covered(problem, candidates, options)
-    if options.refine:
-        _tell(options, f"refine: {len(found.sizes):,} clusters")
-        effort = Effort(seconds=options.time_limit, seed=options.seed)
+def _clustered(problem: Problem, options: Options[Any], start: Start) -> Clustered:
+    started = start(problem)
+    found, bounds = started.found, started.bounds
+    if options.own.refine:
+        options.tell(f"refine: {len(found.sizes):,} clusters")
+        effort = Effort(seconds=options.own.time_limit, seed=options.seed)
         found = refine(problem, found, effort, bounds)
     return Clustered(
         np.vstack([found.nodes, problem.root])[found.label],  # what is suppressed has the last one
         found.sizes,
         found.loss(problem),
-        int(bounds.sum()),
-        len(candidates),
+        None if bounds is None else int(bounds.sum()),
+        started.candidates,
         int((found.label < 0).sum()),
-        uncovered,
+        started.uncovered,
+        (started.guarantee,) if started.guarantee else (),
     )
-
-
-def _tell(options: Options, line: str) -> None:
-    if options.progress is not None:
-        options.progress(line)
-
-
-def _covered(problem: Problem, candidates: Candidates, options: Options) -> tuple[Found, int]:
-    """The clusters before refinement, and how many records no candidate covered."""
-    if options.candidates == "all":
-        return exhaustive_cover(problem, options.beta)
-    if options.beta is not None:
-        candidates = within(problem, candidates, options.beta)
-    if options.method == "set-cover":
-        return set_cover(problem, candidates)
-    if not options.suppress_uncovered:
-        return direct_cover(problem, candidates), 0
-    found = published_direct_cover(problem, candidates)
-    left = np.flatnonzero(found.label < 0)
-    if len(left) and not problem.satisfies(left):
-        raise UnsatisfiableError(
-            f"no itemset covers {counted(len(left), 'record')}, which do not satisfy the models as "
-            "a class of their own; leave suppress_uncovered out, and they go where they cost least"
-        )
-    return found, 0
 
 
 def _without_itemset(found: Clustered) -> Iterator[str]:
@@ -222,36 +215,6 @@ def _without_itemset(found: Clustered) -> Iterator[str]:
             f"no candidate below 1/beta of a suppressed record covers "
             f"{counted(found.uncovered, 'record')}; they went where they cost least"
         )
-
-
-def _guarantee(problem: Problem, options: Options, blocks: int) -> Iterator[str]:
-    """How far from the best a set cover is at most, where that is known."""
-    if options.method == "set-cover" and problem.demand is None and options.beta is None:
-        factor = 2 * (1 + math.log(2 * problem.k))
-        yield (
-            f"set-cover loses at most 2 (1 + ln 2k) = {factor:.3g} times as much as the best "
-            f"recoding of single records{' within the same blocks' if blocks > 1 else ''}"
-        )
-
-
-def candidates_of(
-    engine: Engine, subject: Subject, encoded: Encoded, problem: Problem, options: Options
-) -> Candidates:
-    """The itemsets that clusters may be published as."""
-    kind = "frequent" if options.candidates == "frequent" else "closed"
-    heights = [tree.height for tree in subject.trees]
-    wanted = Wanted(problem.k, kind, [0] * len(heights), heights, options.progress)
-    found = mined(engine, encoded, subject.trees, wanted).fetch(engine)
-    return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
-
-
-def encoded_problem(
-    engine: Engine, subject: Subject, policy: Policy, options: Options
-) -> tuple[Encoded, Coded, Problem]:
-    """The table in codes, in the database and out of it, and what a search sees of it."""
-    encoded = encode_subject(engine, subject, plain(policy))
-    read = coded(engine, subject, policy, options.loss, encoded)
-    return encoded, read, problem_of(subject, policy, read.units, read.costs)
 
 
 def problem_of(subject: Subject, policy: Policy, units: Units, costs: CellCosts) -> Problem:

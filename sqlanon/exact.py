@@ -28,8 +28,13 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.binding import Subject
+from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.method_options import ExactPatternOptions
+from sqlanon.options import Decided, Options
 from sqlanon.pattern_problem import Parts, Patterned, droppable, greedy_parts, published_cost
+from sqlanon.patterned import decide_patterns
 from sqlanon.policy import Policy
 from sqlanon.program import Component, Places
 from sqlanon.search.cuts import inseparable
@@ -40,6 +45,22 @@ from sqlanon.wording import counted
 Numbers = NDArray[np.int64]
 MOST_PLACES = 5_000_000
 """Rows times patterns beyond which neither the memory nor the time of a program is in reach."""
+
+
+def decide(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[ExactPatternOptions]
+) -> Decided:
+    """A pattern for every record, such that nothing published by these patterns loses less.
+
+    Raises:
+        PolicyError: As `optimal`.
+        SqlanonError: As `decide_patterns`.
+    """
+
+    def improved(table: Patterned, placed: Placed) -> Parts:
+        return optimal(table, placed, policy, options.own.time_limit)
+
+    return decide_patterns(engine, subject, policy, options, improved)
 
 
 def optimal(table: Patterned, first: Placed, policy: Policy, seconds: float | None) -> Parts:

@@ -13,6 +13,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.expected import Chosen, NodeClasses, node_classes
+from sqlanon.method_options import LatticeOptions
 from sqlanon.node_problem import Problem, problem_of
 from sqlanon.options import Decided, Options
 from sqlanon.plan_report import Report
@@ -24,7 +25,9 @@ from sqlanon.spellings import spelling_notes
 from sqlanon.wording import key
 
 
-def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
+def decide(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[LatticeOptions]
+) -> Decided:
     """The node of least loss, and what publishing it will lose.
 
     Raises:
@@ -47,20 +50,19 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
 
 
-def _search(problem: Problem, options: Options) -> Outcome:
-    counter, progress = problem.counter, options.progress
+def _search(problem: Problem, options: Options[LatticeOptions]) -> Outcome:
+    counter = problem.counter
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
-        if progress is not None:
-            progress(f"search: {counter.counted:,} nodes checked")
+        options.tell(f"search: {counter.counted:,} nodes checked")
         return counter.ask(nodes)
 
     return best_node(
         problem.lattice,
         ask,
         settle=counter.settle,
-        time_limit=options.time_limit,
-        minimal_nodes=options.minimal_nodes,
+        time_limit=options.own.time_limit,
+        minimal_nodes=options.own.minimal_nodes,
     )
 
 
@@ -68,7 +70,7 @@ def _expected(
     engine: Engine,
     problem: Problem,
     outcome: Outcome,
-    options: Options,
+    options: Options[LatticeOptions],
     settled: tuple[Chosen, int],
 ) -> Report:
     """What publishing the best node will lose and leave, for every measure that applies."""
@@ -82,7 +84,7 @@ def _expected(
     tops = tuple(tree.height for tree in subject.trees)
     keeping = keeping_notes(policy, problem.lattice.allowance, all_generalized=node == tops)
     return Report(
-        method="incognito",
+        method=options.method.name,
         loss_name=options.loss,
         loss=loss,
         lower_bound=loss[name] if outcome.proven else objective.loss(outcome.bound),
@@ -126,12 +128,12 @@ def _published(policy: Policy, classes: NodeClasses) -> ClassStatistics:
     return ClassStatistics.of(sizes.items())
 
 
-def _unfinished(outcome: Outcome, options: Options) -> list[str]:
+def _unfinished(outcome: Outcome, options: Options[LatticeOptions]) -> list[str]:
     """What the time limit cut short."""
     notes = []
     if not outcome.proven:
         notes.append("the time limit ended the search: a better recoding may exist, see the bound")
-    if options.minimal_nodes and outcome.minimal_nodes is None:
+    if options.own.minimal_nodes and outcome.minimal_nodes is None:
         notes.append("the time limit came before every minimal node was found; none are listed")
     return notes
 

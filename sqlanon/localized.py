@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +100,7 @@ class Outcome:
 
 
 def decided(
-    subject: Subject, policy: Policy, options: Options, read: Coded, outcome: Outcome
+    subject: Subject, policy: Policy, options: Options[Any], read: Coded, outcome: Outcome
 ) -> Decided:
     """The recoding that a search found, with a report of all that follows from it alone.
 
@@ -118,7 +119,7 @@ def decided(
     levels = recoding.per_level(list(heights.values()))
     loss, bound = measured(told.release), outcome.bound
     report = Report(
-        method=options.method,
+        method=options.method.name,
         loss_name=options.loss,
         loss=loss,
         lower_bound=None if bound is None else read.costs.loss(bound, subject.records),

@@ -1,4 +1,4 @@
-"""Losses: what a cell loses at each node of its hierarchy, and which losses steer which search.
+"""Losses: what a cell loses at each node of its hierarchy, and what is measured besides.
 
 *Cell losses* charge every cell for the node it is generalized to and add up over cells, weighted by
 column. They are fractions, so that neither threads nor the order of rows can change a sum, and a
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
 
-from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import Tree
 
 LARGEST = 2**62  # totals stay below it, so that they fit a BIGINT with room for a sum of two
@@ -175,28 +174,6 @@ MEASURES = (
     *VALUE_MEASURES,
 )
 """Everything that is measured, by its name."""
-
-STEERING: Mapping[str, tuple[str, ...]] = {
-    "incognito": (*LOSSES, "utility"),
-    "set-cover": tuple(CELL_LOSSES),
-    "direct-cover": tuple(CELL_LOSSES),
-    "pattern-greedy": tuple(CELL_LOSSES),
-    "pattern-exact": tuple(CELL_LOSSES),
-}
-"""Per method the losses that it can minimize with proof."""
-
-
-def checked_loss(name: str, method: str = "incognito") -> str:
-    """The name of a loss that can steer a method.
-
-    Raises:
-        PolicyError: It is not known, or it is measured only.
-    """
-    may = STEERING[method]
-    if name in may:
-        return name
-    fault = f"is measured, but cannot steer {method}" if name in MEASURES else "is not known"
-    raise PolicyError(f"loss {name!r} {fault}; choose one of {', '.join(may)}")
 
 
 def suppressed_cell(name: str, tree: Tree, counts: Counts = ()) -> Fraction:

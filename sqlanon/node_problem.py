@@ -11,6 +11,7 @@ from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.expected import Chosen
 from sqlanon.loss import CELL_LOSSES, CellCosts
+from sqlanon.method_options import LatticeOptions
 from sqlanon.objective import (
     CellObjective,
     ClassSizeObjective,
@@ -46,7 +47,9 @@ class Problem:
         return Chosen(check.node, settled.suppressed), settled.rounds
 
 
-def problem_of(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Problem:
+def problem_of(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[LatticeOptions]
+) -> Problem:
     """A table in codes, with what its nodes are to be counted and judged by."""
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"

@@ -1,154 +1,252 @@
-"""Options of a search, and what it hands on."""
+"""The registry of methods: what each is called, promises and takes, and where it lives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlanon.errors import PolicyError
-from sqlanon.loss import checked_loss
-from sqlanon.plan_report import Report
-from sqlanon.recoding import Recoding
+from sqlanon.loss import CELL_LOSSES, LOSSES, MEASURES
+from sqlanon.method_options import (
+    DirectCoverOptions,
+    ExactPatternOptions,
+    GreedyPatternOptions,
+    LatticeOptions,
+    Option,
+    SetCoverOptions,
+    described,
+)
+from sqlanon.privacy import near
 
 if TYPE_CHECKING:
-    from sqlanon.masks import Masks, Patterns
+    from sqlanon.plan_report import Report
+    from sqlanon.recoding import Recoding
     from sqlanon.release import Tallied
 
-LOCAL_METHODS = ("set-cover", "direct-cover")
-PATTERN_METHODS = ("pattern-greedy", "pattern-exact")
-METHODS = ("auto", "incognito", *LOCAL_METHODS, *PATTERN_METHODS)
-BLOCK_RECORDS = 250_000
-RECORD_BYTES = 16_000
-"""Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
-those of many columns more."""
-CANDIDATES = ("closed", "frequent", "all")
-
-
-def _is_real(number: object) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool)
+Own = TypeVar("Own")
+AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Method:
+    """A way to find a recoding: a row of the registry.
+
+    Args:
+        name: What users call it.
+        home: The module that offers its `decide(engine, subject, policy, options)`, imported
+            when the method is asked for.
+        recoding: What every record of a value shares: `full-domain` or `local`.
+        guarantee: What is proven of what it finds.
+        losses: The losses that can steer it.
+        options: The dataclass of what it takes besides what every method does.
+        refusals: Why it does not take an option, where that is worth saying, by the option's name.
+    """
+
+    name: str
+    home: str
+    recoding: str
+    guarantee: str
+    losses: tuple[str, ...]
+    options: type
+    refusals: Mapping[str, str] = field(default_factory=dict)
+
+    def takes(self, option: str) -> bool:
+        """Whether an option is one of this method."""
+        return option in described(self.options)
+
+    def check_loss(self, name: str) -> None:
+        """Refuses a loss that cannot steer this method.
+
+        Raises:
+            PolicyError: It is not known, or it is measured only.
+        """
+        if name in self.losses:
+            return
+        if name in MEASURES:
+            fault, meant = f"is measured, but cannot steer {self.name}", ""
+        else:
+            fault, meant = "is not known", meaning(name, self.losses)
+        raise PolicyError(f"loss {name!r} {fault}; choose one of {', '.join(self.losses)}{meant}")
+
+    def settled(self, settings: Mapping[str, Any]) -> Any:
+        """The options of this method.
+
+        Args:
+            settings: Options of any method; those of others must have their defaults.
+
+        Raises:
+            PolicyError: One belongs to other methods, or has a value that cannot be.
+        """
+        for name, value in settings.items():
+            OPTIONS[name].check(value)
+            if not self.takes(name) and value != OPTIONS[name].default:
+                verb = "belong" if name.endswith("s") else "belongs"
+                foreign = f"{name} {verb} to {listed(owners_of(name))}, not to {self.name}"
+                raise PolicyError(self.refusals.get(name, foreign))
+        return self.options(**{n: value for n, value in settings.items() if self.takes(n)})
+
+
+CELLS = tuple(CELL_LOSSES)
+METHODS: Mapping[str, Method] = {
+    row.name: row
+    for row in (
+        Method(
+            "incognito",
+            "sqlanon.leveled",
+            "full-domain",
+            "the least loss of all nodes of the lattice, proven",
+            (*LOSSES, "utility"),
+            LatticeOptions,
+        ),
+        Method(
+            "set-cover",
+            "sqlanon.set_cover",
+            "local",
+            "with k alone a loss of at most 2 (1 + ln 2k) times the least possible",
+            CELLS,
+            SetCoverOptions,
+        ),
+        Method(
+            "direct-cover",
+            "sqlanon.direct_cover",
+            "local",
+            "every model of the policy, for every record",
+            CELLS,
+            DirectCoverOptions,
+        ),
+        Method(
+            "pattern-greedy",
+            "sqlanon.patterned",
+            "local",
+            "every model of the policy",
+            CELLS,
+            GreedyPatternOptions,
+            {
+                "time_limit": "pattern-greedy tries every pattern once, whatever the time; leave "
+                "time_limit out, or give fewer patterns"
+            },
+        ),
+        Method(
+            "pattern-exact",
+            "sqlanon.exact",
+            "local",
+            "nothing that your patterns and the policy allow to publish loses less, proven",
+            CELLS,
+            ExactPatternOptions,
+        ),
+    )
+}
+DEFAULT = METHODS["incognito"]
+"""What `auto` chooses."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+
+
+def meaning(text: str, choices: Sequence[str]) -> str:
+    """The end of a message that says what was probably meant, if anything was."""
+    meant = near(text, choices)
+    return "" if meant is None else f"; did you mean {meant!r}?"
+
+
+def method_named(name: str) -> Method:
+    """A method by what users call it.
+
+    Raises:
+        PolicyError: None is called so.
+    """
+    if name == AUTO:
+        return DEFAULT
+    if name not in METHODS:
+        known = [AUTO, *METHODS]
+        raise PolicyError(
+            f"method {name!r} is not known; choose one of {', '.join(known)}"
+            f"{meaning(str(name), known)}"
+        )
+    return METHODS[name]
+
+
+def _method_help() -> str:
+    rows = [f"{row.name} ({row.recoding}; {row.guarantee})" for row in METHODS.values()]
+    return f"{'; '.join(rows)}. {AUTO} chooses {DEFAULT.name}."
+
+
+def _loss_help() -> str:
+    """The losses that steer every method, and what single ones minimize besides."""
+    common = [loss for loss in MEASURES if all(loss in row.losses for row in METHODS.values())]
+    more = [
+        f"; of {row.name} also {', '.join(own)}"
+        for row in METHODS.values()
+        if (own := [loss for loss in row.losses if loss not in common])
+    ]
+    return f"What is lost least: {', '.join(common)}{''.join(more)}."
+
+
+OPTIONS: Mapping[str, Option] = {
+    "method": Option(AUTO, _method_help(), "METHOD"),
+    "loss": Option("lm", _loss_help(), "LOSS"),
+    **{name: option for row in METHODS.values() for name, option in described(row.options).items()},
+}
+"""All that users set of a search, by name."""
+
+
+def owners_of(option: str) -> list[str]:
+    """The names of the methods that take an option."""
+    return [row.name for row in METHODS.values() if row.takes(option)]
+
+
+@dataclass(frozen=True, slots=True)
+class Options(Generic[Own]):
     """How to search.
 
     Args:
-        method: One of `METHODS`; `auto` chooses.
+        method: The method.
+        own: What it takes besides what every method does.
         loss: The loss to minimize.
-        minimal_nodes: Whether to list every minimal node.
-        time_limit: Seconds for the search, of covers for their refinement; None for no limit.
+        seed: What is left to chance is drawn from it.
         progress: Called with a line that says how far the search is.
-        candidates: What a cover is chosen from: one of `CANDIDATES`.
-        beta: Candidates of a cover cost less than this part of a suppressed record: cost < 1/beta;
-            None for all candidates.
-        refine: Whether clusters are improved by a local search after they were found.
-        block_records: Largest table that is covered as a whole; a larger one is cut into blocks
-            along its hierarchies [records].
-        memory: What a cover may take outside the database, about: smaller blocks are cut where it
-            needs them [bytes]; None for no limit.
-        seed: What the refinement draws its choices from.
-        suppress_uncovered: Whether direct-cover suppresses all cells of what it leaves uncovered,
-            as it was published, instead of putting it where it costs least. Those records are
-            published, so no suppression limit bounds them.
-        patterns: What pattern methods may suppress together: lists of the columns that a pattern
-            keeps (`zip@2` at a level), or rules that all patterns must satisfy.
+        memory: What a search may take outside the database, about [bytes]; None for no limit.
 
     Raises:
-        PolicyError: An unknown method, loss or kind of candidates, an option of another method, or
-            a number out of range.
+        PolicyError: The loss cannot steer the method, or the seed is none.
     """
 
-    method: str = "auto"
+    method: Method
+    own: Own
     loss: str = "lm"
-    minimal_nodes: bool = False
-    time_limit: float | None = None
-    progress: Callable[[str], None] | None = None
-    candidates: str = "closed"
-    beta: float | None = None
-    refine: bool = True
-    block_records: int = BLOCK_RECORDS
-    memory: int | None = None
     seed: int = 0
-    suppress_uncovered: bool = False
-    patterns: Patterns | None = None
+    progress: Callable[[str], None] | None = None
+    memory: int | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise PolicyError(
-                f"method {self.method!r} is not known; choose one of {', '.join(METHODS)}"
-            )
-        checked_loss(self.loss, "incognito" if self.method == "auto" else self.method)
-        if self.time_limit is not None and not (_is_real(self.time_limit) and self.time_limit > 0):
-            raise PolicyError(f"time limit {self.time_limit!r} is not a number above 0 [seconds]")
+        self.method.check_loss(self.loss)
         if not (type(self.seed) is int and self.seed >= 0):
             raise PolicyError(f"seed {self.seed!r} is not a whole number of at least 0")
-        self._check_cover()
-        self._check_time()
-        if self.masks is not None and self.method not in PATTERN_METHODS:
-            raise PolicyError(
-                f"patterns belong to {' and '.join(PATTERN_METHODS)}, not to {self.method}"
-            )
 
-    @property
-    def masks(self) -> Masks | None:
-        """The patterns that are asked for."""
-        if self.patterns is None:
-            return None
-        from sqlanon.masks import Masks  # the other methods do not need it
+    @classmethod
+    def of(cls, method: str = AUTO, **settings: Any) -> Options[Any]:
+        """How to search, as `plan` takes it.
 
-        return Masks.of(self.patterns)
+        Raises:
+            PolicyError: An unknown method or loss, an option of another method, or a value that
+                cannot be.
+        """
+        row = method_named(method)
+        own = {name: value for name, value in settings.items() if name in OPTIONS.keys() - {"loss"}}
+        common = {name: value for name, value in settings.items() if name not in own}
+        return Options(row, row.settled(own), **common)
 
-    @property
-    def largest_block(self) -> int:
-        """Largest table that is covered as a whole, where memory counts, too [records]."""
-        if self.memory is None:
-            return self.block_records
-        return min(self.block_records, max(1, self.memory // RECORD_BYTES))
-
-    def _check_cover(self) -> None:
-        if self.candidates not in CANDIDATES:
-            raise PolicyError(
-                f"candidates {self.candidates!r} are not known; choose {', '.join(CANDIDATES)}"
-            )
-        if not (type(self.block_records) is int and self.block_records >= 1):
-            raise PolicyError(
-                f"block_records is {self.block_records!r}; a block has 1 record or more"
-            )
-        if self.beta is not None and not (_is_real(self.beta) and self.beta >= 1):
-            raise PolicyError(f"beta {self.beta!r} is not a number of at least 1")
-        covering = {
-            "candidates": self.candidates != "closed",
-            "beta": self.beta is not None,
-            "refine": not self.refine,
-            "block_records": self.block_records != BLOCK_RECORDS,
-        }
-        foreign = [name for name, given in covering.items() if given]
-        if self.method not in LOCAL_METHODS and foreign:
-            raise PolicyError(
-                f"{foreign[0]} belongs to {' and '.join(LOCAL_METHODS)}, not to {self.method}"
-            )
-        if self.candidates == "all" and self.method == "direct-cover":
-            raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
-        if self.suppress_uncovered and self.method != "direct-cover":
-            raise PolicyError(f"suppress_uncovered belongs to direct-cover, not to {self.method}")
-        if self.minimal_nodes and self.method in (*LOCAL_METHODS, *PATTERN_METHODS):
-            raise PolicyError(f"minimal nodes belong to incognito, not to {self.method}")
-
-    def _check_time(self) -> None:
-        """Refuses a time limit where nothing would look at it."""
-        if self.time_limit is None:
-            return
-        if self.method == "pattern-greedy":
-            raise PolicyError(
-                "pattern-greedy tries every pattern once, whatever the time; leave time_limit out, "
-                "or give fewer patterns"
-            )
-        if self.method in LOCAL_METHODS and not self.refine:
-            raise PolicyError(
-                f"time_limit bounds the refinement of {self.method}, which is switched off; leave "
-                "one of them out"
-            )
+    def tell(self, line: str) -> None:
+        """Says how far the search is."""
+        if self.progress is not None:
+            self.progress(line)
 
 
 @dataclass(frozen=True, slots=True)

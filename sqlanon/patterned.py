@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +15,42 @@ from sqlanon.errors import PolicyError
 from sqlanon.instances import Counted
 from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.masks import MaskColumn
+from sqlanon.method_options import GreedyPatternOptions, masks_of
 from sqlanon.options import Decided, Options
 from sqlanon.pattern_problem import Finished, Parts, Patterned, finish, greedy_parts
 from sqlanon.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.search.patterns import LEFT, Instances, Rows, greedy, pattern_order
+from sqlanon.search.patterns import LEFT, Placed, Rows, greedy, pattern_order
 from sqlanon.tallied import Assigned
 
 Numbers = NDArray[np.int64]
 
 
-def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
+Improved = Callable[[Patterned, Placed], Parts]
+
+
+def decide(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[GreedyPatternOptions]
+) -> Decided:
+    """The cheapest pattern that has a place for each record, one pattern after the other.
+
+    Raises:
+        SqlanonError: As `decide_patterns`.
+    """
+    return decide_patterns(engine, subject, policy, options, greedy_parts)
+
+
+def decide_patterns(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[Any], improved: Improved
+) -> Decided:
     """A pattern for every record.
+
+    Args:
+        engine: Where the table lives.
+        subject: The table.
+        policy: Its policy.
+        options: How to search.
+        improved: Makes parts of the table from the greedy assignment.
 
     Raises:
         HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
@@ -37,7 +62,7 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     read = coded(engine, subject, policy, options.loss)
     table = patterned(subject, policy, read, nodes)
     instances = Counted(engine, read.units, table.masks, table.k)
-    parts = found_parts(table, policy, options, instances)
+    parts = improved(table, greedy(table.rows, table.masks, table.k, instances))
     finished = finish(table, parts, policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
@@ -45,22 +70,22 @@ def decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -
     return decided(subject, policy, options, read, outcome)
 
 
-def asked_nodes(subject: Subject, options: Options) -> list[Node]:
+def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:
     """The patterns that are asked for, in no order of cost.
 
     Raises:
         PolicyError: None is, or one does not fit the quasi-identifiers.
     """
-    if options.masks is None:
+    if options.own.patterns is None:
         raise PolicyError(
-            f"{options.method} needs patterns: --pattern COLUMN,... for the columns that one "
+            f"{options.method.name} needs patterns: --pattern COLUMN,... for the columns that one "
             "keeps, or --patterns all (patterns in the policy file)"
         )
     columns = [
         MaskColumn(name, low, tree.height)
         for name, low, tree in zip(subject.names, subject.low, subject.trees, strict=True)
     ]
-    return options.masks.nodes(columns)
+    return masks_of(options.own.patterns).nodes(columns)
 
 
 def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Node]) -> Patterned:
@@ -98,16 +123,6 @@ def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Nod
     return Patterned(
         rows, levels[order], masks, costs, units.leaves, np.array(tops), max(policy.k, 1)
     )
-
-
-def found_parts(table: Patterned, policy: Policy, options: Options, instances: Instances) -> Parts:
-    """A pattern for every record, by the method that is asked for."""
-    placed = greedy(table.rows, table.masks, table.k, instances)
-    if options.method == "pattern-exact":
-        from sqlanon.exact import optimal  # an integer program, which the heuristic needs not
-
-        return optimal(table, placed, policy, options.time_limit)
-    return greedy_parts(table, placed)
 
 
 def _searched(parts: Parts, finished: Finished) -> Iterator[tuple[str, object]]:

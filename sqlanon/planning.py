@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
 from sqlglot import exp
 
@@ -12,7 +14,7 @@ from sqlanon.checking import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.measures import refuse_inapplicable
-from sqlanon.options import LOCAL_METHODS, PATTERN_METHODS, Decided, Options
+from sqlanon.options import Decided, Options
 from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
 from sqlanon.policy import Policy
@@ -27,7 +29,7 @@ def make_plan(
     engine: Engine,
     table: exp.Table,
     policy: Policy,
-    options: Options,
+    options: Options[Any],
     *,
     fingerprinted: bool = True,
 ) -> Plan:
@@ -58,7 +60,8 @@ def make_plan(
     policy = _resolved(engine, policy)
     subject = bind(engine, table, policy)
     with engine.workspace():
-        decided = _decide(engine, subject, policy, options)
+        home = import_module(options.method.home)  # no other method is loaded
+        decided: Decided = home.decide(engine, subject, policy, options)
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),
@@ -85,20 +88,6 @@ def make_plan(
         "total": time.monotonic() - started,
     }
     return replace(plan, report=report.timed(seconds))
-
-
-def _decide(engine: Engine, subject: Subject, policy: Policy, options: Options) -> Decided:
-    if options.method in LOCAL_METHODS:
-        from sqlanon.clustered import decide  # a full-domain search needs none of it
-
-        return decide(engine, subject, policy, options)
-    if options.method in PATTERN_METHODS:
-        from sqlanon.patterned import decide as decide_patterns
-
-        return decide_patterns(engine, subject, policy, options)
-    from sqlanon.leveled import decide as decide_node
-
-    return decide_node(engine, subject, policy, options)
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

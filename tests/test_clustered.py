@@ -13,6 +13,7 @@ from lattice_oracle import hierarchies
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
+from sqlanon.clustered import largest_block
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
 from sqlanon.options import Options
 from sqlanon.policy import Sensitive
@@ -112,7 +113,7 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
 
 def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
     """Five records of 100 MB each do not fit where three do."""
-    monkeypatch.setattr("sqlanon.options.RECORD_BYTES", 100_000_000)
+    monkeypatch.setattr("sqlanon.clustered.RECORD_BYTES", 100_000_000)
     people.execute(f"COPY people TO '{tmp_path / 'people.csv'}'")
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     plan = sqlanon.plan(
@@ -127,7 +128,7 @@ def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
     ("memory", "most"), [(None, 250_000), (10**9, 62_500), (10**12, 250_000), (1, 1)]
 )
 def test_the_largest_block_is_what_memory_holds(memory, most):
-    assert Options("set-cover", memory=memory).largest_block == most
+    assert largest_block(Options.of("set-cover", memory=memory)) == most
 
 
 def matched(trees, records, rows):
@@ -310,7 +311,7 @@ def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
         ({"block_records": 0}, "1 record or more"),
         ({"minimal_nodes": True}, "belong to incognito"),
         ({"suppress_uncovered": True}, "belongs to direct-cover"),
-        ({"time_limit": 1.0, "refine": False}, "bounds the refinement of set-cover"),
+        ({"time_limit": 1.0, "refine": False}, "bounds the refinement of clusters"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(people, options, message):
@@ -321,7 +322,7 @@ def test_options_that_do_not_fit_are_refused(people, options, message):
 
 def test_options_of_covers_are_refused_elsewhere(people):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
-    with pytest.raises(PolicyError, match="belongs to set-cover"):
+    with pytest.raises(PolicyError, match="belong to set-cover and direct-cover, not to incognito"):
         sqlanon.plan(people, "people", policy, candidates="frequent")
 
 

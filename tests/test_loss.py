@@ -15,9 +15,7 @@ from sqlanon.loss import (
     LOSSES,
     MEASURES,
     PARTS,
-    STEERING,
     CellCosts,
-    checked_loss,
     entropy_cost,
     lm_cost,
     monotone_entropy_cost,
@@ -32,6 +30,7 @@ from sqlanon.objective import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
+from sqlanon.options import METHODS, Options
 from sqlanon.search.knowledge import combine
 from sqlanon.tree import Tree
 
@@ -171,20 +170,22 @@ def test_average_class_size_without_a_published_class_is_infinite():
     assert objective.loss(value) == float("inf")
 
 
-def test_checked_loss_refuses_an_unknown_name_and_lists_the_known():
+def test_an_unknown_loss_is_refused_with_a_list_of_the_known():
     with pytest.raises(PolicyError, match="'ilm' is not known; choose one of lm, tree, precision"):
-        checked_loss("ilm")
-    assert [checked_loss(name) for name in LOSSES] == list(LOSSES)
+        Options.of(loss="ilm")
+    assert [Options.of(loss=name).loss for name in LOSSES] == list(LOSSES)
 
 
-@pytest.mark.parametrize("name", [name for name in MEASURES if name not in STEERING["incognito"]])
-def test_checked_loss_refuses_what_is_measured_but_cannot_steer(name):
+@pytest.mark.parametrize(
+    "name", [name for name in MEASURES if name not in METHODS["incognito"].losses]
+)
+def test_a_loss_that_is_measured_but_cannot_steer_is_refused(name):
     with pytest.raises(PolicyError, match=f"'{name}' is measured, but cannot steer incognito; "):
-        checked_loss(name, "incognito")
+        Options.of("incognito", loss=name)
 
 
 def test_every_loss_that_steers_is_a_measure():
-    assert {name for names in STEERING.values() for name in names} <= set(MEASURES)
+    assert {name for row in METHODS.values() for name in row.losses} <= set(MEASURES)
 
 
 def test_tree_measure_of_a_cell_is_its_level_over_the_height():

@@ -29,7 +29,7 @@ COLUMNS = (
 def adult():
     connection = read("adult.csv.gz", COLUMNS)
     engine, policy = DuckDB(connection), Policy(COLUMNS, models=[KAnonymity(2)])
-    options = Options("pattern-greedy", patterns="all")
+    options = Options.of("pattern-greedy", patterns="all")
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy)
         coded_table = coded(engine, subject, policy, options.loss)

@@ -1,0 +1,90 @@
+"""Covers: what methods share that choose clusters from the frequent itemsets of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sqlanon.binding import Subject
+from sqlanon.clustered import Started, decide_clusters
+from sqlanon.encoding import Encoded, encode_subject
+from sqlanon.engine.base import Engine
+from sqlanon.localized import Coded, coded, plain, refuse_unsuited
+from sqlanon.method_options import CoverOptions
+from sqlanon.mining import Wanted, mined
+from sqlanon.options import Decided, Options
+from sqlanon.policy import Policy
+from sqlanon.search.bound import record_bounds
+from sqlanon.search.clusters import Candidates, Problem
+from sqlanon.search.cover import within
+from sqlanon.units import block_of
+
+Cover = Callable[[Problem, Candidates], Started]
+"""The first clusters of a table or of a block of it, chosen from its candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """A table in codes, in the database and out of it, whose itemsets can be mined."""
+
+    engine: Engine
+    subject: Subject
+    encoded: Encoded
+    read: Coded
+
+    @classmethod
+    def of(cls, engine: Engine, subject: Subject, policy: Policy, loss: str) -> Mine:
+        """Encodes a table."""
+        encoded = encode_subject(engine, subject, plain(policy))
+        return cls(engine, subject, encoded, coded(engine, subject, policy, loss, encoded))
+
+    def candidates(
+        self,
+        problem: Problem,
+        kind: str = "closed",
+        progress: Callable[[str], None] | None = None,
+    ) -> Candidates:
+        """The itemsets that clusters of the table, or of a block of it, may be published as."""
+        engine, subject = self.engine, self.subject
+        heights = [tree.height for tree in subject.trees]
+        wanted = Wanted(problem.k, kind, [0] * len(heights), heights, progress)
+        is_block = problem.records < subject.records
+        with engine.workspace():
+            own = block_of(engine, subject, self.encoded, problem) if is_block else self.encoded
+            found = mined(engine, own, subject.trees, wanted).fetch(engine)
+        return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
+
+
+def decide_cover(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[Any], cover: Cover
+) -> Decided:
+    """A recoding of every record, from a cover by itemsets.
+
+    Args:
+        engine: Where the table lives.
+        subject: The table.
+        policy: Its policy.
+        options: How to search.
+        cover: Chooses the first clusters.
+
+    Raises:
+        HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
+        PolicyError: The policy asks for what this method cannot do.
+        UnsatisfiableError: No clusters satisfy the policy.
+    """
+    refuse_unsuited(subject, policy)
+    mine = Mine.of(engine, subject, policy, options.loss)
+    own: CoverOptions = options.own
+    kind = "frequent" if own.candidates == "frequent" else "closed"
+
+    def start(problem: Problem) -> Started:
+        every = mine.candidates(problem, kind, options.progress)
+        bounds = record_bounds(problem, every)
+        options.tell(f"cover: {len(every):,} candidates")
+        cheap = every if own.beta is None else within(problem, every, own.beta)
+        return replace(cover(problem, cheap), bounds=bounds, candidates=len(every))
+
+    return decide_clusters(subject, policy, options, mine.read, start)

@@ -1,0 +1,44 @@
+"""The method set-cover: a greedy cover by itemsets, converted into clusters."""
+
+from __future__ import annotations
+
+import math
+
+from sqlanon.binding import Subject
+from sqlanon.clustered import Started
+from sqlanon.covers import decide_cover
+from sqlanon.engine.base import Engine
+from sqlanon.method_options import SetCoverOptions
+from sqlanon.options import Decided, Options
+from sqlanon.policy import Policy
+from sqlanon.search.clusters import Candidates, Problem
+from sqlanon.search.cover import exhaustive_cover, set_cover
+
+
+def decide(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[SetCoverOptions]
+) -> Decided:
+    """A recoding of every record, by the least cost per record newly covered.
+
+    Raises:
+        SqlanonError: As `decide_cover`.
+    """
+    own = options.own
+
+    def cover(problem: Problem, candidates: Candidates) -> Started:
+        if own.candidates == "all":
+            found, uncovered = exhaustive_cover(problem, own.beta)
+        else:
+            found, uncovered = set_cover(problem, candidates)
+        is_bounded = problem.demand is None and own.beta is None
+        guarantee = _guarantee(problem.k) if is_bounded else ""
+        return Started(found, uncovered=uncovered, guarantee=guarantee)
+
+    return decide_cover(engine, subject, policy, options, cover)
+
+
+def _guarantee(k: int) -> str:
+    return (
+        f"set-cover loses at most 2 (1 + ln 2k) = {2 * (1 + math.log(2 * k)):.3g} times as much as "
+        "the best recoding of single records"
+    )
