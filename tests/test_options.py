@@ -1,0 +1,89 @@
+"""The registry of methods: what follows from its rows, and what is refused."""
+
+import ast
+import re
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from sqlanon.api import Settings
+from sqlanon.engine.source import Limits
+from sqlanon.errors import PolicyError
+from sqlanon.options import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
+
+ROOT = Path(__file__).parent.parent
+COMMON = {"method": "str", "loss": "str", "seed": "int", "progress": "Progress | None"}
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda row: row.name)
+def test_every_method_has_a_home_that_decides(method):
+    assert callable(import_module(method.home).decide)
+
+
+def test_the_typed_keywords_are_the_options_of_the_methods():
+    own = {each.name: each.type for row in METHODS.values() for each in fields(row.options)}
+    typed = {name: hint.__forward_arg__ for name, hint in Settings.__annotations__.items()}
+    assert {name: typed[name] for name in typed if name not in Limits.__annotations__} == {
+        **COMMON,
+        **own,
+    }
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda row: row.name)
+def test_an_option_has_the_same_default_with_every_method(method):
+    assert {each.name: each.default for each in fields(method.options)} == {
+        each.name: OPTIONS[each.name].default for each in fields(method.options)
+    }
+
+
+def test_no_other_module_compares_the_names_of_methods():
+    """A module of its own may say its method's name in a message, but decide nothing by it."""
+    for path in [*(ROOT / "sqlanon").rglob("*.py"), *(ROOT / "cli").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Compare):
+                texts = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
+                assert not texts & METHODS.keys(), path
+
+
+def test_readme_has_a_row_of_each_method_with_its_recoding_and_guarantee():
+    text = (ROOT / "README.md").read_text("utf-8")
+    section = text[text.index("## Methods") : text.index("Losses that")]
+    rows = [line.strip("|").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    assert [re.findall("`(.*?)`", row[0])[0] for row in rows] == list(METHODS)
+    for row, method in zip(rows, METHODS.values(), strict=True):
+        assert row[1].startswith((method.recoding, "the same"))
+        assert method.guarantee in row[2]
+
+
+def test_auto_is_a_method():
+    assert method_named(AUTO) is METHODS["incognito"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "incognitto"}, "one of auto, .*, pattern-exact; did you mean 'incognito'?"),
+        ({"method": 3}, "method 3 is not known"),
+        ({"loss": "precison"}, "loss 'precison' is not known; .*; did you mean 'precision'?"),
+        (
+            {"method": "pattern-greedy", "beta": 2.0},
+            "beta belongs to set-cover and direct-cover, not to pattern-greedy",
+        ),
+        ({"patterns": "all"}, "patterns belong to pattern-greedy and pattern-exact, not to"),
+        ({"method": "direct-cover", "candidates": "all"}, "belong to set-cover, not to direct"),
+        ({"beta": "x"}, "beta 'x' is not a number of at least 1"),
+        ({"method": "set-cover", "block_records": True}, "a block has 1 record or more"),
+        ({"time_limit": float("nan")}, "is not a number above 0"),
+    ],
+)
+def test_what_a_method_does_not_take_is_refused(settings, message):
+    with pytest.raises(PolicyError, match=message):
+        Options.of(**settings)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_default_of_a_foreign_option_is_no_fault(name):
+    given = {own: OPTIONS[own].default for own in OPTIONS if owners_of(own)}
+    assert Options.of(name, **given).own == METHODS[name].options()
