@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from sqlanon.loss import CELL_LOSSES
+
 from . import output
 from .options import Input, PolicyOptions, PublishingOptions, RunOptions
 from .policies import PolicyMaker, policy_document
@@ -20,7 +22,7 @@ def bound(
         typer.Option(
             "--loss",
             metavar="LOSS",
-            help="lm, tree, precision, suppressed-cells or monotone-entropy.",
+            help=f"What is lost: {', '.join(CELL_LOSSES)}.",
         ),
     ] = "lm",
     run: RunOptions,

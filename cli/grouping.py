@@ -28,9 +28,10 @@ class PanelCommand(TyperCommand):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                is_argument = parameter.param_type_name == "argument"
-                named = getattr(parameter, "rich_help_panel", None) or OUTPUT
-                panels.setdefault("Arguments" if is_argument else named, []).append(record)
+                own = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                named = OUTPUT if parameter.name == "help" else own
+                panel = getattr(parameter, "rich_help_panel", None) or named
+                panels.setdefault(panel, []).append(record)
         width = min(COLUMN, max(len(name) for rows in panels.values() for name, _ in rows))
         for panel, rows in panels.items():
             with formatter.section(panel):

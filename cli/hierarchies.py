@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -45,6 +45,8 @@ Spec = Annotated[
 @dataclass(frozen=True, slots=True)
 class Bindings:
     """Which hierarchies belong to which columns."""
+
+    panel: ClassVar[str] = "Hierarchies"
 
     hierarchy: Annotated[
         list[str],
@@ -93,6 +95,8 @@ class Bindings:
 @dataclass(frozen=True, slots=True)
 class HierarchyFile:
     """What to write into a hierarchy file."""
+
+    panel: ClassVar[str] = "Hierarchy"
 
     column: Annotated[str, typer.Option("--column", metavar="COLUMN", help="The column.")]
     hierarchy: Annotated[str, typer.Option("--hierarchy", metavar="SPEC", help="The rule.")]

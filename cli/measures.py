@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -15,6 +15,8 @@ from .policies import PolicyMaker, policy_document
 @dataclass(frozen=True, slots=True)
 class Compared:
     """The two tables that are compared."""
+
+    panel: ClassVar[str] = "Tables"
 
     original: Annotated[
         str,
@@ -54,6 +56,8 @@ class Compared:
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
     """What is measured besides what always is."""
+
+    panel: ClassVar[str] = "Measures"
 
     class_attribute: Annotated[
         str | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -15,6 +15,8 @@ from .policies import PolicyMaker, policy_document
 @dataclass(frozen=True, slots=True)
 class MiningOptions:
     """What is mined, and what becomes of it."""
+
+    panel: ClassVar[str] = "Itemsets"
 
     kind: Annotated[
         str,

@@ -17,6 +17,7 @@ MODELS = "Privacy models"
 RESOURCES = "Resources"
 OUTPUT = "Output"
 METHOD = "Method"
+TARGET = "Target"
 
 Source = Annotated[
     str,
@@ -346,7 +347,7 @@ class Wanted:
 class TargetOptions:
     """Where the table is published."""
 
-    panel: ClassVar[str] = "Target"
+    panel: ClassVar[str] = TARGET
 
     into: Annotated[
         str | None, typer.Option("--into", metavar="TABLE", help="A new table beside the original.")

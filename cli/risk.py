@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -15,6 +15,8 @@ from .policies import PolicyMaker, policy_document
 @dataclass(frozen=True, slots=True)
 class RiskOptions:
     """What is asked of a table's risk."""
+
+    panel: ClassVar[str] = "Risk"
 
     population: Annotated[
         str | None,

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -14,6 +14,8 @@ from sqlanon.errors import PolicyError, SourceError, SqlanonError
 
 from . import output
 from .options import (
+    OUTPUT,
+    TARGET,
     Input,
     PolicyOptions,
     RunOptions,
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class PlanOutput:
     """What becomes of a plan."""
+
+    panel: ClassVar[str] = OUTPUT
 
     sql: Annotated[
         bool, typer.Option("--sql", help="Print the statement that publishes the table.")
@@ -120,7 +124,10 @@ def anonymize(
     wanted: Wanted,
     target: TargetOptions,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be published; write nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", rich_help_panel=TARGET, help="Show what would be published; write nothing."
+        ),
     ] = False,
     run: RunOptions,
 ) -> None:

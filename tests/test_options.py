@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import sqlanon
 from sqlanon.api import Settings
-from sqlanon.engine.source import Limits
+from sqlanon.engine.base import Limits
 from sqlanon.errors import PolicyError
 from sqlanon.options import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 
@@ -87,3 +88,10 @@ def test_what_a_method_does_not_take_is_refused(settings, message):
 def test_the_default_of_a_foreign_option_is_no_fault(name):
     given = {own: OPTIONS[own].default for own in OPTIONS if owners_of(own)}
     assert Options.of(name, **given).own == METHODS[name].options()
+
+
+def test_an_unknown_setting_is_refused_with_what_was_meant():
+    with pytest.raises(
+        PolicyError, match=r"'time_limt' is not known; .*; did you mean 'time_limit'"
+    ):
+        sqlanon.plan(None, None, None, time_limt=1)

@@ -57,6 +57,55 @@ def test_every_command_has_help_and_the_common_options(run, words):
     assert [option for option in common if option not in outcome.out] == []
 
 
+def panels(said):
+    """Per heading of a help page the options that it lists."""
+    found, heading = {}, ""
+    for line in said.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            heading = line[:-1]
+        elif line.startswith("  -"):
+            found.setdefault(heading, []).append(line.split()[0].strip(","))
+    return found
+
+
+def test_help_groups_options_by_purpose(run):
+    found = panels(run("anonymize", "--help").out)
+    assert list(found) == [
+        "Policy",
+        "Privacy models",
+        "Publishing",
+        "Method",
+        "Only with incognito",
+        "Only with set-cover and direct-cover",
+        "Only with direct-cover",
+        "Only with pattern-greedy and pattern-exact",
+        "Target",
+        "Output",
+        "Resources",
+    ]
+    assert found["Privacy models"] == ["--k", "--l", "--t", "--nulls", "--suppression-limit"]
+    assert found["Method"] == ["--method", "--loss", "--time-limit"]
+    assert found["Only with direct-cover"] == ["--suppress-uncovered"]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", ["anonymize", "measure"])
+def test_help_fits_the_terminal(run, monkeypatch, columns, command):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    widest = max(map(len, run(command, "--help").out.splitlines()))
+    assert columns - 20 < widest <= columns
+
+
+def test_help_loads_nothing_heavy():
+    heavy = {"rich", "duckdb", "sqlglot", "numpy"}
+    code = (
+        "import sys; from sqlanon.cli.main import status; status(['plan', '--help']); "
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert result.stdout.endswith(b"\n[]\n")
+
+
 def test_every_option_is_explained():
     group = typer.main.get_command(program())
     found = [*group.commands.values(), *group.commands["hierarchy"].commands.values()]
