@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lattice_oracle import hierarchies
+from strategies import hierarchies, records_of, weights
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
@@ -25,10 +25,9 @@ JOBS = {"job": Sensitive(order=["a", "b", "c"])}
 def tables(draw):
     """Hierarchies without a label for two nodes, records over their leaves, k and weights."""
     trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
-    leaves = [st.sampled_from([row[0] for row in rows]) for rows in trees]
-    records = draw(st.lists(st.tuples(*leaves, st.sampled_from("abc")), min_size=2, max_size=12))
+    records = draw(records_of(trees, st.sampled_from("abc"), least=2))
     k = draw(st.integers(1, min(4, len(records))))
-    return trees, records, k, [draw(st.sampled_from([1.0, 2.0, 0.5])) for _ in trees]
+    return trees, records, k, [draw(weights) for _ in trees]
 
 
 def connected(records, width):

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from measure_oracle import (
+from oracles.measures import (
     STAR,
     cell,
     create,
@@ -18,9 +18,9 @@ from measure_oracle import (
     full_domain,
     label,
     released_rows,
-    tables,
     values_under,
 )
+from strategies import tables
 
 import sqlanon
 from sqlanon import (

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import hierarchies, records_of
 
 from sqlanon import Hierarchy, Policy
 from sqlanon.binding import Subject, bind
@@ -104,28 +105,10 @@ def by_brute_force(records, hierarchies, k, kind="closed", levels=None):
 
 
 @st.composite
-def hierarchies(draw, most=5):
-    """Rows of a random tree, unbalanced: nodes that nothing joins are repeated a level up."""
-    leaves = draw(st.integers(1, most))
-    paths = [[f"v{leaf}"] for leaf in range(leaves)]
-    for level in range(draw(st.integers(0, 2))):
-        number = 0
-        for before, path in zip([None, *paths], paths, strict=False):
-            same = before is not None and before[-2] == path[-1]
-            number += not (same or (before is not None and draw(st.booleans())))
-            path.append(f"{level}:{number}")
-        for path in paths:
-            alone = len({p[level] for p in paths if p[level + 1] == path[level + 1]}) == 1
-            path[level + 1] = path[level] if alone else path[level + 1]
-    return [(*path, "*") for path in paths]
-
-
-@st.composite
 def tables(draw):
     """Records, hierarchies and k."""
     trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
-    value = st.tuples(*(st.sampled_from([row[0] for row in rows]) for rows in trees))
-    return draw(st.lists(value, min_size=1, max_size=12)), trees, draw(st.integers(1, 5))
+    return draw(records_of(trees)), trees, draw(st.integers(1, 5))
 
 
 @settings(max_examples=12, deadline=None)

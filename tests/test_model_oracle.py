@@ -8,7 +8,8 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from lattice_oracle import Case, brute_force, cases
+from oracles.lattice import Case, brute_force
+from strategies import cases
 
 import sqlanon
 from sqlanon import (

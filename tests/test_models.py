@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_oracle import ALL, DATABASE, class_figures, figures_of, grouped, transport
+from oracles.models import ALL, DATABASE, class_figures, figures_of, grouped, transport
 from sqlglot import exp
 
 from sqlanon.engine.base import render

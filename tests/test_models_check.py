@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_oracle import figures_of, grouped
+from oracles.models import figures_of, grouped
 
 import sqlanon
 from sqlanon import (

@@ -10,8 +10,9 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lattice_oracle import closenesses, diversities, fails
+from oracles.lattice import fails
 from sqlglot import exp
+from strategies import closenesses, diversities
 
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import render

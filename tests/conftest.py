@@ -1,0 +1,1 @@
+"""Fewer random examples in the quick loop; the modules that tests share."""
