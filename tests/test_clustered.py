@@ -57,6 +57,7 @@ def cell_loss(rows, label):
     return Fraction(size - 1, len(rows) - 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.sampled_from(COVERS), st.booleans())
 def test_every_record_is_published_by_ancestors_of_its_values(case, method, refine):
@@ -81,6 +82,7 @@ def test_every_record_is_published_by_ancestors_of_its_values(case, method, refi
     assert report.lower_bound <= report.loss["lm"] + 1e-12
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(tables(), st.sampled_from(COVERS), st.integers(1, 6))
 def test_blocks_are_covered_each_on_its_own(case, method, most):
@@ -96,6 +98,7 @@ def test_blocks_are_covered_each_on_its_own(case, method, most):
     assert matched(trees, records, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", COVERS)
 def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     """Two f and two m can each be a block; NULL goes with one of them."""
@@ -150,6 +153,7 @@ def matched(trees, records, rows):
     return all(found(number, set()) for number in range(len(records)))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     tables(),
@@ -188,6 +192,7 @@ def people():
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", COVERS)
 @pytest.mark.parametrize("name", ["size", "Size", "sqlanon_unit", "sqlanon_position", "records"])
 def test_columns_may_be_called_like_ours(people, method, name):

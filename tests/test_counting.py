@@ -149,6 +149,7 @@ def rolling_up_always():
         yield
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     cases(),
@@ -168,6 +169,7 @@ def test_counts_equal_brute_force(case, bits, priced, large):
         assert found == [brute_force(case, counter, node) for node in nodes]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data(), cases(), st.sampled_from([3, WORD_BITS]))
 def test_counts_from_roll_ups_equal_counts_from_the_codes(data, case, bits):
@@ -229,6 +231,7 @@ def test_the_lowest_node_is_rolled_up_first():
     assert [(one.node, one.rows) for one in counter.sets] == [((1, 0), 80)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_many_columns_in_several_words_are_counted(loss):
     """30 columns of 8 values need 90 bits, two words."""

@@ -111,6 +111,7 @@ def tables(draw):
     return draw(records_of(trees)), trees, draw(st.integers(1, 5))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(tables())
 def test_closed_itemsets_are_those_of_brute_force(given_table):
@@ -118,6 +119,7 @@ def test_closed_itemsets_are_those_of_brute_force(given_table):
     assert itemsets(records, trees, k) == by_brute_force(records, trees, k)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(tables())
 def test_frequent_itemsets_are_those_of_brute_force(given_table):
@@ -177,6 +179,7 @@ def by_miner(records, trees, k):
     return {frozenset(own): n for own, n in rows if n < len(records)}, names
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 20))
 def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
@@ -190,6 +193,7 @@ def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
     assert {held: n for held, n in found.items() if n < len(records)} == expected
 
 
+@pytest.mark.slow
 def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups():
     chance, k = random.Random(3), 2
     width = 35  # codes and itemsets take two words
@@ -205,6 +209,7 @@ def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups():
     assert itemsets(records, trees, k) == expected
 
 
+@pytest.mark.slow
 def test_closed_itemsets_of_a_deep_hierarchy_are_those_of_brute_force():
     deep = [
         (f"v{n}", *(f"up to {level}" if n <= level else f"v{n}" for level in range(1, 40)))
@@ -256,6 +261,7 @@ EMPLOYEES = [
 ]
 
 
+@pytest.mark.slow
 def test_employees_of_figure_1_have_the_itemsets_of_figure_10():
     trees = suppression(EMPLOYEES)
     found = kept_values(itemsets(EMPLOYEES, trees, 2), trees)
@@ -299,6 +305,7 @@ def arrays(records, trees, threads):
         return opened.mined(3).fetch(opened.engine)
 
 
+@pytest.mark.slow
 def test_itemsets_come_in_one_order_whatever_the_threads_and_rows():
     records, trees = shuffled_table(7)
     one, two = arrays(records, trees, 1), arrays(records[::-1], trees, 2)

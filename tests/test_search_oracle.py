@@ -142,6 +142,7 @@ def test_anonymize_equals_brute_force_over_the_whole_lattice(case):
     connection.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases(), seed=st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, seed):

@@ -142,6 +142,7 @@ def test_order_of_rows_does_not_tell_the_lost_values_of_suppressed_records(conne
     assert rows(connection, query) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 8])
 @pytest.mark.parametrize("setting", ["true", "false"])
 def test_many_records_stay_sorted_by_place_for_any_number_of_threads(connection, threads, setting):

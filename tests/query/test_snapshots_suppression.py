@@ -98,6 +98,7 @@ def test_later_rounds_ask_for_closeness_alone():
     assert "sqlanon_reference_0_2" not in steps
 
 
+@pytest.mark.slow
 def test_models_are_plain_enough_for_spark():
     distances = ("equal", "ordered", "kl", "scaled", "scaled-literal")
     models = [LDiversity(2), LDiversity(2, "entropy"), LDiversity(2, "recursive", 2)]
