@@ -54,6 +54,7 @@ def test_rooms_import_neither_each_other_nor_what_is_not_theirs(room):
         assert inside <= STDLIB_ONLY | {room}, path
 
 
+@pytest.mark.slow
 def test_only_the_engine_imports_duckdb():
     for path in modules("sqlanon") + modules("cli"):
         if "engine" not in path.parts:

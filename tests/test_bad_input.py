@@ -342,6 +342,7 @@ def test_leaves_that_are_one_value_are_an_error(connection, spellings):
         )
 
 
+@pytest.mark.slow
 def test_database_held_by_another_process_is_an_error(tmp_path):
     path = tmp_path / "held.duckdb"
     with duckdb.connect(str(path)) as opened:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from cover_oracle import problem_of, problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.covers import problem_of
+from strategies import problems
 
 from sqlanon.search.blocks import cut
 

@@ -77,6 +77,7 @@ def test_t_alone_says_nothing_of_classes_without_a_value():
     assert notes_of(TCloseness(0.2)) == []
 
 
+@pytest.mark.slow
 def test_check_plan_and_anonymize_tell_it():
     policy = Policy(["age"], ["ill"], models=[KAnonymity(2), LDiversity(1)])
     with duckdb.connect() as connection:

@@ -46,6 +46,7 @@ def people():
     return connect(RECORDS)
 
 
+@pytest.mark.slow
 def test_columns_are_the_documented_ones(people):
     described = people.sql("DESCRIBE people").fetchall()
     assert {row[0]: row[1] for row in described} == COLUMNS
@@ -76,17 +77,20 @@ def test_a_size_out_of_range_is_refused(records):
         census.statements(exp.table_("people"), records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_a_seed_gives_the_same_rows_in_the_same_order_for_any_number_of_threads(people, threads):
     rows = "SELECT * FROM people"
     assert connect(RECORDS, threads=threads).sql(rows).fetchall() == people.sql(rows).fetchall()
 
 
+@pytest.mark.slow
 def test_a_larger_census_holds_the_people_of_a_smaller_one(people):
     first = people.sql("SELECT * FROM people LIMIT 100").fetchall()
     assert connect(100).sql("SELECT * FROM people").fetchall() == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, -1, 2**63])
 def test_another_seed_gives_other_people(people, seed):
     other = connect(2_000, seed).sql("SELECT * EXCLUDE (person_id) FROM people").fetchall()

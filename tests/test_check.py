@@ -124,6 +124,7 @@ def test_check_notes_what_k_does_not_hide(connection):
     assert "k = 1 protects nobody" in notes
 
 
+@pytest.mark.slow
 def test_check_counts_ten_million_equal_records(connection):
     connection.execute("CREATE TABLE t AS SELECT 'a' AS x0 FROM range(10_000_000)")
     report = sqlanon.check(connection, "t", Policy(["x0"], models=[KAnonymity(10_000_000)]))
@@ -161,6 +162,7 @@ def test_check_agrees_with_a_count_in_python(rows):
     assert report.statistics.histogram == Counter(Counter(rows).values())
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     tables,
@@ -236,6 +238,7 @@ MARKED = Policy(
 )
 
 
+@pytest.mark.slow
 def test_in_place_of_a_path_leaves_no_byte_of_the_original(tmp_path):
     path = marked_database(tmp_path)
     assert markers(tmp_path) == 200_000
@@ -247,6 +250,7 @@ def test_in_place_of_a_path_leaves_no_byte_of_the_original(tmp_path):
         assert opened.execute("FROM counted").fetchall() == [(100_000,)]
 
 
+@pytest.mark.slow
 def test_in_place_through_a_connection_says_that_pages_remain_and_rewrite_removes_them(tmp_path):
     path = marked_database(tmp_path)
     with duckdb.connect(str(path)) as opened:

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lattice_oracle import hierarchies
+from strategies import hierarchies, records_of, weights
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
@@ -26,10 +26,9 @@ JOBS = {"job": Sensitive(order=["a", "b", "c"])}
 def tables(draw):
     """Hierarchies without a label for two nodes, records over their leaves, k and weights."""
     trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
-    leaves = [st.sampled_from([row[0] for row in rows]) for rows in trees]
-    records = draw(st.lists(st.tuples(*leaves, st.sampled_from("abc")), min_size=2, max_size=12))
+    records = draw(records_of(trees, st.sampled_from("abc"), least=2))
     k = draw(st.integers(1, min(4, len(records))))
-    return trees, records, k, [draw(st.sampled_from([1.0, 2.0, 0.5])) for _ in trees]
+    return trees, records, k, [draw(weights) for _ in trees]
 
 
 def connected(records, width):
@@ -59,6 +58,7 @@ def cell_loss(rows, label):
     return Fraction(size - 1, len(rows) - 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.sampled_from(COVERS), st.booleans())
 def test_every_record_is_published_by_ancestors_of_its_values(case, method, refine):
@@ -83,6 +83,7 @@ def test_every_record_is_published_by_ancestors_of_its_values(case, method, refi
     assert report.lower_bound <= report.loss["lm"] + 1e-12
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(tables(), st.sampled_from(COVERS), st.integers(1, 6))
 def test_blocks_are_covered_each_on_its_own(case, method, most):
@@ -98,6 +99,7 @@ def test_blocks_are_covered_each_on_its_own(case, method, most):
     assert matched(trees, records, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", COVERS)
 def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     """Two f and two m can each be a block; NULL goes with one of them."""
@@ -152,6 +154,7 @@ def matched(trees, records, rows):
     return all(found(number, set()) for number in range(len(records)))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     tables(),
@@ -190,6 +193,7 @@ def people():
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", COVERS)
 @pytest.mark.parametrize("name", ["size", "Size", "sqlanon_unit", "sqlanon_position", "records"])
 def test_columns_may_be_called_like_ours(people, method, name):

@@ -6,24 +6,11 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import trees
 
 from sqlanon import codes
 from sqlanon.codes import WORD_BITS, Layout
 from sqlanon.tree import Tree
-
-
-@st.composite
-def trees(draw, leaves=8, height=3):
-    """A random tree: each level merges neighbours of the one below."""
-    number = draw(st.integers(1, leaves))
-    heads = list(range(number))
-    levels = [[str(leaf) for leaf in heads]]
-    for _ in range(1, draw(st.integers(1, height))):
-        kept = [head for head in dict.fromkeys(heads) if head == 0 or draw(st.booleans())]
-        heads = [max(head for head in kept if head <= leaf) for leaf in range(number)]
-        levels.append([f"from {head}" for head in heads])
-    levels.append(["*"] * number)
-    return Tree.grow("any", list(zip(*levels, strict=True)))
 
 
 def wide(leaves):

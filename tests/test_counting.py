@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import hierarchies, records_of, weights
 
 from sqlanon import codes, counting
 from sqlanon.binding import bind
@@ -29,31 +30,14 @@ from sqlanon.pricing import Pricing
 
 
 @st.composite
-def hierarchies(draw, leaves=5, height=3):
-    """Rows of a random laminar tree, NULL among its leaves at times."""
-    number = draw(st.integers(1, leaves))
-    heads = list(range(number))
-    levels = [[f"v{leaf}" for leaf in heads]]
-    if draw(st.booleans()):
-        levels[0][0] = None
-    for _ in range(1, draw(st.integers(1, height))):
-        kept = [head for head in dict.fromkeys(heads) if head == 0 or draw(st.booleans())]
-        heads = [max(head for head in kept if head <= leaf) for leaf in range(number)]
-        levels.append([f"from {head}" for head in heads])
-    levels.append(["*"] * number)
-    return list(zip(*levels, strict=True))
-
-
-@st.composite
 def cases(draw):
     """Hierarchies, records and k; the lowest level allowed is 0 or 1."""
-    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
-    leaves = st.tuples(*(st.sampled_from([row[0] for row in tree]) for tree in trees))
+    trees = draw(st.lists(hierarchies(shared=True), min_size=1, max_size=3))
     return {
         "trees": trees,
-        "records": draw(st.lists(leaves, min_size=1, max_size=20)),
+        "records": draw(records_of(trees, most=20)),
         "low": [draw(st.sampled_from([0, 0, 1])) for _ in trees],
-        "weights": [draw(st.sampled_from([1.0, 2, 0.1, 3.7])) for _ in trees],
+        "weights": [draw(weights) for _ in trees],
         "k": draw(st.integers(1, 4)),
         "loss": draw(st.sampled_from(LOSSES)),
     }
@@ -165,6 +149,7 @@ def rolling_up_always():
         yield
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     cases(),
@@ -184,6 +169,7 @@ def test_counts_equal_brute_force(case, bits, priced, large):
         assert found == [brute_force(case, counter, node) for node in nodes]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data(), cases(), st.sampled_from([3, WORD_BITS]))
 def test_counts_from_roll_ups_equal_counts_from_the_codes(data, case, bits):
@@ -245,6 +231,7 @@ def test_the_lowest_node_is_rolled_up_first():
     assert [(one.node, one.rows) for one in counter.sets] == [((1, 0), 80)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_many_columns_in_several_words_are_counted(loss):
     """30 columns of 8 values need 90 bits, two words."""

@@ -8,7 +8,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from cover_oracle import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.covers import (
     FIGURE_1,
     FIGURE_2,
     Balanced,
@@ -20,10 +22,8 @@ from cover_oracle import (
     itemsets,
     least_loss,
     problem_of,
-    problems,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from strategies import problems
 
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.search import cover

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from lattice_oracle import closenesses, diversities
+from strategies import closenesses, diversities
 from test_demands import demand_of
 
 from sqlanon.privacy import LDiversity, TCloseness

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lattice_oracle import JOB_PATHS, ORDERS, closenesses, diversities, fails
+from oracles.lattice import JOB_PATHS, ORDERS, fails
+from strategies import closenesses, diversities
 
 from sqlanon.privacy import LDiversity
 from sqlanon.search.demands import ValueDemand

@@ -73,6 +73,7 @@ def published(connection, table, column, hierarchy):
     return rows(connection, f"{table}_out"), report.suppressed_records, checked.statistics
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_quasi_identifier_of_any_name_gives_the_rows_of_a_harmless_one(connection, name):
     found = published(connection, "t", name, GROUPS)
@@ -80,6 +81,7 @@ def test_quasi_identifier_of_any_name_gives_the_rows_of_a_harmless_one(connectio
     assert found[0] == [("low", "*")] * 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["value", "select", 'a"b', "x; DROP TABLE t", "line\nbreak"])
 def test_rule_over_a_column_of_any_name_gives_the_rows_of_a_harmless_one(connection, name):
     for number, hierarchy in enumerate(
@@ -89,6 +91,7 @@ def test_rule_over_a_column_of_any_name_gives_the_rows_of_a_harmless_one(connect
         assert found == published(connection, f"u{number}", "harmless", hierarchy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["sensitive", "keep", "drop", "identifiers"])
 def test_columns_of_any_name_in_any_other_role(connection, role):
     make(connection, "t", {"letter": LETTERS, **dict.fromkeys(NAMES, OTHERS)})
@@ -105,6 +108,7 @@ def test_columns_of_any_name_in_any_other_role(connection, role):
     assert len(found.fetchall()) == 11
 
 
+@pytest.mark.slow
 def test_quasi_identifiers_of_all_hostile_names_at_once(connection):
     make(connection, "t", dict.fromkeys(NAMES, LETTERS))
     policy = Policy(
@@ -116,6 +120,7 @@ def test_quasi_identifiers_of_all_hostile_names_at_once(connection):
     assert rows(connection, "out") == [("low",) * len(NAMES)] * 11
 
 
+@pytest.mark.slow
 def test_forty_quasi_identifiers_are_not_too_many(connection):
     names = [f"x{number}" for number in range(40)]
     make(connection, "t", dict.fromkeys(names, LETTERS))
@@ -180,6 +185,7 @@ def test_table_of_an_attached_database_is_replaced_in_place(connection, tmp_path
     assert any("sqlanon.rewrite" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_view_and_temporary_table_are_published(connection):
     make(connection, "people", {"letter": LETTERS})
     connection.execute("CREATE VIEW shown AS SELECT * FROM people")

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import trees, weights
 
 from sqlanon.errors import PolicyError
 from sqlanon.loss import (
@@ -235,23 +236,6 @@ def test_a_suppressed_cell_loses_1_or_the_entropy_of_its_column():
 def chain(leaves):
     """A column of so many values under one top."""
     return Tree.grow(f"of {leaves}", [(str(leaf), "*") for leaf in range(leaves)])
-
-
-@st.composite
-def trees(draw, leaves=6, height=3):
-    """A random tree: each level merges neighbours of the one below."""
-    number = draw(st.integers(1, leaves))
-    heads = list(range(number))
-    levels = [[str(leaf) for leaf in heads]]
-    for _ in range(1, draw(st.integers(1, height))):
-        kept = [head for head in dict.fromkeys(heads) if head == 0 or draw(st.booleans())]
-        heads = [max(head for head in kept if head <= leaf) for leaf in range(number)]
-        levels.append([f"from {head}" for head in heads])
-    levels.append(["*"] * number)
-    return Tree.grow("any", list(zip(*levels, strict=True)))
-
-
-weights = st.sampled_from([1.0, 2, 0.5, 0.1, 3.7])
 
 
 @settings(deadline=None)

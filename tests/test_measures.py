@@ -101,6 +101,7 @@ def test_entropy_favours_suppression_over_a_small_uniform_node(connection, write
     assert suppressed["entropy"] < generalized["entropy"]
 
 
+@pytest.mark.slow
 def test_monotone_entropy_takes_the_small_uniform_node_for_the_root(connection, write):
     generalized = not_monotone(connection, write, "34")
     suppressed = not_monotone(connection, write, "*")
@@ -138,6 +139,7 @@ WORK = Policy(
 )
 
 
+@pytest.mark.slow
 def test_hdm_of_inc_and_not_inc_are_4_19_and_1_16(connection, write):
     """Section 4.1: 50 and 200 of 1000 records become self-employed."""
     write("original", ["work"], [("Inc",)] * 50 + [("Not-inc",)] * 200 + [("Private",)] * 750)
@@ -587,6 +589,7 @@ def test_the_release_may_lie_in_a_file(people, original, released):
     assert report.suppressed_records == 4
 
 
+@pytest.mark.slow
 def test_the_release_may_be_a_table_of_the_database(people):
     policy = Policy(["a"])
     path = people / "people.duckdb"
@@ -610,6 +613,7 @@ def test_a_name_that_is_a_table_and_a_file_means_the_table(people, monkeypatch):
     assert report.suppressed_records == 4
 
 
+@pytest.mark.slow
 def test_measuring_leaves_nothing_behind(people):
     with duckdb.connect(str(people / "people.duckdb")) as opened:
         before = opened.execute("FROM duckdb_tables()").fetchall()

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from measure_oracle import (
+from oracles.measures import (
     STAR,
     cell,
     create,
@@ -18,9 +18,9 @@ from measure_oracle import (
     full_domain,
     label,
     released_rows,
-    tables,
     values_under,
 )
+from strategies import tables
 
 import sqlanon
 from sqlanon import (
@@ -105,6 +105,7 @@ def test_measures_of_a_node_are_those_of_the_formulas(table, draw):
     assert found.statistics.records == len(levels)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(table=tables(), draw=st.data())
 def test_suppressed_classes_can_be_given_by_their_words(table, draw):
@@ -124,6 +125,7 @@ def test_suppressed_classes_can_be_given_by_their_words(table, draw):
     same(found.measures(), expected)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(table=tables(), draw=st.data(), suppressed=st.sampled_from(["drop", "keep"]))
 def test_measures_of_an_anonymized_table_are_those_of_its_plan(table, draw, suppressed):
@@ -153,6 +155,7 @@ def test_measures_of_an_anonymized_table_are_those_of_its_plan(table, draw, supp
     )
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(repeats=False),
@@ -323,6 +326,7 @@ def test_measures_of_any_release_are_those_of_the_formulas(table, draw, keep):
     assert found.suppressed_records == levels.count(None)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(),

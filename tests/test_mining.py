@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import hierarchies, records_of
 
 from sqlanon import Hierarchy, Policy
 from sqlanon.binding import Subject, bind
@@ -104,30 +105,13 @@ def by_brute_force(records, hierarchies, k, kind="closed", levels=None):
 
 
 @st.composite
-def hierarchies(draw, most=5):
-    """Rows of a random tree, unbalanced: nodes that nothing joins are repeated a level up."""
-    leaves = draw(st.integers(1, most))
-    paths = [[f"v{leaf}"] for leaf in range(leaves)]
-    for level in range(draw(st.integers(0, 2))):
-        number = 0
-        for before, path in zip([None, *paths], paths, strict=False):
-            same = before is not None and before[-2] == path[-1]
-            number += not (same or (before is not None and draw(st.booleans())))
-            path.append(f"{level}:{number}")
-        for path in paths:
-            alone = len({p[level] for p in paths if p[level + 1] == path[level + 1]}) == 1
-            path[level + 1] = path[level] if alone else path[level + 1]
-    return [(*path, "*") for path in paths]
-
-
-@st.composite
 def tables(draw):
     """Records, hierarchies and k."""
     trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
-    value = st.tuples(*(st.sampled_from([row[0] for row in rows]) for rows in trees))
-    return draw(st.lists(value, min_size=1, max_size=12)), trees, draw(st.integers(1, 5))
+    return draw(records_of(trees)), trees, draw(st.integers(1, 5))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(tables())
 def test_closed_itemsets_are_those_of_brute_force(given_table):
@@ -135,6 +119,7 @@ def test_closed_itemsets_are_those_of_brute_force(given_table):
     assert itemsets(records, trees, k) == by_brute_force(records, trees, k)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(tables())
 def test_frequent_itemsets_are_those_of_brute_force(given_table):
@@ -194,6 +179,7 @@ def by_miner(records, trees, k):
     return {frozenset(own): n for own, n in rows if n < len(records)}, names
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 20))
 def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
@@ -207,6 +193,7 @@ def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
     assert {held: n for held, n in found.items() if n < len(records)} == expected
 
 
+@pytest.mark.slow
 def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups():
     chance, k = random.Random(3), 2
     width = 35  # codes and itemsets take two words
@@ -222,6 +209,7 @@ def test_closed_itemsets_of_wide_tables_are_the_closures_of_all_groups():
     assert itemsets(records, trees, k) == expected
 
 
+@pytest.mark.slow
 def test_closed_itemsets_of_a_deep_hierarchy_are_those_of_brute_force():
     deep = [
         (f"v{n}", *(f"up to {level}" if n <= level else f"v{n}" for level in range(1, 40)))
@@ -273,6 +261,7 @@ EMPLOYEES = [
 ]
 
 
+@pytest.mark.slow
 def test_employees_of_figure_1_have_the_itemsets_of_figure_10():
     trees = suppression(EMPLOYEES)
     found = kept_values(itemsets(EMPLOYEES, trees, 2), trees)
@@ -316,6 +305,7 @@ def arrays(records, trees, threads):
         return opened.mined(3).fetch(opened.engine)
 
 
+@pytest.mark.slow
 def test_itemsets_come_in_one_order_whatever_the_threads_and_rows():
     records, trees = shuffled_table(7)
     one, two = arrays(records, trees, 1), arrays(records[::-1], trees, 2)

@@ -52,6 +52,7 @@ def rows(connection, table="out"):
 PUBLISHED = sorted((group, ill) for group, ill, _ in ROWS if group == "a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_sensitive_column_of_any_name_is_protected(connection, name):
     table_of(connection, ill=name)
@@ -60,6 +61,7 @@ def test_sensitive_column_of_any_name_is_protected(connection, name):
     assert report.suppressed_records == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_quasi_identifier_of_any_name_is_published_beside_a_protected_column(connection, name):
     table_of(connection, group=name)
@@ -67,6 +69,7 @@ def test_quasi_identifier_of_any_name_is_published_beside_a_protected_column(con
     assert rows(connection) == PUBLISHED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_entity_of_any_name_is_counted(connection, name):
     columns = f"'a' AS g, i % 3 AS ill, i AS {quoted(name)}"
@@ -119,6 +122,7 @@ def test_distance_by_order_of_an_enumeration_without_one_says_why_it_has_none(co
         sqlanon.plan(connection, "moods", policy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".duckdb"])
 def test_enumeration_with_an_order_is_protected_by_it(connection, tmp_path, ending):
     enumeration_of(connection)
@@ -171,12 +175,14 @@ def test_no_recoding_that_satisfies_a_model_is_an_error_that_names_it(connection
     assert f"{model.describe()} of 'ill'" in message
 
 
+@pytest.mark.slow
 def test_in_place_is_protected(connection):
     table_of(connection)
     sqlanon.anonymize(connection, "people", policy_of(), in_place=True)
     assert rows(connection, "people") == PUBLISHED
 
 
+@pytest.mark.slow
 def test_in_place_of_a_file_is_protected(tmp_path):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(path) as connection:
@@ -186,6 +192,7 @@ def test_in_place_of_a_file_is_protected(tmp_path):
         assert rows(connection, "people") == PUBLISHED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.duckdb"])
 def test_output_file_is_protected(connection, tmp_path, name):
     table_of(connection)
@@ -193,6 +200,7 @@ def test_output_file_is_protected(connection, tmp_path, name):
     assert sqlanon.check(tmp_path / name, None, policy_of(drop=[])).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["db2.people", "other.people", "db2.s.people"])
 def test_tables_elsewhere_are_protected(connection, source):
     connection.execute("ATTACH ':memory:' AS db2; CREATE SCHEMA db2.s; CREATE SCHEMA other")
@@ -202,6 +210,7 @@ def test_tables_elsewhere_are_protected(connection, source):
     assert rows(connection, source.replace("people", "out")) == PUBLISHED
 
 
+@pytest.mark.slow
 def test_views_are_protected(connection):
     table_of(connection, "stored")
     connection.execute("CREATE VIEW people AS SELECT * FROM stored")
@@ -209,6 +218,7 @@ def test_views_are_protected(connection):
     assert rows(connection) == PUBLISHED
 
 
+@pytest.mark.slow
 def test_plan_with_a_stored_hierarchy_of_the_sensitive_column_is_saved_and_applied(
     connection, tmp_path
 ):

@@ -8,7 +8,8 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from lattice_oracle import Case, brute_force, cases
+from oracles.lattice import Case, brute_force
+from strategies import cases
 
 import sqlanon
 from sqlanon import (
@@ -56,6 +57,7 @@ def test_anonymize_equals_brute_force_under_every_model(case):
         assert sqlanon.check(connection, "released", case.published_policy).holds
 
 
+@pytest.mark.slow
 @settings(max_examples=30, **SLOW)
 @given(cases())
 def test_minimal_nodes_equal_brute_force_under_every_model(case):
@@ -102,6 +104,7 @@ def plan_of(case, *patches, threads=2, records=None):
         return document
 
 
+@pytest.mark.slow
 @settings(max_examples=40, **SLOW)
 @given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, ways):
@@ -114,6 +117,7 @@ def test_the_same_is_chosen_however_it_is_counted(case, ways):
     assert found["suppressed_records"] == best.released.suppressed
 
 
+@pytest.mark.slow
 @settings(max_examples=15, **SLOW)
 @given(cases(), st.sampled_from([2**12, 2**20]))
 def test_held_and_joined_costs_choose_the_same_with_rounded_costs(case, largest):
@@ -128,6 +132,7 @@ def decided(document):
     return document if isinstance(document, str) else {**document, "search": None}
 
 
+@pytest.mark.slow
 @settings(max_examples=20, **SLOW)
 @given(cases(), st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng):
@@ -171,6 +176,7 @@ def test_what_more_records_can_break_holds_for_persons_and_for_records(model, le
     assert (None if isinstance(found, str) else tuple(found["levels"].values())) == levels
 
 
+@pytest.mark.slow
 def test_entropy_is_right_to_the_last_digits_however_many_values_there_are():
     """Two classes of 60,000 values, each of three records: as diverse as can be."""
     values = 60_000

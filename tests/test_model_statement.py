@@ -42,6 +42,7 @@ def policy_of(*models, **options):
     return Policy({"ward": AS_IT_IS}, sensitive, models=[KAnonymity(2)], **options)
 
 
+@pytest.mark.slow
 def test_three_rounds_of_suppression_leave_what_is_close_to_itself(connection):
     policy = policy_of(TCloseness(0.25))
     report = sqlanon.anonymize(connection, "people", policy, into="out")
@@ -51,6 +52,7 @@ def test_three_rounds_of_suppression_leave_what_is_close_to_itself(connection):
     assert sqlanon.check(connection, "out", policy_of(TCloseness(0.25), drop=())).holds
 
 
+@pytest.mark.slow
 def test_rounds_are_part_of_the_plan_and_not_of_what_its_report_tells(connection, tmp_path):
     plan = sqlanon.plan(connection, "people", policy_of(TCloseness(0.25)))
     assert plan.rounds == 3
@@ -82,6 +84,7 @@ def test_the_statement_shown_publishes_what_is_published(connection, policy):
     assert shown == out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=NAMES)
 def test_the_statement_is_plain_enough_for_spark(connection, policy):
     text = sqlanon.plan(connection, "people", policy).sql(dialect="spark")

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_oracle import ALL, DATABASE, class_figures, figures_of, grouped, transport
+from oracles.models import ALL, DATABASE, class_figures, figures_of, grouped, transport
 from sqlglot import exp
 
 from sqlanon.engine.base import render
@@ -44,6 +44,7 @@ def same(found, wanted):
     assert {name: found[name] for name in wanted} == pytest.approx(wanted, abs=1e-11)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tables, st.sampled_from([None, TREE]))
 def test_figures_agree_with_a_count_in_python(records, order):
@@ -199,6 +200,7 @@ def test_distances_are_zero_where_the_class_is_the_table():
         assert found["distance_scaled"] == found["distance_scaled_literal"] == 0
 
 
+@pytest.mark.slow
 def test_figures_of_a_hundred_thousand_values_are_exact():
     values = range(100_000)
     found = class_figures(

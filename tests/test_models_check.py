@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_oracle import figures_of, grouped
+from oracles.models import figures_of, grouped
 
 import sqlanon
 from sqlanon import (
@@ -97,6 +97,7 @@ def _paths(request, monkeypatch):
         monkeypatch.setattr(tabulation, "SINGLES", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_paths")
 @pytest.mark.parametrize("nulls", ["value", "none"])
 def test_check_agrees_with_brute_force(nulls):
@@ -288,6 +289,7 @@ def test_orders_that_do_not_fit_their_column_are_refused_with_counts():
     refused(HierarchyError, "'b' misses 1 value that 2 records hold", rows, sensitive=tree)
 
 
+@pytest.mark.slow
 def test_an_empty_table_is_refused_and_one_record_is_checked():
     refused(SourceError, "the table is empty", [], sensitive=["a"])
     report = check([("x", None, None, None)], sensitive=sensitive_of(), entity="person")
@@ -307,6 +309,7 @@ def test_an_entity_that_was_not_published_is_said_and_a_misspelt_one_refused():
     refused(PolicyError, "did you mean 'person'", entity="persons")
 
 
+@pytest.mark.slow
 def test_homogeneity_and_skew_are_noted_where_nothing_is_asked():
     rows = [("x", 1, "mild", 1)] * 3 + [("y", 2, "mild", 1), ("y", 2, "bad", 1)]
     notes = " ".join(check(rows, sensitive=["a", "b"], models=[KAnonymity(2)]).notes)
@@ -366,6 +369,7 @@ def test_report_says_it_to_a_reader():
     assert "0.2-closeness (equal) of 'a' holds: the table has 0" in text
 
 
+@pytest.mark.slow
 def test_threads_and_the_order_of_rows_change_no_figure():
     reports = []
     for threads, order in ((1, "i"), (2, "hash(i)"), (8, "i DESC")):

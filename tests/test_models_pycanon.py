@@ -59,6 +59,7 @@ classes = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(classes)
 def test_recursive_c_agrees_with_pycanon_where_values_are_equally_frequent(held):

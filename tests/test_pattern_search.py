@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pattern_oracle import assignment, brute_force, covering, table_of, tight
+from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
 from sqlanon.errors import PolicyError
 from sqlanon.exact import components, optimal, places_of, undominated

@@ -131,6 +131,7 @@ def test_exact_loses_what_it_proves(people):
     assert "no choice of these patterns that satisfies the policy loses less than" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3)])
 def test_exact_proves_the_optimum_under_models(people, model):
     policy = policy_of(model, sensitive=("ill",))
@@ -225,6 +226,7 @@ def test_exact_never_publishes_worse_than_greedy(patterns, limit):
     assert exact.lower_bound == exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(

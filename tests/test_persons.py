@@ -50,6 +50,7 @@ def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection
         assert document["models"][0]["value"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False])
 def test_records_are_counted_beside_persons(connection, tmp_path, kept):
     for document in documents(connection, tmp_path, kept=kept):

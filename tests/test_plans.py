@@ -72,6 +72,7 @@ def test_plan_works_on_a_database_opened_for_reading_only(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_plan_expects_what_apply_publishes(connection, plan):
     report = sqlanon.apply(connection, plan, into="out")
     expected = plan.report
@@ -80,6 +81,7 @@ def test_plan_expects_what_apply_publishes(connection, plan):
     assert (report.levels, report.models) == (expected.levels, expected.models)
 
 
+@pytest.mark.slow
 def test_plan_and_apply_publish_the_rows_of_anonymize(connection, plan):
     sqlanon.apply(connection, plan, into="out")
     sqlanon.anonymize(connection, "people", POLICY, into="direct")
@@ -93,6 +95,7 @@ def test_saved_plan_is_read_back_equal(plan, tmp_path):
     assert loaded.sql() == plan.sql()
 
 
+@pytest.mark.slow
 def test_loaded_plan_publishes_the_same_rows(connection, plan, tmp_path):
     plan.save(tmp_path / "plan.json")
     sqlanon.apply(connection, plan, into="out")
@@ -235,6 +238,7 @@ def test_plans_of_two_tables_do_not_tell_what_the_one_has_more(connection):
     assert digests[0] != digests[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_plan_of_a_file_is_applied_to_it_under_another_name(connection, tmp_path, ending):
     file, moved = tmp_path / f"people.{ending}", tmp_path / f"moved.{ending}"
@@ -247,6 +251,7 @@ def test_plan_of_a_file_is_applied_to_it_under_another_name(connection, tmp_path
         sqlanon.apply(moved, plan, output=tmp_path / "other.csv")
 
 
+@pytest.mark.slow
 def test_plan_is_applied_to_its_table_under_another_name(connection, plan):
     connection.execute("ALTER TABLE people RENAME TO persons")
     with pytest.raises(SourceError, match=r"there is no table .* --table NAME"):
@@ -298,6 +303,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_stale_plan_is_refused_and_nothing_written(connection, plan, tmp_path, change):
     plan.save(tmp_path / "plan.json")
@@ -308,11 +314,13 @@ def test_stale_plan_is_refused_and_nothing_written(connection, plan, tmp_path, c
     assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("people",)]
 
 
+@pytest.mark.slow
 def test_plan_is_not_stale_when_only_the_row_order_changed(connection, plan):
     connection.execute("CREATE OR REPLACE TABLE people AS SELECT * FROM people ORDER BY name DESC")
     assert sqlanon.apply(connection, plan, into="out").holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suppressed", ["drop", "keep"])
 def test_sql_executed_by_hand_gives_the_rows_of_apply(connection, suppressed):
     policy = replace(POLICY, suppressed=suppressed, models=[KAnonymity(2)], suppression_limit=0.3)
@@ -330,6 +338,7 @@ def test_sql_in_another_dialect_is_readable_by_it(plan, dialect):
     assert statement.find(sqlglot.exp.Command, sqlglot.exp.Anonymous) is None
 
 
+@pytest.mark.slow
 def test_sql_in_an_unknown_dialect_is_an_error(plan):
     with pytest.raises(PolicyError, match="klingon"):
         plan.sql(dialect="klingon")
@@ -395,6 +404,7 @@ def rank_correlation(order):
     return float(numpy.corrcoef(ranks, numpy.arange(len(ranks)))[0, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [None, ".parquet"])
 def test_order_of_the_output_does_not_correlate_with_the_input(connection, tmp_path, ending):
     policy = Policy({"age": Hierarchy.intervals(20, 40)}, keep=["token"], models=[KAnonymity(5)])
@@ -417,6 +427,7 @@ def test_order_of_the_output_does_not_correlate_with_the_input(connection, tmp_p
     assert abs(sum(scores)) / 8**0.5 < 3.9
 
 
+@pytest.mark.slow
 def test_output_is_the_same_for_any_row_order_and_number_of_threads(connection):
     results = set()
     for seed, threads in enumerate((1, 2, 8)):
@@ -453,31 +464,37 @@ def large(connection):
     return sqlanon.plan(connection, "crowd", policy)
 
 
+@pytest.mark.slow
 def test_large_table_is_sorted_by_places_of_few_labels(large):
     assert large.few == ("age", "zip", "job", "diagnosis")
     assert "DENSE_RANK" in large.sql()
 
 
+@pytest.mark.slow
 def test_large_table_is_published_by_places_as_by_labels(connection, large):
     connection.execute(large.sql())
     connection.execute(replace(large, few=()).sql(into="by label"))
     assert rows(connection, "anonymized") == rows(connection, '"by label"')
 
 
+@pytest.mark.slow
 def test_saved_plan_keeps_what_is_sorted_by_places(large, tmp_path):
     large.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").sql() == large.sql()
 
 
+@pytest.mark.slow
 def test_sql_in_another_dialect_is_sorted_by_labels(large):
     assert large.sql(dialect="spark") == replace(large, few=()).sql(dialect="spark")
 
 
+@pytest.mark.slow
 def test_large_table_with_a_long_column_is_sorted_by_labels(connection, large):
     connection.execute("ALTER TABLE crowd ALTER note TYPE VARCHAR")
     assert sqlanon.plan(connection, "crowd", large.policy).few == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collated", ["NOCASE", "NOACCENT"])
 def test_text_with_a_collation_is_published_as_it_is_spelled(connection, large, collated):
     connection.execute(f"ALTER TABLE crowd ALTER diagnosis TYPE VARCHAR COLLATE {collated}")

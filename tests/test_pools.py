@@ -6,8 +6,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from cover_oracle import closure_of, held_by, problem_of, problems
 from hypothesis import given, settings
+from oracles.covers import closure_of, held_by, problem_of
+from strategies import problems
 
 from sqlanon.search import joins
 from sqlanon.search.clusters import Clusters

@@ -1,27 +1,11 @@
 """Public data: the optima that a mature tool finds on the same files, with fewer node checks."""
 
-import os
-from pathlib import Path
-
-import duckdb
 import pytest
+from public import ADULT, policy_of, read
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
+from sqlanon import LDiversity, TCloseness
 
-DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-ADULT = (
-    "sex",
-    "age",
-    "race",
-    "marital_status",
-    "education",
-    "native_country",
-    "workclass",
-    "occupation",
-    "income",
-)
 IHIS = ("year", "quarter", "region", "pernum", "age", "marstat", "sex", "racea", "educ")
 
 # k, limit, levels, loss and nodes checked, as a mature in-memory tool reports them.
@@ -41,34 +25,6 @@ OCCUPATION_OPTIMA = [
     (CLOSE, 0.05, (1, 4, 1, 1, 3, 1, 2, 1), 0.839694),
 ]
 IHIS_OPTIMUM = (5, 0.0, (2, 0, 0, 3, 4, 1, 0, 0, 1), 0.414279)
-
-
-def policy_of(folder, columns, k, limit, *models, sensitive=()):
-    hierarchies = {name: Hierarchy.from_file(DATA / folder / f"{name}.csv") for name in columns}
-    models = [KAnonymity(k), *models]
-    return Policy(hierarchies, sensitive, models=models, suppression_limit=limit)
-
-
-def read(name, columns, condition="TRUE"):
-    """The table `people` of a public file; skips where the file is not there."""
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"public data not found: {path}; name its folder with SQLANON_DATA")
-    connection = duckdb.connect()
-    connection.execute(
-        f"CREATE TABLE people AS SELECT {', '.join(columns)} FROM read_csv(?) WHERE {condition}",
-        [str(path)],
-    )
-    return connection
-
-
-@pytest.fixture(scope="module")
-def adult():
-    """The 30,162 records without a question mark."""
-    complete = " AND ".join(f"{c} <> '?'" for c in ("workclass", "occupation", "native_country"))
-    connection = read("adult.csv.gz", ADULT, complete)
-    yield connection
-    connection.close()
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +56,7 @@ def test_adult_has_30162_complete_records(adult):
     assert adult.execute("SELECT count(*) FROM people").fetchone() == (30_162,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
 def test_adult_optimum_is_the_published_node(adult_plans, k, limit, levels, lm, checked):
     assert tuple(adult_plans(k, limit).levels.values()) == levels
@@ -126,6 +83,7 @@ def test_adult_search_checks_no_more_nodes_than_published(
     assert report.search["checked"] <= checked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "limit", "levels", "lm"), OCCUPATION_OPTIMA, ids=str)
 def test_adult_optimum_with_occupation_sensitive_is_the_published_one(
     adult, model, limit, levels, lm
@@ -139,9 +97,11 @@ def test_adult_optimum_with_occupation_sensitive_is_the_published_one(
     assert all(result.holds for result in report.models)
 
 
+@pytest.mark.slow
 def test_ihis_like_optimum_is_the_published_node(ihis_plan):
     assert tuple(ihis_plan.levels.values()) == IHIS_OPTIMUM[2]
 
 
+@pytest.mark.slow
 def test_ihis_like_loss_is_the_published_one(ihis_plan):
     assert round(ihis_plan.loss["lm"], 6) == IHIS_OPTIMUM[3]

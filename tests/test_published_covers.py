@@ -6,21 +6,12 @@ in the order of their number of stars.
 """
 
 import pytest
-from test_published import ADULT, DATA, policy_of, read
+from public import ADULT, COMPLETE, DATA, policy_of, read
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 
-COMPLETE = " AND ".join(f"{c} <> '?'" for c in ("workclass", "occupation", "native_country"))
 KEEP_OR_SUPPRESS = {name: Hierarchy.suppression() for name in ADULT}
-
-
-@pytest.fixture(scope="module")
-def adult():
-    """The 30,162 complete records."""
-    connection = read("adult.csv.gz", ADULT, COMPLETE)
-    yield connection
-    connection.close()
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +27,7 @@ def both():
     connection.close()
 
 
+@pytest.mark.slow
 def test_adult_is_covered_about_as_well_as_by_a_plain_cover(adult):
     """That one loses 0.1478; ties among candidates of equal cost decide about the rest."""
     policy = policy_of("adult_hierarchies", ADULT, 50, 0.0)
@@ -47,6 +39,7 @@ def test_adult_is_covered_about_as_well_as_by_a_plain_cover(adult):
     assert sqlanon.check(adult, "released", policy).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "cells"), [(4, 38_514), (32, 71_297)])
 def test_both_files_of_adult_have_the_known_bound_on_suppressed_cells(both, k, cells):
     policy = Policy(KEEP_OR_SUPPRESS, models=[KAnonymity(k)])
@@ -54,6 +47,7 @@ def test_both_files_of_adult_have_the_known_bound_on_suppressed_cells(both, k, c
     assert (report.records, report.lower_bound) == (45_222, cells)
 
 
+@pytest.mark.slow
 def test_both_files_of_adult_keep_more_cells_than_patterns_in_order(both):
     policy = Policy(KEEP_OR_SUPPRESS, models=[KAnonymity(32)])
     report = sqlanon.anonymize(

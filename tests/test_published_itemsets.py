@@ -5,7 +5,7 @@ every ancestor of their values.
 """
 
 import pytest
-from test_published import ADULT, DATA, read
+from public import ADULT, DATA, read
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
@@ -30,14 +30,6 @@ def nursery():
     connection.close()
 
 
-@pytest.fixture(scope="module")
-def adult():
-    complete = " AND ".join(f"{c} <> '?'" for c in ("workclass", "occupation", "native_country"))
-    connection = read("adult.csv.gz", ADULT, complete)
-    yield connection
-    connection.close()
-
-
 @pytest.mark.parametrize(
     ("k", "itemsets"), [(50, 28_575), (75, 17_301), (100, 13_685), (150, 7_421), (200, 5_604)]
 )
@@ -52,6 +44,7 @@ def test_nursery_has_the_published_number_of_itemsets(nursery, k, itemsets):
     assert count(nursery, hierarchies, k)[0] == itemsets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "expected"), [(50, (765_152, 185_502_137)), (5, (2_221_353, 213_579_392))]
 )

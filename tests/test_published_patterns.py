@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from test_published import read
+from public import read
 
 from sqlanon import KAnonymity, Policy
 from sqlanon.binding import bind
@@ -38,6 +38,7 @@ def adult():
     connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "types", "average", "maximum"),
     [

@@ -126,6 +126,7 @@ def test_into_an_existing_table_is_an_error_and_leaves_it(connection, into):
     assert contents(connection) == before
 
 
+@pytest.mark.slow
 def test_into_with_overwrite_replaces_a_table(connection):
     connection.execute("CREATE TABLE taken AS SELECT 42 AS x")
     sqlanon.anonymize(connection, "people", POLICY, into="taken", overwrite=True)
@@ -162,12 +163,14 @@ def test_target_that_is_no_single_place_is_an_error(connection, target):
     assert contents(connection) == before
 
 
+@pytest.mark.slow
 def test_in_place_replaces_the_table_under_its_name(connection):
     sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
     sqlanon.anonymize(connection, "people", POLICY, in_place=True)
     assert rows(connection, "people") == rows(connection, "people_anon")
 
 
+@pytest.mark.slow
 def test_in_place_leaves_views_over_the_table_working(connection):
     connection.execute("CREATE VIEW counted AS SELECT count(*) AS records FROM people")
     report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
@@ -193,6 +196,7 @@ def test_in_place_of_a_referenced_table_is_an_error_and_changes_nothing(connecti
     assert contents(connection) == before
 
 
+@pytest.mark.slow
 def test_in_place_of_a_temporary_table_replaces_it(connection):
     connection.execute("CREATE TEMP TABLE passing AS SELECT * FROM people")
     connection.execute("DROP TABLE people")
@@ -202,11 +206,13 @@ def test_in_place_of_a_temporary_table_replaces_it(connection):
     assert rows(connection, "memory.passing") == [(42,)]
 
 
+@pytest.mark.slow
 def test_in_place_of_a_table_in_memory_has_no_pages_to_warn_of(connection):
     report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
     assert not any("sqlanon rewrite" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_in_place_in_a_read_only_attached_database_is_an_error(connection, database):
     connection.execute(f"ATTACH '{database}' AS far (READ_ONLY)")
     with pytest.raises(SourceError, match="read-only"):
@@ -214,6 +220,7 @@ def test_in_place_in_a_read_only_attached_database_is_an_error(connection, datab
     assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
 
 
+@pytest.mark.slow
 def test_in_place_after_the_transaction_has_written_elsewhere_is_an_error(connection, database):
     connection.execute(f"ATTACH '{database}' AS far")
     connection.execute("BEGIN")
@@ -247,6 +254,7 @@ def test_in_place_counts_what_is_not_carried_over(connection):
     assert not any("may quote" in note for note in report.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [{"into": "out"}, {"in_place": True}])
 def test_a_plan_that_is_not_confirmed_is_not_carried_out(connection, target):
     before, shown = contents(connection), []
@@ -264,6 +272,7 @@ def test_a_plan_that_is_not_confirmed_is_not_carried_out(connection, target):
     assert contents(connection) == before
 
 
+@pytest.mark.slow
 def test_a_plan_is_confirmed_knowing_what_is_not_carried_over(connection):
     connection.execute("COMMENT ON TABLE people IS 'MARK'")
     shown = []
@@ -282,6 +291,7 @@ def test_a_place_that_cannot_be_is_refused_before_the_search(connection, name, t
     assert searched == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_file_holds_the_rows_that_into_would(connection, tmp_path, ending):
     file = tmp_path / f"people{ending}"
@@ -301,6 +311,7 @@ def test_output_file_holds_the_rows_that_into_would(connection, tmp_path, ending
     assert report.output == str(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_file_passes_check_with_the_same_policy(connection, tmp_path, ending):
     file = tmp_path / f"people{ending}"
@@ -308,6 +319,7 @@ def test_output_file_passes_check_with_the_same_policy(connection, tmp_path, end
     assert sqlanon.check(file, None, POLICY).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_file_has_the_classes_and_values_of_its_texts(connection, tmp_path, ending):
     connection.execute(
@@ -327,6 +339,7 @@ def test_output_file_has_the_classes_and_values_of_its_texts(connection, tmp_pat
     assert (found.statistics, found.models) == (report.statistics, report.models)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_leaves_one_file_and_no_table(connection, tmp_path, ending):
     before = contents(connection)
@@ -335,6 +348,7 @@ def test_output_leaves_one_file_and_no_table(connection, tmp_path, ending):
     assert contents(connection) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_that_exists_is_an_error_and_stays(connection, tmp_path, ending):
     file = tmp_path / f"people{ending}"
@@ -369,6 +383,7 @@ def test_source_that_is_a_file_refuses_a_table_as_target(connection, tmp_path):
             sqlanon.anonymize(tmp_path / "people.csv", None, POLICY, **target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [{"into": "people_anon"}, {"in_place": True}])
 @pytest.mark.parametrize("planned", [True, False])
 def test_callers_transaction_is_joined_and_his_rollback_undoes_all(connection, target, planned):
@@ -394,6 +409,7 @@ def test_callers_transaction_sees_his_own_uncommitted_records(connection):
     assert len(rows(connection, "people_anon")) == 240 - report.suppressed_records
 
 
+@pytest.mark.slow
 def test_without_a_transaction_none_is_left_open(connection):
     sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
     connection.execute("BEGIN")
@@ -509,6 +525,7 @@ def test_suppressed_records_are_kept_only_in_a_class_that_satisfies_k(connection
     assert rows(connection, "out") == [("*",)] * 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [{"into": "out"}, {"in_place": True}, {"output": "out.parquet"}])
 def test_success_changes_no_setting_of_the_caller(connection, tmp_path, monkeypatch, target):
     monkeypatch.chdir(tmp_path)
@@ -560,6 +577,7 @@ def bytes_of(folder):
     return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
+@pytest.mark.slow
 def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
     marked.chmod(0o640)
     assert b"MARK" in marked.read_bytes()
@@ -592,6 +610,7 @@ def test_in_place_of_a_file_publishes_the_rows_of_into(marked):
         assert rows(opened, "people") == rows(opened, "beside")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_in_place_that_fails_at_any_step_leaves_the_file_untouched(
@@ -613,6 +632,7 @@ def test_in_place_that_fails_at_any_step_leaves_the_file_untouched(
     assert list(spill.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_in_place_that_fails_its_verification_leaves_the_file_untouched(tmp_path):
     path = tmp_path / "lonely.duckdb"
     with duckdb.connect(str(path)) as opened:
@@ -642,6 +662,7 @@ def test_in_place_of_a_file_with_a_second_name_is_refused_before_the_search(mark
     assert searched == []
 
 
+@pytest.mark.slow
 def test_in_place_takes_the_log_with_originals_away(tmp_path):
     path = tmp_path / "logged.duckdb"
     with duckdb.connect(str(path), config={"wal_autocheckpoint": "1TB"}) as opened:
@@ -653,6 +674,7 @@ def test_in_place_takes_the_log_with_originals_away(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.slow
 def test_in_place_holds_the_file_from_plan_to_end(marked):
     program = "import duckdb, sys; duckdb.connect(sys.argv[1])"
     codes = []
@@ -667,6 +689,7 @@ def test_in_place_holds_the_file_from_plan_to_end(marked):
     assert codes == [(1, True)]
 
 
+@pytest.mark.slow
 def test_in_place_uses_macros_of_the_database(marked):
     with duckdb.connect(str(marked)) as opened:
         opened.execute("CREATE MACRO decade(year) AS year // 10 * 10")

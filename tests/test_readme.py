@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,18 @@ def commands():
     return [line[2:] for line in lines if line.startswith("$ ")]
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo as it is made, to be copied."""
+    folder = tmp_path_factory.mktemp("made") / "sqlanon-demo"
+    assert status(["demo", str(folder), "--quiet"]) == 0
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(demo, tmp_path, monkeypatch):
     """A folder with the files that the examples name."""
-    monkeypatch.chdir(tmp_path)
-    assert status(["demo", "sqlanon-demo", "--quiet"]) == 0
+    shutil.copytree(demo, tmp_path / "sqlanon-demo")
     monkeypatch.chdir(tmp_path / "sqlanon-demo")
     return tmp_path / "sqlanon-demo"
 
@@ -38,6 +46,7 @@ def test_there_are_examples_of_each_kind():
     assert len(blocks("python")) == 1
 
 
+@pytest.mark.slow
 def test_commands_run_as_shown(folder, capsys):
     codes = {}
     for command in commands():
@@ -50,6 +59,7 @@ def test_commands_run_as_shown(folder, capsys):
     assert (folder / "anonymous.parquet").exists()
 
 
+@pytest.mark.slow
 def test_the_policy_file_works_as_shown(folder):
     [policy] = blocks("toml")
     Path("shown.toml").write_text(policy)
@@ -58,6 +68,7 @@ def test_the_policy_file_works_as_shown(folder):
     assert status(["check", "census.duckdb", "shown", "--policy", "shown.toml"]) == 0
 
 
+@pytest.mark.slow
 def test_the_python_example_runs_as_shown(folder, capsys):
     [example] = blocks("python")
     exec(compile(example, "README.md", "exec"), {})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from cover_oracle import Distinct, candidates_of, least_loss, problem_of, problems
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles.covers import Distinct, candidates_of, least_loss, problem_of
+from strategies import problems
 
 from sqlanon.search.bound import record_bounds
 from sqlanon.search.clusters import NOWHERE, Clusters, check

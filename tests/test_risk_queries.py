@@ -1,4 +1,4 @@
-"""Every query builder of risk: its SQL, compared as a tree, and what DuckDB answers to it."""
+"""Every query builder of risk, and what DuckDB answers to it."""
 
 from dataclasses import dataclass
 
@@ -35,11 +35,10 @@ PEOPLE, EVERYBODY, RECORDS, PERSONS = map(table, ("people", "everybody", "record
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A query as built, its SQL, and its rows in any order."""
+    """A query as built, and its rows in any order."""
 
     name: str
     query: exp.Expr
-    sql: str
     rows: list[tuple[object, ...]]
     parameters: tuple[int, ...] = ()
 
@@ -51,243 +50,64 @@ SNAPSHOTS = [
     Snapshot(
         "numbered_values",
         risk.numbered_values(PEOPLE, "sex"),
-        """
-        SELECT "value", CAST(ROW_NUMBER() OVER (ORDER BY "value" NULLS FIRST) - 1 AS BIGINT)
-            AS "code"
-        FROM (SELECT DISTINCT "sex" AS "value" FROM "people") AS "held"
-        """,
         [(None, 0), ("f", 1), ("m", 2)],
     ),
     Snapshot(
         "code_map",
         risk.code_map(table("numbered"), Field(1, 3, 2), 2),
-        """
-        SELECT "value", CAST(0 AS BIGINT) AS "word_0", CAST("code" * 8 AS BIGINT) AS "word_1"
-        FROM "numbered"
-        """,
         [(None, 0, 0), ("f", 0, 8), ("m", 0, 16)],
     ),
     Snapshot(
         "settled_persons",
         risk.settled_persons(PERSONS, 2),
-        """
-        SELECT "word_0", "word_1", CAST(COUNT(*) AS BIGINT) AS "size"
-        FROM "persons"
-        GROUP BY "word_0", "word_1"
-        """,
         [(0, 0, 1), (0, 1, 1), (1, 1, 2), (2, 0, 1)],
     ),
     Snapshot(
         "class_histogram of records",
         risk.class_histogram(RECORDS, 2),
-        """
-        SELECT CAST("class_size" AS BIGINT), CAST(COUNT(*) AS BIGINT)
-        FROM (
-            SELECT CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "class_size"
-            FROM "records"
-            GROUP BY "word_0", "word_1"
-        ) AS "classes"
-        GROUP BY "class_size"
-        """,
         [(1, 3), (2, 1), (4, 1)],
     ),
     Snapshot(
         "class_histogram of persons",
         risk.class_histogram(PERSONS, 2, "word_2"),
-        """
-        SELECT CAST("class_size" AS BIGINT), CAST(COUNT(*) AS BIGINT)
-        FROM (
-            SELECT CAST(COUNT(*) AS BIGINT) AS "class_size", MIN("person") AS "person"
-            FROM (
-                SELECT DISTINCT
-                    "word_0" AS "key_0", "word_1" AS "key_1", "word_2" AS "person"
-                FROM "persons"
-            ) AS "members"
-            GROUP BY "key_0", "key_1"
-        ) AS "classes"
-        GROUP BY "class_size"
-        """,
         [(1, 3), (2, 1)],
     ),
     Snapshot(
         "person_histogram",
         risk.person_histogram(PERSONS, 1, "word_2"),
-        """
-        SELECT CAST("class_size" AS BIGINT), CAST(COUNT(*) AS BIGINT)
-        FROM (
-            SELECT MIN("class_size") AS "class_size"
-            FROM (
-                SELECT "word_2", COUNT(*) OVER (PARTITION BY "word_0") AS "class_size"
-                FROM "persons"
-            ) AS "sized"
-            GROUP BY "word_2"
-        ) AS "classes"
-        GROUP BY "class_size"
-        """,
         [(1, 1), (2, 2)],
     ),
     Snapshot(
         "subset_counts of records",
         risk.subset_counts(RECORDS, 2, 2, None),
-        """
-        SELECT
-            0,
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" = 1 THEN 1 END) AS BIGINT),
-            CAST(COALESCE(SUM("class_size" * "class_size"), 0) AS BIGINT)
-        FROM (
-            SELECT CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "class_size"
-            FROM "records"
-            GROUP BY "word_0" & ?, "word_1" & ?
-        ) AS "classes"
-        UNION ALL
-        SELECT
-            1,
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" = 1 THEN 1 END) AS BIGINT),
-            CAST(COALESCE(SUM("class_size" * "class_size"), 0) AS BIGINT)
-        FROM (
-            SELECT CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "class_size"
-            FROM "records"
-            GROUP BY "word_0" & ?, "word_1" & ?
-        ) AS "classes"
-        """,
         [(0, 3, 1, 9 + 1 + 25), (1, 3, 1, 1 + 16 + 16)],
         parameters=(3, 0, 0, 3),
     ),
     Snapshot(
         "subset_counts of persons",
         risk.subset_counts(PERSONS, 2, 1, "word_2"),
-        """
-        SELECT
-            0,
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(DISTINCT CASE WHEN "class_size" = 1 THEN "person" END) AS BIGINT),
-            CAST(COALESCE(SUM("class_size" * "class_size"), 0) AS BIGINT)
-        FROM (
-            SELECT CAST(COUNT(*) AS BIGINT) AS "class_size", MIN("person") AS "person"
-            FROM (
-                SELECT DISTINCT
-                    "word_0" & ? AS "key_0", "word_1" & ? AS "key_1", "word_2" AS "person"
-                FROM "persons"
-            ) AS "members"
-            GROUP BY "key_0", "key_1"
-        ) AS "classes"
-        """,
         [(0, 4, 2, 1 + 1 + 4 + 1)],
         parameters=(3, 3),
     ),
     Snapshot(
         "joint_subset_counts of records",
         risk.joint_subset_counts(RECORDS, [(3, 0), (0, 3)], None),
-        """
-        SELECT
-            "subset",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" = 1 THEN 1 END) AS BIGINT),
-            CAST(COALESCE(SUM("class_size" * "class_size"), 0) AS BIGINT)
-        FROM (
-            SELECT "subset", CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "class_size"
-            FROM "records"
-            CROSS JOIN (VALUES (0, 3, 0), (1, 0, 3)) AS "subsets"("subset", "mask_0", "mask_1")
-            GROUP BY "subset", "word_0" & "mask_0", "word_1" & "mask_1"
-        ) AS "classes"
-        GROUP BY "subset"
-        """,
         [(0, 3, 1, 9 + 1 + 25), (1, 3, 1, 1 + 16 + 16)],
     ),
     Snapshot(
         "joint_subset_counts of persons",
         risk.joint_subset_counts(PERSONS, [(3, 3), (3, 0)], "word_2"),
-        """
-        SELECT
-            "subset",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(DISTINCT CASE WHEN "class_size" = 1 THEN "person" END) AS BIGINT),
-            CAST(COALESCE(SUM("class_size" * "class_size"), 0) AS BIGINT)
-        FROM (
-            SELECT
-                "subset", CAST(COUNT(*) AS BIGINT) AS "class_size", MIN("person") AS "person"
-            FROM (
-                SELECT DISTINCT
-                    "subset",
-                    "word_0" & "mask_0" AS "key_0",
-                    "word_1" & "mask_1" AS "key_1",
-                    "word_2" AS "person"
-                FROM "persons"
-                CROSS JOIN (VALUES (0, 3, 3), (1, 3, 0))
-                    AS "subsets"("subset", "mask_0", "mask_1")
-            ) AS "members"
-            GROUP BY "subset", "key_0", "key_1"
-        ) AS "classes"
-        GROUP BY "subset"
-        """,
         [(0, 4, 2, 7), (1, 3, 2, 1 + 4 + 1)],
     ),
     Snapshot(
         "matches of records",
         risk.matches(PEOPLE, EVERYBODY, ["age", "sex"]),
-        """
-        SELECT
-            CAST(COALESCE("population_size", 0) AS BIGINT),
-            CAST(COUNT("population_size") AS BIGINT),
-            CAST(COUNT("class_size") AS BIGINT),
-            CAST(COALESCE(SUM("class_size"), 0) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" = 1 THEN 1 END) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" > COALESCE("population_size", 0) THEN 1 END)
-                AS BIGINT),
-            CAST(COALESCE(SUM(
-                CASE WHEN "class_size" > COALESCE("population_size", 0) THEN "class_size" END
-            ), 0) AS BIGINT)
-        FROM (
-            SELECT "key_0", "key_1", CAST(COUNT(*) AS BIGINT) AS "class_size"
-            FROM (SELECT "age" AS "key_0", "sex" AS "key_1" FROM "people") AS "members"
-            GROUP BY "key_0", "key_1"
-        ) AS "released"
-        FULL JOIN (
-            SELECT "key_0", "key_1", CAST(COUNT(*) AS BIGINT) AS "population_size"
-            FROM (SELECT "age" AS "key_0", "sex" AS "key_1" FROM "everybody") AS "members"
-            GROUP BY "key_0", "key_1"
-        ) AS "whole"
-            ON "released"."key_0" IS NOT DISTINCT FROM "whole"."key_0"
-            AND "released"."key_1" IS NOT DISTINCT FROM "whole"."key_1"
-        GROUP BY COALESCE("population_size", 0)
-        ORDER BY COALESCE("population_size", 0)
-        """,
         # 31-f is 3 of 4, NULL-m 1 of 2, 45-NULL 1 of 1, and 70-f is of nobody here.
         [(1, 2, 1, 1, 1, 0, 0), (2, 1, 1, 1, 1, 0, 0), (4, 1, 1, 3, 0, 0, 0)],
     ),
     Snapshot(
         "matches of persons",
         risk.matches(EVERYBODY, PEOPLE, ["sex"], entity="who", population_entity="who"),
-        """
-        SELECT
-            CAST(COALESCE("population_size", 0) AS BIGINT),
-            CAST(COUNT("population_size") AS BIGINT),
-            CAST(COUNT("class_size") AS BIGINT),
-            CAST(COALESCE(SUM("class_size"), 0) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" = 1 THEN 1 END) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" > COALESCE("population_size", 0) THEN 1 END)
-                AS BIGINT),
-            CAST(COALESCE(SUM(
-                CASE WHEN "class_size" > COALESCE("population_size", 0) THEN "class_size" END
-            ), 0) AS BIGINT)
-        FROM (
-            SELECT "key_0", CAST(COUNT(*) AS BIGINT) AS "class_size"
-            FROM (
-                SELECT DISTINCT "sex" AS "key_0", "who" AS "person" FROM "everybody"
-            ) AS "members"
-            GROUP BY "key_0"
-        ) AS "released"
-        FULL JOIN (
-            SELECT "key_0", CAST(COUNT(*) AS BIGINT) AS "population_size"
-            FROM (SELECT DISTINCT "sex" AS "key_0", "who" AS "person" FROM "people") AS "members"
-            GROUP BY "key_0"
-        ) AS "whole"
-            ON "released"."key_0" IS NOT DISTINCT FROM "whole"."key_0"
-        GROUP BY COALESCE("population_size", 0)
-        ORDER BY COALESCE("population_size", 0)
-        """,
         # f: ann, bob, dan, fay of two; m: cid, eve of one; NULL: nobody's records of the same.
         [(1, 2, 2, 3, 1, 1, 2), (2, 1, 1, 4, 0, 1, 4)],
     ),
@@ -304,12 +124,6 @@ def connection():
 def text(query, dialect="duckdb"):
     """The text of a tree as an engine gets it; what the dialect lacks is an error."""
     return query.sql(dialect, identify=True, unsupported_level=ErrorLevel.RAISE)
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
-def test_query_is_the_sql_beside_it(snapshot):
-    trees = (parse_one(sql, dialect="duckdb") for sql in (text(snapshot.query), snapshot.sql))
-    assert next(trees) == next(trees)
 
 
 @pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)

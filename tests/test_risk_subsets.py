@@ -74,6 +74,7 @@ anyhow = st.tuples(st.booleans(), st.booleans())
 shares = st.sampled_from([0.01, 0.05, 0.2, 0.3, 0.5, 1.0, 1])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tables, st.booleans(), anyhow, st.sampled_from([62, 4, 2]))
 def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
@@ -98,6 +99,7 @@ def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
         assert column.values == len({key[place] for _, key in rows})
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(tables, st.booleans(), anyhow, shares, st.integers(1, 4))
 def test_minimal_identifying_sets_agree_with_brute_force(rows, by_person, how, share, largest):
@@ -131,6 +133,7 @@ def people(records, seed=3):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entity", [None, "who"])
 @pytest.mark.parametrize("every", [False, True])
 def test_counts_are_the_same_rolled_up_and_straight(entity, every):
@@ -147,6 +150,7 @@ def test_counts_are_the_same_rolled_up_and_straight(entity, every):
     assert all(document == documents[0] for document in documents)
 
 
+@pytest.mark.slow
 def test_roll_ups_are_the_default_where_they_pay():
     names = fill(people(20_000, seed=5))
     found = sqlanon.risk(DATABASE, "t", Policy(names), identifying=1).subsets
@@ -160,6 +164,7 @@ def test_roll_ups_are_the_default_where_they_pay():
         assert (one.classes, one.unique, one.pairs) == wanted
 
 
+@pytest.mark.slow
 def test_sets_are_counted_from_the_smaller_one():
     """Never from the base where a frequency set of fewer columns is there."""
     names = fill(people(3000))
@@ -315,6 +320,7 @@ def test_no_sets_where_none_are_asked_for():
     assert report.statistics.classes == 5
 
 
+@pytest.mark.slow
 def test_too_many_sets_are_an_error():
     names = [f"c{number}" for number in range(40)]
     columns = ", ".join(f"1 AS {name}" for name in names)
@@ -338,6 +344,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_column_of_any_name_gives_the_figures_of_a_harmless_one(name):
     documents = []
@@ -363,6 +370,7 @@ def test_column_of_any_name_gives_the_figures_of_a_harmless_one(name):
     assert documents[:half] == documents[half:]
 
 
+@pytest.mark.slow
 def test_entity_of_a_hostile_name_is_counted():
     with duckdb.connect() as connection:
         for name in HOSTILE:
@@ -375,6 +383,7 @@ def test_entity_of_a_hostile_name_is_counted():
             assert (report.persons.count, report.population.journalist_max) == (6, 1.0)
 
 
+@pytest.mark.slow
 def test_report_does_not_depend_on_threads_or_the_order_of_records(tmp_path):
     documents = []
     rows = people(4000, seed=11)

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from strategies import hierarchies, level_bounds, records_of, weights
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, UnsatisfiableError
@@ -18,50 +19,14 @@ LOSSES = ("lm", "precision", "suppressed-cells", "discernibility", "average-clas
 
 
 @st.composite
-def hierarchies(draw):
-    """Rows of a random laminar tree, unbalanced ones included: a label may repeat its leaf."""
-    leaves = [f"v{i}" for i in range(draw(st.integers(1, 5)))]
-    if draw(st.booleans()):
-        leaves[0] = None
-    rows = [[leaf] for leaf in leaves]
-    groups = [[i] for i in range(len(leaves))]
-    for level in range(1, draw(st.integers(1, 3))):
-        merged = []
-        for group in groups:
-            if merged and draw(st.booleans()):
-                merged[-1] += group
-            else:
-                merged.append(list(group))
-        groups = merged
-        for group in groups:
-            for i in group:
-                alone = len(group) == 1 and leaves[i] is not None
-                rows[i].append(leaves[i] if alone else f"L{level}n{group[0]}")
-    return [(*row, "*") for row in rows]
-
-
-@st.composite
 def cases(draw):
-    width = draw(st.integers(1, 3))
-    trees = [draw(hierarchies()) for _ in range(width)]
-    records = draw(
-        st.lists(
-            st.tuples(*(st.sampled_from([row[0] for row in tree]) for tree in trees)),
-            min_size=1,
-            max_size=12,
-        )
-    )
-    bounds = []
-    for tree in trees:
-        height = len(tree[0]) - 1
-        low = draw(st.sampled_from([0, 0, 0, min(1, height)]))
-        high = draw(st.sampled_from([height, height, height, max(low, height - 1)]))
-        bounds.append((low, high))
+    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    records = draw(records_of(trees))
     return {
         "trees": trees,
         "records": records,
-        "bounds": bounds,
-        "weights": [draw(st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])) for _ in trees],
+        "bounds": [draw(level_bounds(rows)) for rows in trees],
+        "weights": [draw(weights) for _ in trees],
         "k": draw(st.integers(1, min(4, len(records)))),
         "limit": draw(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0])),
         "loss": draw(st.sampled_from(LOSSES)),
@@ -177,6 +142,7 @@ def test_anonymize_equals_brute_force_over_the_whole_lattice(case):
     connection.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases(), seed=st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, seed):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
+from strategies import hierarchies
 
 from sqlanon.hierarchy import Tree
 from sqlanon.loss import CellCosts
@@ -42,24 +42,7 @@ def test_levels_that_repeat_the_one_below_are_left_out():
     assert made.distinct_levels.tolist() == [[0, 1], [2, 2]]
 
 
-@st.composite
-def random_rows(draw):
-    leaves = draw(st.integers(1, 9))
-    levels, width = [], leaves
-    parents = list(range(leaves))
-    for _ in range(draw(st.integers(0, 3))):
-        merge = [draw(st.booleans()) for _ in range(width)]
-        numbers = np.cumsum([not m or i == 0 for i, m in enumerate(merge)]) - 1
-        parents = [int(numbers[p]) for p in parents]
-        width = int(numbers[-1]) + 1
-        levels.append(parents)
-    rows = []
-    for leaf in range(leaves):
-        rows.append((f"v{leaf}", *(f"{n}:{level[leaf]}" for n, level in enumerate(levels)), "*"))
-    return rows
-
-
-@given(random_rows())
+@given(hierarchies(leaves=9, height=4))
 def test_the_closure_of_two_leaves_is_the_smallest_node_that_holds_them(rows):
     tree, costs, made = taxonomy(rows)
     held = [set(range(low, high + 1)) for low, high in zip(made.low, made.high, strict=True)]

@@ -5,6 +5,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import hierarchies
 
 from sqlanon.errors import HierarchyError
 from sqlanon.tree import Tree
@@ -115,25 +116,10 @@ def test_top_label_that_is_also_a_value_is_shared():
     assert Tree.grow("n", [("*", "*"), ("a", "*")]).shared_labels() == [("*", 0, 1)]
 
 
-@st.composite
-def laminar_rows(draw):
-    """Random trees: each level merges runs of the level below; leaves come shuffled."""
-    size = draw(st.integers(1, 12))
-    numbers = list(range(size))
-    levels = [numbers]
-    for _ in range(draw(st.integers(0, 3))):
-        merged = [0]
-        for before, node in itertools.pairwise(levels[-1]):
-            merged.append(merged[-1] + (draw(st.booleans()) if node != before else 0))
-        levels.append(merged)
-    levels.append([0] * size)
-    rows = [
-        tuple(f"{level}.{nodes[leaf]}" for level, nodes in enumerate(levels)) for leaf in numbers
-    ]
-    return draw(st.permutations(rows))
+laminar_rows = hierarchies(leaves=12, height=4, nulls=False).flatmap(st.permutations)
 
 
-@given(laminar_rows())
+@given(laminar_rows)
 def test_every_node_of_a_laminar_tree_is_a_run_of_leaves(rows):
     tree = Tree.grow("n", rows)
     paths = list(zip(*tree.labels, strict=True))
@@ -146,7 +132,7 @@ def test_every_node_of_a_laminar_tree_is_a_run_of_leaves(rows):
         assert list(nodes) == [n for n, size in enumerate(tree.sizes(level)) for _ in range(size)]
 
 
-@given(laminar_rows())
+@given(laminar_rows)
 def test_children_are_numbered_within_the_fan_out(rows):
     tree = Tree.grow("n", rows)
     for level in range(tree.height):

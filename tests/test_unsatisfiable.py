@@ -115,6 +115,7 @@ def test_both_ways_are_named_where_both_help(connection):
     assert ways_in(message) == [WIDEN, ALLOW]
 
 
+@pytest.mark.slow
 def test_the_limit_that_is_named_is_enough(connection):
     models = [LDiversity(2)]
     assert "to 0.3334 or more" in message_of(connection, BOUNDED, *models, suppression_limit=0.3333)

@@ -151,6 +151,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(cases(), st.sampled_from(sorted(WAYS)))
 def test_the_search_finds_the_node_that_brute_force_finds(case, way):
@@ -203,6 +204,7 @@ def test_purity_can_be_worth_a_higher_cost():
     assert purest.loss["utility"] == 0.375 / (1 - 0.5)
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_nothing():
     records = [
         (f"{'ab'[i % 2]}{1 + i % 3}", ("20", "25", "31")[i * i % 7 % 3], "xyz"[i % 11 % 3], "p")
@@ -238,6 +240,7 @@ def test_utility_without_a_sensitive_attribute_is_one_clear_error():
         sqlanon.plan(connection, "people", policy, loss="utility")
 
 
+@pytest.mark.slow
 def test_the_command_line_minimizes_utility(tmp_path):
     records = "".join(f"{i % 4 * 10},{'mf'[i % 2]},{'xy'[i % 4 // 2]}\n" for i in range(40))
     (tmp_path / "people.csv").write_text("age,sex,diagnosis\n" + records)

@@ -10,8 +10,9 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lattice_oracle import closenesses, diversities, fails
+from oracles.lattice import fails
 from sqlglot import exp
+from strategies import closenesses, diversities
 
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import render
@@ -105,6 +106,7 @@ def within(numbers, room):
     return (rest for rest in parts(numbers) if sum(numbers) - sum(rest) <= room)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(counts.filter(any), counts, st.one_of(diversities, closenesses), allowances, st.booleans())
 def test_no_fewer_records_of_a_class_have_to_go_than_required(

@@ -48,6 +48,7 @@ def test_working_tables_have_no_name_in_errors(connection):
         assert "_sqlanon" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_a_table_has_of_recursive_diversity_is_explained(connection):
     connection.execute("CREATE TABLE t AS SELECT 1 AS age, range % 3 AS ill FROM range(4)")
     model = LDiversity(2, "recursive", 3)

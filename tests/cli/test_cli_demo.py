@@ -21,6 +21,7 @@ def folder(tmp_path):
     return tmp_path / "a demo's folder"
 
 
+@pytest.mark.slow
 def test_demo_makes_a_folder_with_everything(run, folder):
     outcome = run("demo", folder, *SMALL)
     assert (outcome.code, outcome.err) == (0, "")
@@ -41,12 +42,14 @@ def test_what_the_demo_published_satisfies_its_policy(run, folder):
     assert not {"person_id", "name", "birth_date"} & set(names)
 
 
+@pytest.mark.slow
 def test_the_commands_to_try_next_work(run, folder):
     commands = run("demo", folder, *SMALL, "--json").document["commands"]
     codes = [run(*shlex.split(command)[1:]).code for command in commands]
     assert codes == [1, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_demo_and_another_one_another(run, folder):
     first, again, other = (
         run("demo", folder / str(number), *SMALL, "--seed", seed).out.replace(
@@ -59,6 +62,7 @@ def test_a_seed_gives_the_same_demo_and_another_one_another(run, folder):
     assert first[table] != other[table]
 
 
+@pytest.mark.slow
 def test_demo_leaves_a_folder_in_use_alone(run, refused, folder):
     folder.mkdir()
     (folder / "policy.toml").write_text("precious")
@@ -70,6 +74,7 @@ def test_demo_leaves_a_folder_in_use_alone(run, refused, folder):
     assert (folder / "mine.txt").read_text() == "precious"
 
 
+@pytest.mark.slow
 def test_demo_in_the_working_directory_needs_no_argument(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("demo", *SMALL, "-q").out == ""

@@ -126,6 +126,7 @@ def test_check_needs_hierarchies_of_columns(refused, patients):
     assert "no column" in refused("hierarchy", "check", patients, "--hierarchy", "x=suppress")
 
 
+@pytest.mark.slow
 def test_make_writes_a_file_that_does_what_the_rule_does(run, refused, patients, tmp_path):
     file = tmp_path / "age.csv"
     words = ["hierarchy", "make", patients, "--column", "age", "--output", file]
@@ -161,6 +162,7 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
         write_paths([("a", "*")], tmp_path / "missing" / "paths.csv")
 
 
+@pytest.mark.slow
 def test_stored_hierarchies_are_listed_used_and_dropped(run, refused, database):
     assert run("hierarchy", "list", database).out == "no hierarchy is stored\n"
     assert run("hierarchy", "load", database, HOSTILE, "intervals:5").code == 0

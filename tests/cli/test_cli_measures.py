@@ -19,6 +19,7 @@ def released(run, database, tmp_path):
     return file
 
 
+@pytest.mark.slow
 def test_measure_tells_what_a_table_of_the_database_loses(run, database, released):
     outcome = run("measure", database, "released", "--table", "people", *QUASI)
     assert (outcome.code, outcome.err) == (0, "")
@@ -26,6 +27,7 @@ def test_measure_tells_what_a_table_of_the_database_loses(run, database, release
     assert "  lm " in outcome.out
 
 
+@pytest.mark.slow
 def test_measure_takes_files(run, database, released, tmp_path):
     original = tmp_path / "original.csv"
     with duckdb.connect(str(database), read_only=True) as connection:
@@ -44,6 +46,7 @@ def _plain(document):
     return {key: value for key, value in document.items() if key != "seconds"}
 
 
+@pytest.mark.slow
 def test_measure_agrees_with_what_the_plan_expected(run, database, released):
     given = [*QUASI, "--k", 2, "--sensitive", "diagnosis"]
     expected = run("plan", database, "people", *given, "--json").document
@@ -53,6 +56,7 @@ def test_measure_agrees_with_what_the_plan_expected(run, database, released):
     assert measures == pytest.approx({key: found[key] for key in measures})
 
 
+@pytest.mark.slow
 def test_measure_prints_every_measure_in_one_document(run, database, released):
     given = [*QUASI, "--sensitive", "diagnosis", "--class-attribute", "diagnosis", "--json"]
     outcome = run("measure", database, "released", "--table", "people", *given)
@@ -68,6 +72,7 @@ def test_measure_prints_the_losses_asked_for(run, database, released):
     assert "tree" not in document
 
 
+@pytest.mark.slow
 def test_measure_takes_the_policy_file_and_its_label(run, database, policy_file):
     with duckdb.connect(str(database)) as connection:
         connection.execute("CREATE TABLE kept AS SELECT age::VARCHAR AS age, sex FROM people")
@@ -78,6 +83,7 @@ def test_measure_takes_the_policy_file_and_its_label(run, database, policy_file)
     assert outcome.document["lm"] == 0.5
 
 
+@pytest.mark.slow
 def test_measure_leaves_the_database_as_it_is(run, database, released):
     before = database.read_bytes()
     assert run("measure", database, "released", "--table", "people", *QUASI).code == 0
@@ -102,5 +108,6 @@ def test_measure_refuses_in_one_line(refused, database, released, words, part):
     assert part in refused("measure", database, *words, *QUASI)
 
 
+@pytest.mark.slow
 def test_measure_needs_quasi_identifiers(refused, database, released):
     assert "--qi" in refused("measure", database, "released", "--table", "people")

@@ -27,6 +27,7 @@ def unknown(database):
     return database
 
 
+@pytest.mark.slow
 def test_mine_counts_frequent_itemsets(run, unknown):
     # The younger half is frequent by its ages, by its sex and by both; only both is closed.
     for kind, count in (("closed", 3), ("frequent", 5)):
@@ -47,6 +48,7 @@ def test_mine_writes_generalized_values_and_support(run, unknown):
     assert rows == {("30-34", None, 5), ("35-39", "*", 5), ("30-39", "*", 10)}
 
 
+@pytest.mark.slow
 def test_mine_replaces_a_table_only_when_told(run, refused, database):
     given = ["mine", database, "people", *QUASI, "--into", "itemsets"]
     assert run(*given).code == 0

@@ -87,6 +87,7 @@ def test_policy_file_names_the_columns(run, people, tmp_path):
     assert document["persons"]["entity"] == "person"
 
 
+@pytest.mark.slow
 def test_identifying_sets_are_listed(run, people):
     words = ["--qi", "age,sex,zip", "--identifying", 0.5]
     outcome = run("risk", people, "visits", *words)

@@ -96,6 +96,7 @@ def test_plan_document_has_levels_and_bound(run, database, policy):
     assert document["output"] is None
 
 
+@pytest.mark.slow
 def test_options_go_before_the_file(run, database, policy):
     document = run("plan", database, *policy, "--k", 5, "--loss", "lm", "--json").document
     assert document["models"][0]["threshold"] == 5
@@ -112,6 +113,7 @@ def test_plan_prints_sql_that_publishes(run, database, policy):
     assert 0 < len(published) <= 10
 
 
+@pytest.mark.slow
 def test_plan_prints_sql_of_another_dialect(run, database, policy):
     outcome = run("plan", database, *policy, "--sql", "--dialect", "spark")
     assert outcome.out.startswith("CREATE TABLE `anonymized`")
@@ -125,10 +127,12 @@ def test_plan_refuses_options_of_sql_without_it(refused, database, policy, words
     assert "--sql" in refused("plan", database, *policy, *words)
 
 
+@pytest.mark.slow
 def test_a_dialect_that_is_not_known_is_an_error(refused, database, policy):
     assert "klingon" in refused("plan", database, *policy, "--sql", "--dialect", "klingon")
 
 
+@pytest.mark.slow
 def test_a_saved_plan_is_applied(run, database, policy, tmp_path):
     saved = tmp_path / "plan.json"
     outcome = run("plan", database, *policy, "--save", saved, "--json")
@@ -141,6 +145,7 @@ def test_a_saved_plan_is_applied(run, database, policy, tmp_path):
     assert run("check", database, "released", *policy).code == 0
 
 
+@pytest.mark.slow
 def test_a_plan_that_could_not_be_applied_is_not_saved(run, refused, database, tmp_path):
     saved = tmp_path / "plan.json"
     words = ["plan", database, "--qi", "age", *AGE, "--k", 2, "--save", saved]
@@ -152,6 +157,7 @@ def test_a_plan_that_could_not_be_applied_is_not_saved(run, refused, database, t
     assert run("apply", database, saved, "--into", "released").code == 0
 
 
+@pytest.mark.slow
 def test_a_plan_is_applied_to_a_table_of_another_name(run, refused, database, policy, tmp_path):
     saved = tmp_path / "plan.json"
     assert run("plan", database, *policy, "--save", saved, "--quiet").code == 0
@@ -173,6 +179,7 @@ def test_a_plan_is_applied_to_a_file_of_another_name(run, patients, tmp_path):
     assert (outcome.code, outcome.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_plan_may_replace_a_plan_and_nothing_else(run, refused, database, policy, tmp_path):
     saved = tmp_path / "plan.json"
     assert run("plan", database, *policy, "--save", saved).code == 0
@@ -182,6 +189,7 @@ def test_a_plan_may_replace_a_plan_and_nothing_else(run, refused, database, poli
     assert saved.read_text() == "precious"
 
 
+@pytest.mark.slow
 def test_a_plan_of_another_state_of_the_table_is_refused(run, refused, database, policy, tmp_path):
     saved = tmp_path / "plan.json"
     assert run("plan", database, *policy, "--save", saved, "--quiet").code == 0
@@ -198,6 +206,7 @@ def test_apply_needs_a_plan(refused, database, tmp_path):
     assert "no plan" in refused("apply", database, missing, "--into", "released")
 
 
+@pytest.mark.slow
 def test_anonymize_writes_a_table_beside(run, database, policy):
     outcome = run("anonymize", database, *policy, "--into", "released")
     assert (outcome.code, outcome.err) == (0, "")
@@ -206,6 +215,7 @@ def test_anonymize_writes_a_table_beside(run, database, policy):
     assert run("check", database, "released", *policy).code == 0
 
 
+@pytest.mark.slow
 def test_anonymize_replaces_in_place_once_confirmed(run, refused, database, policy):
     assert "--yes" in refused("anonymize", database, *policy, "--in-place")
     assert run("check", database, *policy).code == 1
@@ -234,6 +244,7 @@ def at_terminal(run, monkeypatch):
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planned", [True, False])
 def test_in_place_shows_the_plan_then_asks_then_applies_it(
     run, at_terminal, database, policy, tmp_path, planned
@@ -275,6 +286,7 @@ def test_plan_that_does_not_hold_is_shown_and_exits_with_1(
     assert outcome.out
 
 
+@pytest.mark.slow
 def test_in_place_searches_once(at_terminal, database, policy, monkeypatch):
     import sqlanon.planning
 
@@ -297,6 +309,7 @@ def test_what_cannot_be_replaced_is_refused_before_the_question(at_terminal, dat
     assert "[y/N]" not in said
 
 
+@pytest.mark.slow
 def test_rewrite_removes_what_the_database_once_held(run, refused, database, tmp_path):
     with duckdb.connect(str(database)) as connection:
         connection.execute("SET force_compression = 'uncompressed'")
@@ -321,6 +334,7 @@ def test_rewrite_refuses_what_is_no_database(refused, patients, tmp_path):
     assert "missing" in refused("rewrite", tmp_path / "missing.duckdb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb"])
 def test_anonymize_writes_a_file(run, database, policy, tmp_path, ending):
     file = tmp_path / f"released{ending}"
@@ -340,6 +354,7 @@ def test_anonymize_reads_a_compressed_file(run, patients, tmp_path):
         assert next(csv.reader(stream)) == ["age", "sex", "diagnosis"]
 
 
+@pytest.mark.slow
 def test_nothing_that_is_there_is_replaced_unasked(run, refused, database, policy, tmp_path):
     file = tmp_path / "released.csv"
     file.write_text("precious")
@@ -352,6 +367,7 @@ def test_nothing_that_is_there_is_replaced_unasked(run, refused, database, polic
     assert run(*beside, "--overwrite").code == 0
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_and_writes_nothing(run, refused, database, policy):
     before = database.read_bytes()
     for target in ([], ["--into", "released"], ["--in-place"]):
@@ -365,6 +381,7 @@ def test_a_dry_run_shows_and_writes_nothing(run, refused, database, policy):
     assert "one place" in refused("anonymize", database, *policy, *targets, "--dry-run")
 
 
+@pytest.mark.slow
 def test_columns_without_a_role_stop_a_publishing_command(run, refused, database):
     line = refused("anonymize", database, "--qi", "age", "--k", 2, "--into", "released")
     for part in ("'name'", "'sex'", "'diagnosis'", "--keep", "--drop", "--others"):
@@ -465,6 +482,7 @@ def hostile(tmp_path):
     return path, table, options
 
 
+@pytest.mark.slow
 def test_hostile_names_go_through_every_command(run, hostile, tmp_path):
     path, table, options = hostile
     saved, file = tmp_path / "plan.json", tmp_path / "released.csv"

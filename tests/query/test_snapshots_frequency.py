@@ -1,4 +1,4 @@
-"""Frequency sets: every query as SQL, and what DuckDB answers."""
+"""Frequency sets: every query, and what DuckDB answers."""
 
 from snapshots import (  # noqa: F401
     CODES,
@@ -17,33 +17,6 @@ from sqlanon.query.names import table
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
 HELD = Prices({0: [1], 1: [2]}, held=table("priced"))
 
-WORDS = ["word_0", "word_1"]
-
-# What is asked of small classes, and the classes of fewer than four records of two words.
-SELECT_SMALL = """
-    SELECT
-        "small"."number",
-        CAST(COUNT(*) AS BIGINT),
-        CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
-        0,
-"""
-SMALL_CODES = """
-    FROM (
-        SELECT
-            "nodes"."number",
-            "source"."word_0" & "nodes"."mask_0" AS "word_0",
-            "source"."word_1" & "nodes"."mask_1" AS "word_1",
-            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-        FROM "codes" AS "source"
-        CROSS JOIN "nodes"
-        GROUP BY
-            "nodes"."number",
-            "source"."word_0" & "nodes"."mask_0",
-            "source"."word_1" & "nodes"."mask_1"
-        HAVING
-            SUM("source"."size") < 4
-    ) AS "small"
-"""
 
 # The classes of nodes with their sizes.
 CLASSES = """
@@ -64,94 +37,35 @@ SNAPSHOTS = [
     Snapshot(
         "roll_up",
         frequency.roll_up(CODES, [4, 1]),
-        """
-        SELECT
-            "word_0" & 4 AS "word_0",
-            "word_1" & 1 AS "word_1",
-            CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "size"
-        FROM "codes"
-        GROUP BY "word_0" & 4, "word_1" & 1
-        """,
         [(0, 0, 5), (4, 1, 3)],
     ),
     Snapshot(
         "roll_up of details with a row",
         frequency.roll_up(table("rowed"), [3], ["value_0"], row=True),
-        """
-        SELECT
-            "word_0" & 3 AS "word_0",
-            "value_0",
-            MIN("row") AS "row",
-            CAST(COALESCE(SUM("size"), 0) AS BIGINT) AS "size"
-        FROM "rowed"
-        GROUP BY
-            "word_0" & 3,
-            "value_0"
-        """,
         [(1, 0, 1, 4), (1, 1, 2, 1), (2, 0, 3, 4)],
     ),
     Snapshot(
         "class_counts",
         frequency.class_counts(CODES, 2, 2),
-        f"""
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
-        )
-        SELECT
-            "number",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
-            CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
-        {CLASSES}
-        GROUP BY
-            "number"
-        """,
         [(0, 4, 2, 2), (1, 2, 0, 0)],
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
         "class_counts of one node",
         frequency.class_counts(CODES, 2, 2, masks=[[4, 0]]),
-        """
-        SELECT "number", CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
-            CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
-        FROM (
-            SELECT 0 AS "number", CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-            FROM "codes" AS "source"
-            GROUP BY "source"."word_0" & 4
-        ) AS "classes"
-        GROUP BY "number"
-        """,
         [(0, 2, 0, 0)],
     ),
     Snapshot(
         "class_counts of two nodes by their masks",
         frequency.class_counts(CODES, 2, 2, masks=[[3, 1], [4, 0]]),
-        """
-        SELECT "number", CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" < 2 THEN 1 END) AS BIGINT),
-            CAST(COALESCE(SUM(CASE WHEN "class_size" < 2 THEN "class_size" END), 0) AS BIGINT)
-        FROM (
-            SELECT 0 AS "number", CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-            FROM "codes" AS "source"
-            GROUP BY "source"."word_0" & 3, "source"."word_1" & 1
-            UNION ALL
-            SELECT 1 AS "number", CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-            FROM "codes" AS "source"
-            GROUP BY "source"."word_0" & 4
-        ) AS "classes"
-        GROUP BY "number"
-        """,
         [(0, 4, 2, 2), (1, 2, 0, 0)],
     ),
     Snapshot(
         "class_counts with squares",
         frequency.class_counts(CODES, 2, 4, squares=True),
-        f"""
+        [(0, 4, 3, 4, 22, 6), (1, 2, 1, 3, 34, 9)],
+        parameters=([0, 1], [3, 4], [1, 1]),
+        sql=f"""
         WITH "nodes" AS (
             SELECT
                 UNNEST(CAST(? AS BIGINT[])) AS "number",
@@ -172,8 +86,6 @@ SNAPSHOTS = [
         GROUP BY
             "number"
         """,
-        [(0, 4, 3, 4, 22, 6), (1, 2, 1, 3, 34, 9)],
-        parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
         "class_rows with the words",
@@ -181,25 +93,6 @@ SNAPSHOTS = [
             frequency.class_rows(CODES, 2, Selected({"class_size": "size"}, ["word_0", "word_1"])),
             2,
         ),
-        """
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
-        )
-        SELECT
-            "nodes"."number",
-            "source"."word_0" & "nodes"."mask_0" AS "word_0",
-            "source"."word_1" & "nodes"."mask_1" AS "word_1",
-            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-        FROM "codes" AS "source"
-        CROSS JOIN "nodes"
-        GROUP BY
-            "nodes"."number",
-            "source"."word_0" & "nodes"."mask_0",
-            "source"."word_1" & "nodes"."mask_1"
-        """,
         [(0, 1, 0, 1), (0, 1, 1, 2), (0, 2, 0, 4), (0, 2, 1, 1), (1, 0, 0, 5), (1, 4, 1, 3)],
         parameters=([0, 1], [3, 4], [1, 1]),
         inner=True,
@@ -209,22 +102,6 @@ SNAPSHOTS = [
         frequency.with_nodes(
             frequency.class_rows(table("priced"), 1, Selected({"class_size": "size"}, ["row"])), 1
         ),
-        """
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0"
-        )
-        SELECT
-            "nodes"."number",
-            MIN("source"."row") AS "row",
-            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-        FROM "priced" AS "source"
-        CROSS JOIN "nodes"
-        GROUP BY
-            "nodes"."number",
-            "source"."word_0" & "nodes"."mask_0"
-        """,
         [(0, 1, 3), (0, 3, 4)],
         parameters=([0], [3]),
         inner=True,
@@ -237,24 +114,6 @@ SNAPSHOTS = [
             ),
             1,
         ),
-        """
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0"
-        )
-        SELECT
-            "nodes"."number",
-            MIN("source"."row") AS "row",
-            "source"."value_0" AS "value",
-            CAST(SUM("source"."size") AS BIGINT) AS "size"
-        FROM "rowed" AS "source"
-        CROSS JOIN "nodes"
-        GROUP BY
-            "nodes"."number",
-            "source"."word_0" & "nodes"."mask_0",
-            "source"."value_0"
-        """,
         [(0, 1, 0, 8), (0, 2, 1, 1), (1, 1, 0, 4), (1, 2, 1, 1), (1, 3, 0, 4)],
         parameters=([0, 1], [0, 3]),
         inner=True,
@@ -264,131 +123,24 @@ SNAPSHOTS = [
         frequency.classes_side_by_side(
             table("rowed"), [[0], [3]], Selected({"size": "size"}, ["word_0"], {"value": "value_0"})
         ),
-        """
-        SELECT
-            0 AS "number",
-            0 AS "word_0",
-            "source"."value_0" AS "value",
-            CAST(SUM("source"."size") AS BIGINT) AS "size"
-        FROM "rowed" AS "source"
-        GROUP BY
-            "source"."value_0"
-        UNION ALL
-        SELECT
-            1 AS "number",
-            "source"."word_0" & 3 AS "word_0",
-            "source"."value_0" AS "value",
-            CAST(SUM("source"."size") AS BIGINT) AS "size"
-        FROM "rowed" AS "source"
-        GROUP BY
-            "source"."word_0" & 3,
-            "source"."value_0"
-        """,
         [(0, 0, 0, 8), (0, 0, 1, 1), (1, 1, 0, 4), (1, 1, 1, 1), (1, 2, 0, 4)],
         inner=True,
     ),
     Snapshot(
         "small_costs without differing costs",
         frequency.small_costs(CODES, 2, 4, Prices({})),
-        """
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
-        )
-        """
-        + SELECT_SMALL
-        + "0"
-        + SMALL_CODES
-        + """
-        GROUP BY
-            "small"."number"
-        """,
         [(0, 3, 4, 0, 0), (1, 1, 3, 0, 0)],
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
         "small_costs from a table of costs",
         frequency.small_costs(CODES, 2, 4, JOINED),
-        """
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_1",
-                UNNEST(CAST(? AS BIGINT[])) AS "level_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0_1"
-        )
-        """
-        + SELECT_SMALL
-        + """
-            CAST(COALESCE(SUM("small"."class_size" * (
-                COALESCE("price_0"."cost", 0)
-            )), 0) AS BIGINT)
-        """
-        + SMALL_CODES
-        + """
-        JOIN "nodes"
-            ON "nodes"."number" = "small"."number"
-        LEFT JOIN "prices" AS "price_0"
-            ON "price_0"."level" = "nodes"."level_0"
-            AND "price_0"."word_0" = (
-                "small"."word_0" & "nodes"."mask_0_0"
-            )
-            AND "price_0"."word_1" = (
-                "small"."word_1" & "nodes"."mask_0_1"
-            )
-        GROUP BY
-            "small"."number"
-        """,
         [(0, 3, 4, 0, 50), (1, 1, 3, 0, 90)],
         parameters=([0, 1], [3, 0], [1, 1], [0, 1], [3, 3], [0, 0]),
     ),
     Snapshot(
         "small_costs from a priced set",
         frequency.small_costs(table("priced"), 1, 4, HELD),
-        """
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "level_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "level_1"
-        )
-        """
-        + SELECT_SMALL
-        + """
-            CAST(COALESCE(
-                SUM(
-                    "small"."class_size" * (
-                        CASE "nodes"."level_0" WHEN 1 THEN "priced"."cost_0_1" ELSE 0 END
-                        + CASE "nodes"."level_1" WHEN 2 THEN "priced"."cost_1_2" ELSE 0 END
-                    )
-                ),
-                0
-            ) AS BIGINT)
-        FROM (
-            SELECT
-                "nodes"."number",
-                MIN("source"."row") AS "row",
-                CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-            FROM "priced" AS "source"
-            CROSS JOIN "nodes"
-            GROUP BY
-                "nodes"."number",
-                "source"."word_0" & "nodes"."mask_0"
-            HAVING
-                SUM("source"."size") < 4
-        ) AS "small"
-        JOIN "nodes"
-            ON "nodes"."number" = "small"."number"
-        JOIN "priced" AS "priced"
-            ON "priced"."row" = "small"."row"
-        GROUP BY
-            "small"."number"
-        """,
         [(0, 1, 3, 0, 36), (1, 1, 2, 0, 4)],
         parameters=([0, 1], [3, 4], [1, 0], [2, 2]),
     ),
@@ -403,60 +155,16 @@ SNAPSHOTS = [
             ["class_size", "required"],
             squares=True,
         ),
-        """
-        SELECT
-            "small"."number",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size"), 0) AS BIGINT),
-            CAST(COALESCE(SUM("small"."class_size" * "small"."class_size"), 0) AS BIGINT),
-            0,
-            CAST(COALESCE(SUM("small"."required"), 0) AS BIGINT),
-            CAST(COALESCE(SUM("small"."required" * "small"."class_size"), 0) AS BIGINT),
-            0
-        FROM (
-            SELECT
-                *
-            FROM (VALUES
-                (0, 2, 1),
-                (0, 3, 3),
-                (1, 1, 0)) AS "v"("number", "class_size", "required")
-        ) AS "small"
-        GROUP BY
-            "small"."number"
-        """,
         [(0, 2, 5, 13, 0, 4, 11, 0), (1, 1, 1, 1, 0, 0, 0, 0)],
     ),
     Snapshot(
         "priced",
         frequency.priced(CODES, 2, JOINED, {(0, 0): [3, 0]}),
-        """
-        SELECT
-            "source".*,
-            ROW_NUMBER() OVER () AS "row",
-            "cost_0_0"."cost" AS "cost_0_0"
-        FROM "codes" AS "source"
-        JOIN "prices" AS "cost_0_0"
-            ON "cost_0_0"."level" = 0
-            AND (
-                "source"."word_0" & 3
-            ) = "cost_0_0"."word_0"
-            AND (
-                "source"."word_1" & 0
-            ) = "cost_0_0"."word_1"
-        """,
         [(1, 0, 1, 1, 10), (2, 0, 4, 4, 20), (5, 1, 2, 2, 10), (6, 1, 1, 3, 20)],
     ),
     Snapshot(
         "with_rows",
         frequency.with_rows(table("details"), table("priced"), 1),
-        """
-        SELECT
-            "details".*,
-            "priced"."row"
-        FROM "details" AS "details"
-        JOIN "priced" AS "priced"
-            ON "details"."word_0" = "priced"."word_0"
-        """,
         [
             (1, 0, 0, 2, "ann", 1, 1),
             (1, 0, 0, 2, "bob", 2, 1),
@@ -473,18 +181,6 @@ SNAPSHOTS = [
                 CODES.copy()
             )
         ),
-        """
-        SELECT
-            CAST("class_size" AS BIGINT),
-            CAST(COUNT(*) AS BIGINT)
-        FROM (
-            SELECT
-                "size" AS "class_size"
-            FROM "codes"
-        ) AS "classes"
-        GROUP BY
-            "class_size"
-        """,
         [(1, 2), (2, 1), (4, 1)],
     ),
 ]

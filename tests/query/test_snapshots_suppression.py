@@ -1,4 +1,4 @@
-"""Which classes the published statement suppresses: its SQL, and what DuckDB answers."""
+"""Which classes the published statement suppresses, and what DuckDB answers."""
 
 import pytest
 from snapshots import (  # noqa: F401
@@ -8,7 +8,6 @@ from snapshots import (  # noqa: F401
     test_counts_arrive_as_integers_not_as_decimals,
     test_query_answers_the_rows_beside_it,
     test_query_is_plain_enough_for_spark,
-    test_query_is_the_sql_beside_it,
     text,
 )
 from sqlglot import exp, parse_one
@@ -35,100 +34,16 @@ SNAPSHOTS = [
     Snapshot(
         "small classes",
         statement(Suppression(5), KEYS),
-        """
-        WITH "sqlanon_details" AS (
-            SELECT
-                *
-            FROM "details"
-        ), "sqlanon_suppressed_1" AS (
-            SELECT
-                "word_0",
-                "word_1",
-                MAX("required") AS "required"
-            FROM (
-                SELECT
-                    "word_0",
-                    "word_1",
-                    CAST(0 AS BIGINT) AS "required"
-                FROM "sqlanon_details"
-                GROUP BY
-                    "word_0",
-                    "word_1"
-                HAVING
-                    SUM("size") < 5
-            ) AS "parts"
-            GROUP BY
-                "word_0",
-                "word_1"
-        )
-        SELECT
-            *
-        FROM "sqlanon_suppressed_1"
-        """,
         [(1, 0, 0)],
     ),
     Snapshot(
         "few persons",
         statement(Suppression(3, entity="person"), KEYS),
-        """
-        WITH "sqlanon_details" AS (
-            SELECT
-                *
-            FROM "details"
-        ), "sqlanon_suppressed_1" AS (
-            SELECT
-                "word_0",
-                "word_1",
-                MAX("required") AS "required"
-            FROM (
-                SELECT
-                    "word_0",
-                    "word_1",
-                    CAST(0 AS BIGINT) AS "required"
-                FROM "sqlanon_details"
-                GROUP BY
-                    "word_0",
-                    "word_1"
-                HAVING
-                    SUM("size") < 3
-                UNION ALL
-                SELECT
-                    "word_0",
-                    "word_1",
-                    CAST(0 AS BIGINT) AS "required"
-                FROM (
-                    SELECT DISTINCT
-                        "word_0",
-                        "word_1",
-                        "entity"
-                    FROM "sqlanon_details"
-                ) AS "persons"
-                GROUP BY
-                    "word_0",
-                    "word_1"
-                HAVING
-                    COUNT(*) < 3
-            ) AS "parts"
-            GROUP BY
-                "word_0",
-                "word_1"
-        )
-        SELECT
-            *
-        FROM "sqlanon_suppressed_1"
-        """,
         [(1, 0, 0), (5, 1, 0)],
     ),
     Snapshot(
         "is_suppressed",
         exp.select("*").from_(GONE).where(is_suppressed("gone")),
-        """
-        SELECT
-            *
-        FROM "gone"
-        WHERE
-            NOT "gone"."required" IS NULL
-        """,
         [(5, 1, 2)],
     ),
 ]
@@ -183,6 +98,7 @@ def test_later_rounds_ask_for_closeness_alone():
     assert "sqlanon_reference_0_2" not in steps
 
 
+@pytest.mark.slow
 def test_models_are_plain_enough_for_spark():
     distances = ("equal", "ordered", "kl", "scaled", "scaled-literal")
     models = [LDiversity(2), LDiversity(2, "entropy"), LDiversity(2, "recursive", 2)]

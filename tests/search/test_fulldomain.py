@@ -255,6 +255,7 @@ def test_search_rules_out_most_nodes_where_a_bound_can():
     assert outcome.checked < 625
 
 
+@pytest.mark.slow
 def test_search_cuts_a_lattice_of_more_columns_than_an_array_has_axes():
     """Sixty-five columns of two levels: 2^65 nodes, of which those of two tops are the best."""
     lattice = Lattice((0,) * 65, (1,) * 65, [[1.0, 0.0]] * 65, RECORDS, 0, Sums(((0, 1),) * 65))

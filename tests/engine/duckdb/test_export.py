@@ -122,6 +122,7 @@ def test_parquet_and_arrow_hold_no_metadata(engine: DuckDB, tmp_path: Path) -> N
         assert not any(pyarrow.types.is_dictionary(kind) for kind in reader.schema.types)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_rows_keep_the_tables_order(engine: DuckDB, tmp_path: Path, ending: str) -> None:
     numbers = list(range(300_000))

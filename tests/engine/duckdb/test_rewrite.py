@@ -66,6 +66,7 @@ def rich_database(path: Path) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 def test_rewrite_leaves_no_byte_of_the_original(tmp_path: Path) -> None:
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)
@@ -93,6 +94,7 @@ def test_rewrite_removes_the_log_with_originals(tmp_path: Path) -> None:
     assert not (tmp_path / "census.duckdb.wal").exists()
 
 
+@pytest.mark.slow
 def test_rewrite_carries_everything_over(tmp_path: Path) -> None:
     path = tmp_path / "rich.duckdb"
     rich_database(path)
@@ -130,6 +132,7 @@ def test_rewrite_keeps_mode_storage_version_and_block_size(tmp_path: Path) -> No
     assert size == (16384,)
 
 
+@pytest.mark.slow
 def test_rewrite_follows_a_link(tmp_path: Path) -> None:
     real = tmp_path / "real" / "a.duckdb"
     real.parent.mkdir()
@@ -164,6 +167,7 @@ def test_failure_leaves_the_old_file_untouched(
     assert [entry.name for entry in tmp_path.iterdir()] == ["rich.duckdb"]
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_synced_is_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +183,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(
     assert b"MARKER" not in contents(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_copy_with_a_row_less_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "rich.duckdb"
     rich_database(path)
@@ -225,6 +230,7 @@ def test_triggers_which_duckdb_does_not_copy_are_refused(tmp_path: Path) -> None
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_tables_are_filled_after_those_they_refer_to(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
@@ -262,6 +268,7 @@ def test_a_file_with_a_second_name_is_refused(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_rewrite_tells_sizes_and_what_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "rich.duckdb"
     rich_database(path)
@@ -299,6 +306,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, name: str) -> Non
     assert path.read_text() == "zip\n12\n34\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sqlanon_old", "temp", "main", "we\"ird; na'me", "memory"])
 def test_a_database_of_any_name_is_rewritten(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.duckdb"
@@ -325,6 +333,7 @@ def test_rewrite_of_a_missing_file(tmp_path: Path) -> None:
         rewrite(tmp_path / "none.duckdb")
 
 
+@pytest.mark.slow
 def test_leftovers_name_objects_and_no_text(tmp_path: Path) -> None:
     path = tmp_path / "rich.duckdb"
     rich_database(path)
@@ -366,6 +375,7 @@ def test_a_plain_database_has_no_leftovers(tmp_path: Path) -> None:
         assert leftovers(DuckDB(connection), "temp") == []
 
 
+@pytest.mark.slow
 def test_marks_outside_the_cells_are_kept_and_told(tmp_path: Path) -> None:
     path = tmp_path / "rich.duckdb"
     rich_database(path)

@@ -217,6 +217,7 @@ def test_limits_reach_duckdb(tmp_path: Path) -> None:
         assert source.engine.rows(exp.select(*calls)) == [(1, "1.0 GiB", False)]
 
 
+@pytest.mark.slow
 def test_spilled_data_is_private_and_removed(tmp_path: Path, monkeypatch: Any) -> None:
     spill, here = tmp_path / "spill", tmp_path / "here"
     spill.mkdir()

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -221,11 +220,10 @@ def test_bad_json_is_one_clear_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the census files are not on this machine")
 @pytest.mark.parametrize(
-    ("name", "rows", "seconds"), [("adult", 32_561, 2.0), ("ihis_like", 1_185_424, 10.0)]
+    ("name", "rows"),
+    [("adult", 32_561), pytest.param("ihis_like", 1_185_424, marks=pytest.mark.slow)],
 )
-def test_real_files_are_read_fast(name: str, rows: int, seconds: float) -> None:
-    started = time.monotonic()
+def test_real_files_are_read_whole(name: str, rows: int) -> None:
     with open_source(SHARED / f"{name}.csv.gz") as source:
-        assert time.monotonic() - started < seconds
         count = exp.select(exp.Count(this=exp.Star())).from_(source.table)
         assert source.engine.rows(count) == [(rows,)]

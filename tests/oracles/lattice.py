@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import duckdb
-from hypothesis import strategies as st
-from models_oracle import figures_of
 
+from oracles.models import figures_of
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
-from sqlanon.privacy import DISTANCES, TCloseness
+from sqlanon.privacy import TCloseness
 
 LOSSES = ("lm", "precision", "suppressed-cells", "discernibility", "average-class-size")
 JOBS = [("nurse", "care", "*"), ("clerk", "desk", "*"), ("boss", "desk", "*"), (None, "?", "*")]
@@ -94,78 +93,6 @@ class Case:
 
     def nodes(self):
         return list(itertools.product(*(range(low, high + 1) for low, high in self.bounds)))
-
-
-@st.composite
-def hierarchies(draw):
-    """Rows of a random laminar tree, unbalanced ones included: a label may repeat its leaf."""
-    leaves = [f"v{i}" for i in range(draw(st.integers(1, 5)))]
-    if draw(st.booleans()):
-        leaves[0] = None
-    rows, groups = [[leaf] for leaf in leaves], [[i] for i in range(len(leaves))]
-    for level in range(1, draw(st.integers(1, 3))):
-        merged = []
-        for group in groups:
-            if merged and draw(st.booleans()):
-                merged[-1] += group
-            else:
-                merged.append(list(group))
-        groups = merged
-        for group in groups:
-            for i in group:
-                alone = len(group) == 1 and leaves[i] is not None
-                rows[i].append(leaves[i] if alone else f"L{level}n{group[0]}")
-    return [(*row, "*") for row in rows]
-
-
-diversities = st.one_of(
-    st.builds(LDiversity, st.integers(1, 3)),
-    st.builds(LDiversity, st.sampled_from([1, 1.5, 2, 2.5]), st.just("entropy")),
-    st.builds(
-        LDiversity, st.integers(1, 3), st.just("recursive"), st.sampled_from([0.5, 1, 1.5, 2.5])
-    ),
-)
-closenesses = st.builds(
-    TCloseness, st.sampled_from([0.05, 0.2, 0.3, 0.5, 0.8]), st.sampled_from(DISTANCES)
-)
-
-
-@st.composite
-def demands(draw):
-    """A model and what it is about; pay has no hierarchy."""
-    model = draw(st.one_of(diversities, closenesses))
-    about = draw(st.sampled_from([0, 1]))
-    in_tree = isinstance(model, TCloseness) and model.distance == "hierarchical"
-    return (0 if in_tree else about), model
-
-
-@st.composite
-def cases(draw):
-    """Tables of up to 14 records, with one or two models beyond k."""
-    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
-    leaves = [st.sampled_from([row[0] for row in rows]) for rows in trees]
-    jobs = st.sampled_from(["nurse", "clerk", "boss", "boss", None])
-    pays = st.sampled_from([1, 2, 3, 3, 7, None])
-    record = st.tuples(*leaves, jobs, pays, st.integers(0, 5))
-    records = draw(st.lists(record, min_size=1, max_size=14))
-    bounds = []
-    for rows in trees:
-        height = len(rows[0]) - 1
-        low = draw(st.sampled_from([0, 0, 0, 1]))
-        bounds.append((low, draw(st.sampled_from([height, height, max(low, height - 1)]))))
-    return Case(
-        trees=trees,
-        bounds=bounds,
-        weights=[draw(st.sampled_from([1.0, 2.0, 0.5, 0.1])) for _ in trees],
-        records=records,
-        k=draw(st.integers(1, min(3, len(records)))),
-        limit=draw(st.sampled_from([0.0, 0.0, 0.1, 0.25, 0.5, 0.9, 1.0])),
-        loss=draw(st.sampled_from(LOSSES)),
-        models=draw(st.lists(demands(), min_size=1, max_size=2)),
-        nulls=tuple(draw(st.sampled_from(["value", "value", "none"])) for _ in range(2)),
-        persons=draw(st.sampled_from([False, False, True])),
-        suppressed=draw(st.sampled_from(["drop", "drop", "keep"])),
-    )
 
 
 def fails(model, values, whole, about=0):

@@ -6,7 +6,6 @@ from functools import cache
 from itertools import combinations, product
 
 import numpy as np
-from hypothesis import strategies as st
 
 from sqlanon.loss import CellCosts
 from sqlanon.search.clusters import Candidates, Problem
@@ -130,21 +129,3 @@ def least_loss(problem):
         return min(found, default=None)
 
     return least((1 << problem.records) - 1)
-
-
-@st.composite
-def problems(draw, most=9, demanding=False):
-    """Random tables of two or three columns over random trees, of k to nine records."""
-    k = draw(st.integers(1, 3))
-    number = draw(st.integers(k, most))
-    trees = []
-    for column in range(draw(st.integers(2, 3))):
-        leaves = draw(st.integers(1, 4))
-        group = [draw(st.integers(0, 1)) for _ in range(leaves)]
-        rows = [(f"v{leaf}", f"g{group[leaf]}", "*") for leaf in range(leaves)]
-        trees.append(Tree.grow(f"column {column}", rows))
-    rows = [[draw(st.sampled_from(tree.leaves)) for tree in trees] for _ in range(number)]
-    demand = None
-    if demanding:
-        demand = Distinct([draw(st.integers(0, 2)) for _ in range(number)], 2)
-    return problem_of(rows, k, trees, draw(st.sampled_from(["lm", "tree"])), demand)

@@ -1,4 +1,4 @@
-"""Every measure by its formula alone, over lists of records, and random tables to try it on."""
+"""Every measure by its formula alone, over lists of records."""
 
 from __future__ import annotations
 
@@ -6,57 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 
-from hypothesis import strategies as st
-
 STAR = "*"
-
-
-@st.composite
-def hierarchies(draw, name, repeats=True):
-    """Rows of a random laminar tree: NULL leaves, chains, and labels that repeat their leaf."""
-    leaves = [f"{name}{i}" for i in range(draw(st.integers(1, 5)))]
-    if draw(st.booleans()):
-        leaves[draw(st.integers(0, len(leaves) - 1))] = None
-    rows = [[leaf] for leaf in leaves]
-    groups = [[i] for i in range(len(leaves))]
-    for level in range(1, draw(st.integers(1, 3))):
-        merged = []
-        for group in groups:
-            if merged and draw(st.booleans()):
-                merged[-1] += group
-            else:
-                merged.append(list(group))
-        groups = merged
-        for group in groups:
-            alone = len(group) == 1 and leaves[group[0]] is not None
-            same = repeats and alone and draw(st.booleans())
-            for i in group:
-                rows[i].append(leaves[i] if same else f"{name} {level} {group[0]}")
-    return [(*row, STAR) for row in rows]
-
-
-@st.composite
-def tables(draw, repeats=True):
-    """A table: its trees, weights, records, and values of attributes beside them."""
-    trees = [draw(hierarchies(name, repeats)) for name in "abc"[: draw(st.integers(1, 3))]]
-    records = draw(
-        st.lists(
-            st.tuples(*(st.sampled_from([row[0] for row in tree]) for tree in trees)),
-            min_size=1,
-            max_size=12,
-        )
-    )
-    values = st.sampled_from(["flu", "cough", "fever", None])
-    attributes = draw(st.integers(0, 2))
-    return {
-        "trees": trees,
-        "weights": [draw(st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])) for _ in trees],
-        "records": records,
-        "sensitive": [[draw(values) for _ in records] for _ in range(attributes)],
-        "nulls": [draw(st.sampled_from(["value", "none"])) for _ in range(attributes)],
-        "classes": [draw(values) for _ in records],
-        "k": draw(st.integers(1, min(4, len(records)))),
-    }
 
 
 def label(tree, value, level):

@@ -1,0 +1,39 @@
+"""The quick loop, `pytest -m "not slow"`: a share of the random examples, the first parameters."""
+
+import pytest
+from hypothesis import is_hypothesis_test, settings
+from public import ADULT, COMPLETE, read
+
+SHARE = 20  # the quick loop draws one of so many examples of a test
+FEWEST = 3
+ROWS = 1  # of a parametrized test is not slow
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Marks all but the first rows of parameters as slow, before tests are selected."""
+    seen = {}
+    for item in items:
+        test = item.nodeid.split("[")[0]
+        seen[test] = seen.get(test, 0) + 1
+        if seen[test] > ROWS:
+            item.add_marker("slow")
+    if "not slow" in config.option.markexpr:
+        drawn = {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}
+        for test in drawn:
+            draw_fewer(test)
+
+
+def draw_fewer(test):
+    """Draws a share of the examples that a test asks for by its own settings."""
+    own = getattr(test, "_hypothesis_internal_use_settings", settings())
+    examples = max(own.max_examples // SHARE, FEWEST)
+    test._hypothesis_internal_use_settings = settings(own, max_examples=examples)
+
+
+@pytest.fixture(scope="session")
+def adult():
+    """The 30,162 records of Adult without a question mark."""
+    connection = read("adult.csv.gz", ADULT, COMPLETE)
+    yield connection
+    connection.close()

@@ -1,4 +1,0 @@
-SELECT
-  CAST(COALESCE(SUM("records"), 0) AS BIGINT),
-  CAST(COUNT(*) AS BIGINT)
-FROM "reference"
