@@ -18,7 +18,7 @@ from .options import Input, Overwrite, RunOptions, Table
 from .policies import divide, policy_document
 
 if TYPE_CHECKING:
-    from sqlanon.hierarchy import Hierarchy
+    from sqlanon.hierarchy.declaration import Hierarchy
 
 commands = typer.Typer(
     help="Show, check, make and store hierarchies.",
@@ -66,7 +66,7 @@ class Bindings:
             PolicyError: None is named, or a column that the table does not have.
             HierarchyError: Hierarchies that cannot be read, all at once.
         """
-        from sqlanon.hierarchy import Hierarchy
+        from sqlanon.hierarchy.declaration import Hierarchy
 
         bound = self._filed()
         faults: list[str] = []
@@ -121,7 +121,7 @@ def show(
     run: RunOptions,
 ) -> None:
     """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
-    from sqlanon.hierarchy import Hierarchy
+    from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.inspection import bind_hierarchies, show_hierarchy
     from sqlanon.stored import open_database
     from sqlanon.stored import resolved_hierarchy as resolved
@@ -157,7 +157,7 @@ def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
 
 def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     """Write the hierarchy file that a rule gives the values present in a column, to edit."""
-    from sqlanon.hierarchy import Hierarchy
+    from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.inspection import make_hierarchy, write_paths
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
@@ -194,7 +194,7 @@ def load(
     run: RunOptions,
 ) -> None:
     """Store a hierarchy in a database, to be used as table:NAME."""
-    from sqlanon.hierarchy import Hierarchy
+    from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.stored import load_hierarchy, open_database
 
     hierarchy = Hierarchy.from_spec(spec)

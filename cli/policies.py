@@ -360,7 +360,7 @@ def _unread(entry: object) -> object:
 
 
 def _form(text: str) -> Document:
-    from sqlanon.hierarchy import Hierarchy
+    from sqlanon.hierarchy.declaration import Hierarchy
 
     return Hierarchy.from_spec(text).to_dict()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
-    from sqlanon.hierarchy import Hierarchy as Hierarchy
+    from sqlanon.hierarchy.declaration import Hierarchy as Hierarchy
     from sqlanon.itemsets_report import MiningReport as MiningReport
     from sqlanon.measure_report import MeasureReport as MeasureReport
     from sqlanon.plan_report import Report as Report
@@ -52,7 +52,7 @@ _HOMES = {
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
     "VerificationError": "sqlanon.errors",
-    "Hierarchy": "sqlanon.hierarchy",
+    "Hierarchy": "sqlanon.hierarchy.declaration",
     "MeasureReport": "sqlanon.measure_report",
     "MiningReport": "sqlanon.itemsets_report",
     "Plan": "sqlanon.plans",

@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlanon.binding import enumerated, resolved
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy import Policy, QuasiIdentifier, Sensitive
 from sqlanon.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.query import encode, values
@@ -19,7 +20,6 @@ from sqlanon.query.models import needed_by
 from sqlanon.query.sensitive import Needed, Relation
 from sqlanon.query.suppression import Attribute
 from sqlanon.query.texts import NESTED_TYPES
-from sqlanon.tree import Tree
 from sqlanon.wording import counted
 
 ORDERED_TYPES = (

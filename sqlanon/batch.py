@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.codes import Layout
+from sqlanon.hierarchy.layout import Layout
 from sqlanon.query.frequency import Prices
 from sqlanon.recoding import Node
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine, without_enums
 from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
 from sqlanon.policy import Policy, QuasiIdentifier
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.codes import WORD_BITS, Field, packed
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
+from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
 from sqlanon.query import encode, risk
 
 Subset = int

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.hierarchy import FORMS, Hierarchy
+from sqlanon.hierarchy.declaration import FORMS, Hierarchy
 from sqlanon.privacy import FAMILIES, KAnonymity, Model, ValueModel, near, written
 from sqlanon.roles import QuasiIdentifier, Sensitive, all_of
 

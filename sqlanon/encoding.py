@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.binding import Subject
-from sqlanon.codes import Layout
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.layout import Layout
+from sqlanon.hierarchy.tree import node_counts
 from sqlanon.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.frequency import roll_up
 from sqlanon.query.texts import TEXT
-from sqlanon.tree import node_counts
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:

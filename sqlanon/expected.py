@@ -12,6 +12,7 @@ from sqlanon.binding import Subject
 from sqlanon.classes import ClassStatistics
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
+from sqlanon.hierarchy.tree import Place
 from sqlanon.measures import cell_measure, measured
 from sqlanon.policy import Policy
 from sqlanon.query import encode, measure
@@ -19,7 +20,6 @@ from sqlanon.query.encode import VALUE, Carried, word
 from sqlanon.query.names import nested
 from sqlanon.recoding import Node
 from sqlanon.release import Column, Release, Spread
-from sqlanon.tree import Place
 
 Words = tuple[int, ...]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.report_document import SCHEMA_VERSION
-from sqlanon.rules import Path as Labels
 
 
 @dataclass(frozen=True, slots=True)

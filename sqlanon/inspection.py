@@ -14,13 +14,13 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources, open_source
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchy import Hierarchy, Tree
+from sqlanon.hierarchy.declaration import Hierarchy, Tree
+from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
+from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.hierarchy_report import HierarchyReport
 from sqlanon.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels
-from sqlanon.rules import Dates, Intervals, Prefix, Suppression
-from sqlanon.rules import Path as Labels
 
 EXAMPLES = 5
 Bindings = Mapping[str, Hierarchy] | Callable[[Sequence[str]], Mapping[str, Hierarchy]]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.codes import WORD_BITS, Field
+from sqlanon.hierarchy.layout import WORD_BITS, Field
 from sqlanon.search.taxonomy import Taxonomy
 
 Numbers = NDArray[np.int64]

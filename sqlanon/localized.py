@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sqlanon.binding import Subject
 from sqlanon.cautions import policy_notes
 from sqlanon.check_report import model_results
-from sqlanon.codes import Layout
 from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
+from sqlanon.hierarchy.layout import Layout
 from sqlanon.loss import CellCosts
 from sqlanon.measures import measured
 from sqlanon.options import Decided, Options

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
 
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
 
 LARGEST = 2**62  # totals stay below it, so that they fit a BIGINT with room for a sum of two
 PARTS = 2**40  # parts of a bit that an entropy is rounded to, which is irrational

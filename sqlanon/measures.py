@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.tree import Place, node_counts
 from sqlanon.loss import CELL_MEASURES, MEASURES, VALUE_MEASURES, distinct, shares, suppressed_cell
 from sqlanon.release import Column, Release
-from sqlanon.tree import Place, node_counts
 from sqlanon.wording import key
 
 

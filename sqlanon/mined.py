@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
 from sqlanon.itemcodes import ItemCodes
 from sqlanon.query import itemsets
 from sqlanon.query.encode import ATTRIBUTE

@@ -21,7 +21,7 @@ from sqlglot import exp
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
 from sqlanon.itemcodes import Forest, ItemCodes, Words
 from sqlanon.mined import Itemsets, by_column, taxonomy_of
 from sqlanon.query import extension, itemsets

@@ -10,6 +10,7 @@ from sqlanon.counting import Counter
 from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.expected import Chosen
+from sqlanon.hierarchy.tree import node_counts
 from sqlanon.loss import CELL_LOSSES, CellCosts
 from sqlanon.method_options import LatticeOptions
 from sqlanon.objective import (
@@ -23,7 +24,6 @@ from sqlanon.policy import Policy
 from sqlanon.pricing import Pricing
 from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice
 from sqlanon.search.knowledge import Check
-from sqlanon.tree import node_counts
 
 if TYPE_CHECKING:
     from sqlanon.violating import Violations

@@ -24,7 +24,7 @@ from sqlanon.documents import (
     texts,
 )
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.privacy import FAMILIES, KAnonymity, Model, near, strictest
 from sqlanon.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import counted

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.codes import Layout
 from sqlanon.engine.base import Engine
+from sqlanon.hierarchy.layout import Layout
+from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss import CellCosts
 from sqlanon.query import frequency
 from sqlanon.query.encode import word
 from sqlanon.query.frequency import Prices
 from sqlanon.recoding import Node
-from sqlanon.tree import Tree
 
 
 @dataclass(slots=True)

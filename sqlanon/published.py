@@ -13,14 +13,14 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.tree import Place
 from sqlanon.query import encode, measure, released
 from sqlanon.query.names import nested
 from sqlanon.query.texts import TEXT
-from sqlanon.reading import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.release import Column, Spread
 from sqlanon.spreads import Told, class_spread, label_keys
-from sqlanon.tree import Place
 from sqlanon.wording import counted
 
 Origins = list[tuple[int, Place, float]]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.hierarchy import Tree
-from sqlanon.tree import Place
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.tree import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.privacy import FAMILIES, ValueModel, strictest
 from sqlanon.wording import counted
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchy import Hierarchy, Tree
+from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.query import catalog
 
 

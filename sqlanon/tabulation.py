@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.codes import packed
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
+from sqlanon.hierarchy.layout import packed
 from sqlanon.query import classes, encode, risk
 from sqlanon.query.classes import Coding
 

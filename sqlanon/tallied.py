@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
 from sqlanon.classes import ClassStatistics
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.tree import Place
 from sqlanon.policy import Policy
-from sqlanon.reading import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.recoding import Clusters, Run
 from sqlanon.release import Column, Release, Tallied
 from sqlanon.search.packing import packed, united
-from sqlanon.tree import Place
 from sqlanon.units import Units
 
 Numbers = NDArray[np.int64]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding import Subject
-from sqlanon.codes import Layout
 from sqlanon.encoding import Encoded, Maps, uncovered_faults
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.layout import Layout
 from sqlanon.policy import Policy
 from sqlanon.query import encode, local
 from sqlanon.query.encode import SIZE, Carried, word

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import trees
 
-from sqlanon import codes
-from sqlanon.codes import WORD_BITS, Layout
-from sqlanon.tree import Tree
+from sqlanon.hierarchy import layout as codes
+from sqlanon.hierarchy.layout import WORD_BITS, Layout
+from sqlanon.hierarchy.tree import Tree
 
 
 def wide(leaves):

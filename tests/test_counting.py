@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
 
-from sqlanon import codes, counting
+from sqlanon import counting
 from sqlanon.binding import bind
-from sqlanon.codes import WORD_BITS
 from sqlanon.counting import LARGE, PRICED, Counter
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy import layout
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.layout import WORD_BITS
 from sqlanon.loss import CELL_LOSSES, LOSSES, CellCosts
 from sqlanon.objective import (
     CellObjective,
@@ -63,7 +64,7 @@ def counter_of(connection, case, bits=WORD_BITS):
     }
     policy = Policy(attributes)
     subject = bind(engine, engine.resolve("people"), policy)
-    with patch.object(codes, "WORD_BITS", bits):
+    with patch.object(layout, "WORD_BITS", bits):
         encoded = encode_subject(engine, subject, policy)
     objective, costs = objective_of(case, subject)
     return Counter(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchy import Hierarchy, Tree
+from sqlanon.hierarchy.declaration import Hierarchy, Tree
 
 
 def faults(build, *arguments, **options):

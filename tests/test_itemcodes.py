@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sqlanon.codes import WORD_BITS
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.layout import WORD_BITS
 from sqlanon.itemcodes import Forest, ItemCodes
 from sqlanon.search.taxonomy import Taxonomy
 

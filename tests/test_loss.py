@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strategies import trees, weights
 
 from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss import (
     CELL_LOSSES,
     LOSSES,
@@ -33,7 +34,6 @@ from sqlanon.objective import (
 )
 from sqlanon.options import METHODS, Options
 from sqlanon.search.knowledge import combine
-from sqlanon.tree import Tree
 
 # Five leaves; level 1 has nodes of 3, 1 and 1 leaves, level 2 of 3 and 2, level 3 is the top.
 UNEVEN = Tree.grow(

@@ -19,12 +19,12 @@ from sqlanon import (
     TCloseness,
     UnsatisfiableError,
     batch,
-    codes,
     counting,
     gains,
     loss,
     violating,
 )
+from sqlanon.hierarchy import layout
 from sqlanon.search import fulldomain
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -83,7 +83,7 @@ WAYS = {
     "costs joined": [(counting, "PRICED", -1)],
     "costs held": [(counting, "PRICED", MUCH)],
     "a query per node": [(batch, "MOST", 1), (batch, "SIDE_BY_SIDE", 1)],
-    "several words": [(codes, "WORD_BITS", 3)],
+    "several words": [(layout, "WORD_BITS", 3)],
     "side by side": [(module, "LARGE", LITTLE) for module in (batch, counting, gains, violating)],
 }  # fmt: skip
 

@@ -13,17 +13,9 @@ from hypothesis import strategies as st
 from oracles.models import figures_of, grouped
 
 import sqlanon
-from sqlanon import (
-    Hierarchy,
-    KAnonymity,
-    LDiversity,
-    Policy,
-    Sensitive,
-    TCloseness,
-    codes,
-    tabulation,
-)
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive, TCloseness, tabulation
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.hierarchy import layout
 
 DATABASE = duckdb.connect()
 TYPES = {"q": "VARCHAR", "a": "INTEGER", "b": "VARCHAR", "person": "INTEGER"}
@@ -397,7 +389,7 @@ def test_many_records_are_counted_by_codes_and_by_columns_alike(monkeypatch):
 
 
 def test_more_columns_than_one_word_holds_are_packed_into_several(monkeypatch):
-    monkeypatch.setattr(codes, "WORD_BITS", 3)
+    monkeypatch.setattr(layout, "WORD_BITS", 3)
     monkeypatch.setattr(tabulation, "MANY", 0)
     monkeypatch.setattr(tabulation, "SINGLES", 0.0)
     names = [f"q{number}" for number in range(5)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sqlanon import privacy
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
 from sqlanon.privacy import (
     DISTANCES,

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
-from sqlanon.codes import Field
+from sqlanon.hierarchy.layout import Field
 from sqlanon.query import risk
 from sqlanon.query.names import table
 

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Policy, codes, subsets
+from sqlanon import Policy, subsets
 from sqlanon.errors import PolicyError
+from sqlanon.hierarchy import layout
 from sqlanon.subsets import SubsetCounter
 
 DATABASE = duckdb.connect()
@@ -80,7 +81,7 @@ shares = st.sampled_from([0.01, 0.05, 0.2, 0.3, 0.5, 1.0, 1])
 def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
     names = fill(rows)
     policy = Policy(names, entity="who" if by_person else None)
-    with ways(*how), patch.object(codes, "WORD_BITS", bits):
+    with ways(*how), patch.object(layout, "WORD_BITS", bits):
         report = sqlanon.risk(DATABASE, "t", policy, every_subset=True)
     wanted = brute(rows, names, by_person)
     total = len({who for who, _ in rows}) if by_person else len(rows)

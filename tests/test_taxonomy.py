@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from strategies import hierarchies
 
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss import CellCosts
 from sqlanon.search.taxonomy import Taxonomy
 

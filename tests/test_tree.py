@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import hierarchies
 
 from sqlanon.errors import HierarchyError
-from sqlanon.tree import Tree
+from sqlanon.hierarchy.tree import Tree
 
 ROWS = [("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*"), ("d", "y", "*")]
 

@@ -26,11 +26,11 @@ from sqlanon import (
     QuasiIdentifier,
     TCloseness,
     batch,
-    codes,
     counting,
     gains,
 )
 from sqlanon.errors import PolicyError
+from sqlanon.hierarchy import layout
 from sqlanon.policy import Sensitive
 from sqlanon.search.ratio import INFINITE, ONE, Ratio
 
@@ -147,7 +147,7 @@ def policy_of(case):
 WAYS = {
     "as it comes": [],
     "side by side": [(module, "LARGE", 0) for module in (batch, counting, gains)],
-    "several words": [(codes, "WORD_BITS", 3)],
+    "several words": [(layout, "WORD_BITS", 3)],
 }
 
 

@@ -1,1 +1,1 @@
-"""Builders of syntax trees: what to ask the database."""
+"""Queries: builders of sqlglot trees."""

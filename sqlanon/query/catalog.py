@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.rules import Path, Rows, Table
 from sqlanon.query.texts import TEXT
-from sqlanon.rules import Path, Rows, Table
 
 SCHEMA = "sqlanon"
 HIERARCHIES = "hierarchies"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.rules import DIGITS, Intervals
 from sqlanon.query.texts import NOT_FINITE, case, joined, not_null, type_name, varchar
-from sqlanon.rules import DIGITS, Intervals
 
 _Type = exp.DataType.Type
 _INTEGERS = {

@@ -10,10 +10,10 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.errors import HierarchyError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
 from sqlanon.query.intervals import interval_labels
 from sqlanon.query.texts import NESTED_TYPES, NOT_FINITE, case, joined, not_null, type_name, varchar
-from sqlanon.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
 
 TOP = "*"
 PLACEHOLDER = "value"

@@ -13,7 +13,7 @@ from itertools import chain
 
 from sqlglot import exp
 
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.encode import SIZE, VALUE, same_value
 from sqlanon.query.names import alias, bigint, column, count_all, named, nested, table
 from sqlanon.query.recode import Labelled, as_published, constant_text, labelled

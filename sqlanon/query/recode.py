@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.encode import LEAF, SIZE, VALUE, same_value, values_of
 from sqlanon.query.labels import level_labels
 from sqlanon.query.names import (

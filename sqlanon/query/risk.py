@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.codes import Field
+from sqlanon.hierarchy.layout import Field
 from sqlanon.query.encode import SIZE, VALUE, union_all, word
 from sqlanon.query.frequency import CLASS_SIZE, Masks, histogram
 from sqlanon.query.names import (

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query import recode
 from sqlanon.query.suppression import Suppression
 from sqlanon.recoding import Clusters, FullDomain, Recoding

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
 
 Numbers = NDArray[np.int64]
 

@@ -8,7 +8,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.inspection import bind_hierarchies, make_hierarchy, write_paths
 from sqlanon.stored import (
     drop_hierarchy,

@@ -8,7 +8,7 @@ from sqlanon.cli import failures, output, policies
 from sqlanon.cli.options import PolicyOptions, PublishingOptions, SearchOptions
 from sqlanon.cli.policies import PolicyMaker, policy_document, search_settings, split_columns
 from sqlanon.errors import HierarchyError, PolicyError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy import Sensitive
 from sqlanon.privacy import LDiversity, TCloseness
 

@@ -7,10 +7,10 @@ from itertools import combinations, product
 
 import numpy as np
 
+from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss import CellCosts
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.taxonomy import Taxonomy
-from sqlanon.tree import Tree
 
 FIGURE_1 = (
     ("20~29", "Single", "USA", "Male"),

@@ -7,7 +7,7 @@ import pytest
 from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query import catalog
 
 SCHEMA = Path(__file__).parents[2] / "sql" / "duckdb" / "hierarchies.sql"

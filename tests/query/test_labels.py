@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import HierarchyError
-from sqlanon.hierarchy import Hierarchy, Tree
+from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.query.labels import level_labels
 
 CONNECTION = duckdb.connect()

@@ -10,7 +10,7 @@ from snapshots import (  # noqa: F401
     test_query_is_plain_enough_for_spark,
 )
 
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query import local
 from sqlanon.recoding import Clusters, Run
 

@@ -16,7 +16,7 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query import classes, recode
 from sqlanon.query.names import table
 from sqlanon.query.suppression import Suppression

@@ -14,7 +14,7 @@ from snapshots import (  # noqa: F401
     text,
 )
 
-from sqlanon.hierarchy import Hierarchy
+from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query import recode
 from sqlanon.query.names import table
 from sqlanon.query.places import distinct_roughly, published_by_place

@@ -9,7 +9,7 @@ from itertools import accumulate, chain, combinations, count, pairwise
 from operator import itemgetter
 
 from sqlanon.errors import HierarchyError
-from sqlanon.rules import Path
+from sqlanon.hierarchy.rules import Path
 
 Labels = tuple[str | None, ...]
 Place = tuple[int, int]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from sqlanon.hierarchy import Tree
+from sqlanon.hierarchy.declaration import Tree
 from sqlanon.recoding import Node
 
 WORD_BITS = 62  # a BIGINT less its sign, less one bit of room

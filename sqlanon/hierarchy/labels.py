@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy import Tree
-from sqlanon.tree import Place, node_counts
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.tree import Place, node_counts
 
 Label = str | None
 Run = tuple[int, int]

@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.rules import (
+from sqlanon.hierarchy.rules import (
     Dates,
     Expressions,
     Intervals,
@@ -28,7 +28,7 @@ from sqlanon.rules import (
     exact,
     whole,
 )
-from sqlanon.tree import Tree, shape_faults
+from sqlanon.hierarchy.tree import Tree, shape_faults
 
 __all__ = ["Hierarchy", "Path", "Tree"]
 
