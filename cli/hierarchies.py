@@ -83,7 +83,7 @@ class Bindings:
         return bound
 
     def _filed(self) -> dict[str, Hierarchy]:
-        from sqlanon.policy import Policy
+        from sqlanon.policy.policy import Policy
 
         if self.policy is None:
             return {}

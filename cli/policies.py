@@ -16,7 +16,7 @@ from .options import PolicyOptions, PublishingOptions, SearchOptions, search_fie
 from .output import note
 
 if TYPE_CHECKING:
-    from sqlanon.policy import Policy
+    from sqlanon.policy.policy import Policy
 
 _Read = TypeVar("_Read")
 Document = dict[str, Any]
@@ -37,7 +37,7 @@ def policy_document(path: Path | None) -> Document:
     Raises:
         PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
-    from sqlanon.policy import SETTINGS, read_document
+    from sqlanon.policy.policy import SETTINGS, read_document
 
     document = {} if path is None else read_document(path)
     for name in SETTINGS:
@@ -54,7 +54,7 @@ def policy_document(path: Path | None) -> Document:
 
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
     """How to search, as the library takes it: options, then the file, then the defaults."""
-    from sqlanon.policy import PATTERNS, SETTINGS
+    from sqlanon.policy.policy import PATTERNS, SETTINGS
 
     if search.pattern and search.patterns:
         raise PolicyError("--pattern and --patterns exclude each other; give one of them")
@@ -109,7 +109,7 @@ class PolicyMaker:
             HierarchyError: A hierarchy that cannot be read.
             SourceError: A hierarchy file that cannot be read.
         """
-        from sqlanon.policy import Policy, blaming
+        from sqlanon.policy.policy import Policy, blaming
 
         document = {**self.document, **self._figures()}
         document |= self._roles(document, columns)
@@ -204,7 +204,7 @@ class _Refinement:
         Raises:
             PolicyError: All that is wrong with these options.
         """
-        from sqlanon.privacy import FAMILIES
+        from sqlanon.policy.privacy import FAMILIES
 
         quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
@@ -324,7 +324,7 @@ def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tupl
 
 def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
     """What is read from a text; an error names the culprit."""
-    from sqlanon.policy import blaming
+    from sqlanon.policy.policy import blaming
 
     with blaming(culprit):
         return read(text)
@@ -332,7 +332,7 @@ def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
 
 def _refined(entry: object, change: Document) -> object:
     """A column's entry of the file with what options say about it."""
-    from sqlanon.policy import COLUMN_KEYS, SENSITIVE_KEYS
+    from sqlanon.policy.policy import COLUMN_KEYS, SENSITIVE_KEYS
 
     if not isinstance(entry, Mapping) or not change:
         return entry
@@ -371,8 +371,8 @@ def _model(key: str, text: str) -> Document:
     >>> _model("l", "recursive:2:3")
     {'kind': 'recursive', 'value': 3, 'c': 2}
     """
-    from sqlanon.documents import model_of
-    from sqlanon.privacy import FAMILIES
+    from sqlanon.policy.privacy import FAMILIES
+    from sqlanon.policy.toml import model_of
 
     family = FAMILIES[key]
     before, parted, value = text.rpartition(":")

@@ -30,12 +30,12 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.measure_report import MeasureReport as MeasureReport
     from sqlanon.plan_report import Report as Report
     from sqlanon.plans import Plan as Plan
-    from sqlanon.policy import Policy as Policy
-    from sqlanon.policy import QuasiIdentifier as QuasiIdentifier
-    from sqlanon.policy import Sensitive as Sensitive
-    from sqlanon.privacy import KAnonymity as KAnonymity
-    from sqlanon.privacy import LDiversity as LDiversity
-    from sqlanon.privacy import TCloseness as TCloseness
+    from sqlanon.policy.policy import Policy as Policy
+    from sqlanon.policy.policy import QuasiIdentifier as QuasiIdentifier
+    from sqlanon.policy.policy import Sensitive as Sensitive
+    from sqlanon.policy.privacy import KAnonymity as KAnonymity
+    from sqlanon.policy.privacy import LDiversity as LDiversity
+    from sqlanon.policy.privacy import TCloseness as TCloseness
     from sqlanon.reidentification import RiskReport as RiskReport
 
 _HOMES = {
@@ -56,12 +56,12 @@ _HOMES = {
     "MeasureReport": "sqlanon.measure_report",
     "MiningReport": "sqlanon.itemsets_report",
     "Plan": "sqlanon.plans",
-    "Policy": "sqlanon.policy",
-    "QuasiIdentifier": "sqlanon.policy",
-    "Sensitive": "sqlanon.policy",
-    "KAnonymity": "sqlanon.privacy",
-    "LDiversity": "sqlanon.privacy",
-    "TCloseness": "sqlanon.privacy",
+    "Policy": "sqlanon.policy.policy",
+    "QuasiIdentifier": "sqlanon.policy.policy",
+    "Sensitive": "sqlanon.policy.policy",
+    "KAnonymity": "sqlanon.policy.privacy",
+    "LDiversity": "sqlanon.policy.privacy",
+    "TCloseness": "sqlanon.policy.privacy",
     "CheckReport": "sqlanon.check_report",
     "RiskReport": "sqlanon.reidentification",
     "Report": "sqlanon.plan_report",

@@ -16,15 +16,15 @@ from sqlanon.engine.base import Limits
 from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.plan_report import Report
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 
 if TYPE_CHECKING:
     from sqlanon.bound_report import BoundReport
     from sqlanon.itemsets_report import MiningReport
-    from sqlanon.masks import Patterns
     from sqlanon.measure_report import MeasureReport
     from sqlanon.options import Options
     from sqlanon.plans import Plan
+    from sqlanon.policy.patterns import Patterns
     from sqlanon.publishing import Target
     from sqlanon.reidentification import RiskReport
 

@@ -12,8 +12,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.policy import Policy, QuasiIdentifier, Sensitive
-from sqlanon.privacy import BY_ORDER, FAMILIES, ValueModel
+from sqlanon.policy.policy import Policy, QuasiIdentifier, Sensitive
+from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.query import encode, values
 from sqlanon.query.labels import level_labels
 from sqlanon.query.models import needed_by

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, without_enums
 from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.policy import Policy, QuasiIdentifier
+from sqlanon.policy.policy import Policy, QuasiIdentifier
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels
 from sqlanon.query.texts import NESTED_TYPES

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.policy import Policy
-from sqlanon.privacy import KAnonymity
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
 from sqlanon.report_document import SCHEMA_VERSION, rounded
 from sqlanon.wording import counted, figure, share
 

@@ -13,7 +13,7 @@ from sqlanon.binding import Subject
 from sqlanon.localized import Coded, Outcome, decided, demands_of
 from sqlanon.loss import CellCosts
 from sqlanon.options import Decided, Options
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.search.blocks import cut
 from sqlanon.search.clusters import Clusters as Found
 from sqlanon.search.clusters import Problem

@@ -16,7 +16,7 @@ from sqlanon.localized import Coded, coded, plain, refuse_unsuited
 from sqlanon.method_options import CoverOptions
 from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.search.bound import record_bounds
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.cover import within

@@ -19,7 +19,7 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.plan_report import Report
-from sqlanon.policy import SETTINGS, Policy, read_document
+from sqlanon.policy.policy import SETTINGS, Policy, read_document
 from sqlanon.query import names
 from sqlanon.report_document import SCHEMA_VERSION
 from sqlanon.wording import key, share

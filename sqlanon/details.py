@@ -15,8 +15,8 @@ from sqlglot import exp
 from sqlanon.attributes import BoundSensitive, bound, bound_sensitive
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
-from sqlanon.policy import Policy
-from sqlanon.privacy import ValueModel
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import ValueModel
 from sqlanon.query import detail, sensitive, violations
 from sqlanon.query.encode import Carried
 from sqlanon.query.names import nested

@@ -11,7 +11,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.method_options import DirectCoverOptions
 from sqlanon.options import Decided, Options
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.direct import direct_cover, published_direct_cover
 from sqlanon.wording import counted

@@ -15,7 +15,7 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.frequency import roll_up
 from sqlanon.query.texts import TEXT

@@ -35,7 +35,7 @@ from sqlanon.method_options import ExactPatternOptions
 from sqlanon.options import Decided, Options
 from sqlanon.pattern_problem import Parts, Patterned, droppable, greedy_parts, published_cost
 from sqlanon.patterned import decide_patterns
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.program import Component, Places
 from sqlanon.search.cuts import inseparable
 from sqlanon.search.demands import Demands

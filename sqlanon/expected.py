@@ -14,7 +14,7 @@ from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.tree import Place
 from sqlanon.measures import cell_measure, measured
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query import encode, measure
 from sqlanon.query.encode import VALUE, Carried, word
 from sqlanon.query.names import nested

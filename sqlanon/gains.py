@@ -13,7 +13,7 @@ from sqlanon.batch import LARGE, Batch
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.objective import Gains
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query import gains, measure, violations
 from sqlanon.query.frequency import with_nodes
 from sqlanon.query.gains import Valued

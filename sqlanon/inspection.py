@@ -18,7 +18,7 @@ from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.hierarchy_report import HierarchyReport
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels
 

@@ -15,8 +15,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.itemsets_report import MiningReport
 from sqlanon.mining import Wanted, mined
-from sqlanon.policy import Policy
-from sqlanon.privacy import KAnonymity
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
 from sqlanon.query.itemsets import SUPPORT
 from sqlanon.query.names import is_same
 from sqlanon.query.recode import create_table

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
-from sqlanon.cautions import policy_notes
 from sqlanon.check_report import model_results
 from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
@@ -21,8 +20,9 @@ from sqlanon.loss import CellCosts
 from sqlanon.measures import measured
 from sqlanon.options import Decided, Options
 from sqlanon.plan_report import Report
-from sqlanon.policy import Policy
-from sqlanon.privacy import KAnonymity
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.warnings import policy_notes
 from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.spellings import spelling_notes
 from sqlanon.tallied import Assigned, tallied

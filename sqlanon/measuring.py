@@ -15,8 +15,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.loss import VALUE_MEASURES
 from sqlanon.measure_report import MeasureReport
 from sqlanon.measures import measured, refuse_inapplicable
-from sqlanon.policy import Policy
-from sqlanon.privacy import KAnonymity
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
 from sqlanon.published import read_published
 from sqlanon.release import Column, Release
 from sqlanon.wording import key

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
-    from sqlanon.masks import Masks, Patterns
+    from sqlanon.policy.patterns import Masks, Patterns
 
 
 def _is_real(number: object, least: float) -> bool:
@@ -100,7 +100,7 @@ def masks_of(patterns: Patterns) -> Masks:
     Raises:
         PolicyError: They cannot be read.
     """
-    from sqlanon.masks import Masks  # the other methods do not need it
+    from sqlanon.policy.patterns import Masks  # the other methods do not need it
 
     return Masks.of(patterns)
 

@@ -20,7 +20,7 @@ from sqlanon.objective import (
     Objective,
 )
 from sqlanon.options import Options
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.pricing import Pricing
 from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice
 from sqlanon.search.knowledge import Check

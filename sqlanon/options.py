@@ -17,7 +17,7 @@ from sqlanon.method_options import (
     SetCoverOptions,
     described,
 )
-from sqlanon.privacy import near
+from sqlanon.policy.privacy import near
 
 if TYPE_CHECKING:
     from sqlanon.plan_report import Report

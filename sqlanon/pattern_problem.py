@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.search.patterns import LEFT, Placed, Rows
 from sqlanon.wording import counted
 

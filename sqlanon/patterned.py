@@ -14,11 +14,11 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.instances import Counted
 from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
-from sqlanon.masks import MaskColumn
 from sqlanon.method_options import GreedyPatternOptions, masks_of
 from sqlanon.options import Decided, Options
 from sqlanon.pattern_problem import Finished, Parts, Patterned, finish, greedy_parts
-from sqlanon.policy import Policy
+from sqlanon.policy.patterns import MaskColumn
+from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.patterns import LEFT, Placed, Rows, greedy, pattern_order
 from sqlanon.tallied import Assigned

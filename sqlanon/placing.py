@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query.encode import confused
 from sqlanon.query.places import MOST_PLACES, distinct_roughly
 from sqlanon.recoding import Levels

@@ -17,7 +17,7 @@ from sqlanon.measures import refuse_inapplicable
 from sqlanon.options import Decided, Options
 from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
 

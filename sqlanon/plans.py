@@ -15,7 +15,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.plan_report import Report
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query import recode
 from sqlanon.query.statement import Publication, published_rows
 from sqlanon.query.suppression import Suppression

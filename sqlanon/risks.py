@@ -16,7 +16,7 @@ from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import is_database
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query import encode, risk
 from sqlanon.reidentification import (
     Match,

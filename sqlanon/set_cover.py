@@ -10,7 +10,7 @@ from sqlanon.covers import decide_cover
 from sqlanon.engine.base import Engine
 from sqlanon.method_options import SetCoverOptions
 from sqlanon.options import Decided, Options
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.cover import exhaustive_cover, set_cover
 

@@ -16,7 +16,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
-from sqlanon.policy import Policy
+from sqlanon.policy.policy import Policy
 from sqlanon.query import encode, local
 from sqlanon.query.encode import SIZE, Carried, word
 from sqlanon.query.names import column

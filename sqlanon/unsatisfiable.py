@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.policy import Policy
-from sqlanon.privacy import ValueModel
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import ValueModel
 from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.wording import counted
 

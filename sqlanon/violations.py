@@ -38,7 +38,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.details import Details, SensitiveCodes
-from sqlanon.privacy import TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.privacy import TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.query import sensitive, violations
 from sqlanon.query.figures import Needed
 from sqlanon.query.frequency import CLASS_SIZE

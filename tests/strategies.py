@@ -6,7 +6,7 @@ from oracles.lattice import JOBS, LOSSES, Case
 
 from sqlanon import LDiversity
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.privacy import DISTANCES, TCloseness
+from sqlanon.policy.privacy import DISTANCES, TCloseness
 
 ROOT = "*"
 weights = st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])

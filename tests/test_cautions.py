@@ -7,7 +7,7 @@ import pytest
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, Sensitive, TCloseness
-from sqlanon.cautions import policy_notes
+from sqlanon.policy.warnings import policy_notes
 
 
 def notes_of(*own, models=(), nulls="value"):

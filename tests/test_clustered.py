@@ -16,7 +16,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.clustered import largest_block
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
 from sqlanon.options import Options
-from sqlanon.policy import Sensitive
+from sqlanon.policy.policy import Sensitive
 
 COVERS = ("set-cover", "direct-cover")
 JOBS = {"job": Sensitive(order=["a", "b", "c"])}

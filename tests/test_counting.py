@@ -26,7 +26,7 @@ from sqlanon.objective import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
-from sqlanon.policy import Policy, QuasiIdentifier
+from sqlanon.policy.policy import Policy, QuasiIdentifier
 from sqlanon.pricing import Pricing
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import closenesses, diversities
 from test_demands import demand_of
 
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.search.cuts import cut, inseparable
 from sqlanon.search.demands import Demands, ValueDemand
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.lattice import JOB_PATHS, ORDERS, fails
 from strategies import closenesses, diversities
 
-from sqlanon.privacy import LDiversity
+from sqlanon.policy.privacy import LDiversity
 from sqlanon.search.demands import ValueDemand
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlanon.errors import PolicyError
-from sqlanon.masks import MaskColumn, Masks
+from sqlanon.policy.patterns import MaskColumn, Masks
 
 AGE, ZIP, SEX = MaskColumn("age", 0, 3), MaskColumn("zip", 1, 4), MaskColumn("sex", 0, 1)
 COLUMNS = [AGE, ZIP, SEX]

@@ -14,7 +14,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.loss import MEASURES
 from sqlanon.options import METHODS
-from sqlanon.policy import Sensitive
+from sqlanon.policy.policy import Sensitive
 
 GENDER_ZIP = [("M", "41278"), ("M", "98705"), ("F", "41278"), ("F", "98705")]
 

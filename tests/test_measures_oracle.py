@@ -37,7 +37,7 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.expected import Chosen, node_classes
 from sqlanon.loss import LOSSES, MEASURES
 from sqlanon.measures import FORMULAS
-from sqlanon.policy import Sensitive
+from sqlanon.policy.policy import Sensitive
 from sqlanon.query.measure import node_classes as classes_query
 
 SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,7 +8,7 @@ import pytest
 
 from sqlanon import violations
 from sqlanon.cli.options import PolicyOptions
-from sqlanon.privacy import FAMILIES, FORMS, ByForm, LDiversity
+from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query import models
 from sqlanon.search import cuts, demands
 

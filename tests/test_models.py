@@ -12,7 +12,7 @@ from oracles.models import ALL, DATABASE, class_figures, figures_of, grouped, tr
 from sqlglot import exp
 
 from sqlanon.engine.base import render
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.models import needed_by, violates
 from sqlanon.query.sensitive import Needed
 from sqlanon.query.values import listed

@@ -16,8 +16,8 @@ from oracles.patterns import assignment, brute_force, covering, table_of, tight
 from sqlanon.errors import PolicyError
 from sqlanon.exact import components, optimal, places_of, undominated
 from sqlanon.pattern_problem import Parts, published_cost
-from sqlanon.policy import Policy, Sensitive
-from sqlanon.privacy import KAnonymity, LDiversity, TCloseness
+from sqlanon.policy.policy import Policy, Sensitive
+from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
 from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)

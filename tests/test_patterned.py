@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
-from sqlanon.policy import Sensitive
+from sqlanon.policy.policy import Sensitive
 
 PEOPLE = [
     (1, "10115", "f", "flu"),

@@ -10,17 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon import privacy
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
-from sqlanon.privacy import (
-    DISTANCES,
-    KAnonymity,
-    LDiversity,
-    TCloseness,
-    strictest,
-)
+from sqlanon.policy import privacy
+from sqlanon.policy.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
+from sqlanon.policy.privacy import DISTANCES, KAnonymity, LDiversity, TCloseness, strictest
 
 FULL = """
 k = 5

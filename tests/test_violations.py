@@ -16,7 +16,7 @@ from strategies import closenesses, diversities
 
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import render
-from sqlanon.privacy import DISTANCES, LDiversity, TCloseness
+from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.query import models, sensitive
 from sqlanon.query.models import needed_by
 from sqlanon.query.names import nested, table

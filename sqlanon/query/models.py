@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.privacy import DISTANCES, TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.privacy import DISTANCES, TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.query.arithmetic import number, real, times, wide
 from sqlanon.query.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
 from sqlanon.query.names import column

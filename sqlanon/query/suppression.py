@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.privacy import ValueModel
+from sqlanon.policy.privacy import ValueModel
 from sqlanon.query import detail, models, sensitive, violations
 from sqlanon.query.frequency import REQUIRED
 from sqlanon.query.names import column, nested, table

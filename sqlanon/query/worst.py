@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.privacy import ValueModel
+from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.encode import VALUE
 from sqlanon.query.frequency import CLASS_SIZE
 from sqlanon.query.models import FEWEST, LEAST_ENTROPY, furthest, ratio, tailless, violates

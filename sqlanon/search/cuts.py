@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.privacy import ByForm
+from sqlanon.policy.privacy import ByForm
 from sqlanon.search.demands import Demands, ValueDemand
 
 Numbers = NDArray[np.int64]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.privacy import TOLERANCE, ByForm, ValueModel
+from sqlanon.policy.privacy import TOLERANCE, ByForm, ValueModel
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -9,8 +9,8 @@ from sqlanon.cli.options import PolicyOptions, PublishingOptions, SearchOptions
 from sqlanon.cli.policies import PolicyMaker, policy_document, search_settings, split_columns
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy import Sensitive
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.policy.policy import Sensitive
+from sqlanon.policy.privacy import LDiversity, TCloseness
 
 COLUMNS = ["name", "age", "sex", "diagnosis"]
 

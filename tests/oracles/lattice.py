@@ -10,7 +10,7 @@ import duckdb
 
 from oracles.models import figures_of
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
-from sqlanon.privacy import TCloseness
+from sqlanon.policy.privacy import TCloseness
 
 LOSSES = ("lm", "precision", "suppressed-cells", "discernibility", "average-class-size")
 JOBS = [("nurse", "care", "*"), ("clerk", "desk", "*"), ("boss", "desk", "*"), (None, "?", "*")]

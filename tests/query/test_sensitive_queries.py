@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query import classes, figures, models, sensitive, values, worst
 from sqlanon.query.classes import Coding
 from sqlanon.query.encode import VALUE, word

@@ -12,7 +12,7 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp, parse_one
 
-from sqlanon.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.models import needed_by
 from sqlanon.query.names import table
 from sqlanon.query.suppression import Attribute, Suppression, is_suppressed

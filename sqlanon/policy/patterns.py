@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from sqlanon.errors import PolicyError
-from sqlanon.privacy import near
+from sqlanon.policy.privacy import near
+from sqlanon.policy.roles import all_of
 from sqlanon.recoding import Node
-from sqlanon.roles import all_of
 from sqlanon.wording import counted
 
 Patterns = str | Sequence[str | Sequence[str]]

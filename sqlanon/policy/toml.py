@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS, Hierarchy
-from sqlanon.privacy import FAMILIES, KAnonymity, Model, ValueModel, near, written
-from sqlanon.roles import QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel, near, written
+from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
 
 COLUMN_KEYS = ("weight", "level", "min_level", "max_level")
 SENSITIVE_KEYS = (*FAMILIES, "order", "nulls")

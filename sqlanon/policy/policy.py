@@ -9,7 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlanon.documents import (
+from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, near, strictest
+from sqlanon.policy.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.toml import (
     COLUMN_KEYS,
     SENSITIVE_KEYS,
     blaming,
@@ -23,10 +27,6 @@ from sqlanon.documents import (
     sensitive_form,
     texts,
 )
-from sqlanon.errors import PolicyError
-from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.privacy import FAMILIES, KAnonymity, Model, near, strictest
-from sqlanon.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import counted
 
 __all__ = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.policy import Policy
-from sqlanon.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
 
 
 def policy_notes(policy: Policy) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.privacy import FAMILIES, ValueModel, strictest
+from sqlanon.policy.privacy import FAMILIES, ValueModel, strictest
 from sqlanon.wording import counted
 
 Nulls = Literal["value", "none"]

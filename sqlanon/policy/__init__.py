@@ -1,0 +1,1 @@
+"""Policies: roles of columns, privacy models, patterns, and what a policy does not protect from."""
