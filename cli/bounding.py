@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.loss import CELL_LOSSES
+from sqlanon.loss.cells import CELL_LOSSES
 
 from . import output
 from .options import Input, PolicyOptions, PublishingOptions, RunOptions

@@ -14,7 +14,7 @@ from sqlanon.covers import Mine
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.localized import plain, refuse_unsuited
-from sqlanon.loss import CELL_LOSSES
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.policy.policy import Policy
 from sqlanon.search.bound import lower_bound
 

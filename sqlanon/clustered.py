@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
 from sqlanon.localized import Coded, Outcome, decided, demands_of
-from sqlanon.loss import CellCosts
+from sqlanon.loss.cells import CellCosts
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.blocks import cut

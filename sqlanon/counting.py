@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.batch import LARGE, Batch, FrequencySet
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
-from sqlanon.objective import ClassCounts, Objective, Suppressed
+from sqlanon.loss.objectives import ClassCounts, Objective, Suppressed
 from sqlanon.pricing import Pricing
 from sqlanon.query import frequency
 from sqlanon.query.names import rows_of

@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from sqlanon.checking import demanded_results
 from sqlanon.engine.base import Engine
-from sqlanon.measures import measured
+from sqlanon.loss.measures import measured
+from sqlanon.loss.release import Tallied
 from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
-from sqlanon.release import Tallied
 from sqlanon.spreads import Told, class_spread
 
 

@@ -13,13 +13,13 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.tree import Place
-from sqlanon.measures import cell_measure, measured
+from sqlanon.loss.measures import cell_measure, measured
+from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.policy.policy import Policy
 from sqlanon.query import encode, measure
 from sqlanon.query.encode import VALUE, Carried, word
 from sqlanon.query.names import nested
 from sqlanon.recoding import Node
-from sqlanon.release import Column, Release, Spread
 
 Words = tuple[int, ...]
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.batch import LARGE, Batch
 from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
-from sqlanon.objective import Gains
+from sqlanon.loss.objectives import Gains
 from sqlanon.policy.policy import Policy
 from sqlanon.query import gains, measure, violations
 from sqlanon.query.frequency import with_nodes

@@ -16,8 +16,8 @@ from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.layout import Layout
-from sqlanon.loss import CellCosts
-from sqlanon.measures import measured
+from sqlanon.loss.cells import CellCosts
+from sqlanon.loss.measures import measured
 from sqlanon.options import Decided, Options
 from sqlanon.plan_report import Report
 from sqlanon.policy.policy import Policy

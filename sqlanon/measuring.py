@@ -12,13 +12,13 @@ from sqlanon.binding import Subject, bind, column_types, refuse_unsuited
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.loss import VALUE_MEASURES
+from sqlanon.loss.cells import VALUE_MEASURES
+from sqlanon.loss.measures import measured, refuse_inapplicable
+from sqlanon.loss.release import Column, Release
 from sqlanon.measure_report import MeasureReport
-from sqlanon.measures import measured, refuse_inapplicable
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.published import read_published
-from sqlanon.release import Column, Release
 from sqlanon.wording import key
 
 

@@ -11,14 +11,14 @@ from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.expected import Chosen
 from sqlanon.hierarchy.tree import node_counts
-from sqlanon.loss import CELL_LOSSES, CellCosts
-from sqlanon.method_options import LatticeOptions
-from sqlanon.objective import (
+from sqlanon.loss.cells import CELL_LOSSES, CellCosts
+from sqlanon.loss.objectives import (
     CellObjective,
     ClassSizeObjective,
     DiscernibilityObjective,
     Objective,
 )
+from sqlanon.method_options import LatticeOptions
 from sqlanon.options import Options
 from sqlanon.policy.policy import Policy
 from sqlanon.pricing import Pricing

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlanon.errors import PolicyError
-from sqlanon.loss import CELL_LOSSES, LOSSES, MEASURES
+from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
 from sqlanon.method_options import (
     DirectCoverOptions,
     ExactPatternOptions,
@@ -20,9 +20,9 @@ from sqlanon.method_options import (
 from sqlanon.policy.privacy import near
 
 if TYPE_CHECKING:
+    from sqlanon.loss.release import Tallied
     from sqlanon.plan_report import Report
     from sqlanon.recoding import Recoding
-    from sqlanon.release import Tallied
 
 Own = TypeVar("Own")
 AUTO = "auto"

@@ -13,7 +13,7 @@ from sqlanon.binding import Subject, bind, enumerated
 from sqlanon.checking import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.measures import refuse_inapplicable
+from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.options import Decided, Options
 from sqlanon.plan_report import Report
 from sqlanon.plans import Plan

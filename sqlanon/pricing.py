@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.loss import CellCosts
+from sqlanon.loss.cells import CellCosts
 from sqlanon.query import frequency
 from sqlanon.query.encode import word
 from sqlanon.query.frequency import Prices

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
+from sqlanon.loss.release import Spread
 from sqlanon.query import measure, released
 from sqlanon.query.names import nested
-from sqlanon.release import Spread
 
 
 @dataclass(frozen=True, slots=True)

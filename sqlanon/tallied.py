@@ -17,9 +17,9 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
+from sqlanon.loss.release import Column, Release, Tallied
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Clusters, Run
-from sqlanon.release import Column, Release, Tallied
 from sqlanon.search.packing import packed, united
 from sqlanon.units import Units
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sqlanon.objective import CellObjective, ClassCounts, Objective, Suppressed
+from sqlanon.loss.objectives import CellObjective, ClassCounts, Objective, Suppressed
 from sqlanon.recoding import Node
 from sqlanon.search.ratio import ONE, Ratio
 

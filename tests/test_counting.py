@@ -19,8 +19,8 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.hierarchy import layout
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.layout import WORD_BITS
-from sqlanon.loss import CELL_LOSSES, LOSSES, CellCosts
-from sqlanon.objective import (
+from sqlanon.loss.cells import CELL_LOSSES, LOSSES, CellCosts
+from sqlanon.loss.objectives import (
     CellObjective,
     ClassCounts,
     ClassSizeObjective,

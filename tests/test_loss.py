@@ -12,7 +12,7 @@ from strategies import trees, weights
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.loss import (
+from sqlanon.loss.cells import (
     CELL_LOSSES,
     LOSSES,
     MEASURES,
@@ -26,7 +26,7 @@ from sqlanon.loss import (
     suppressed_cost,
     tree_cost,
 )
-from sqlanon.objective import (
+from sqlanon.loss.objectives import (
     CellObjective,
     ClassCounts,
     ClassSizeObjective,

@@ -12,7 +12,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.classes import ClassStatistics
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.loss import MEASURES
+from sqlanon.loss.cells import MEASURES
 from sqlanon.options import METHODS
 from sqlanon.policy.policy import Sensitive
 

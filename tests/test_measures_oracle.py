@@ -35,8 +35,8 @@ from sqlanon.binding import bind
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.expected import Chosen, node_classes
-from sqlanon.loss import LOSSES, MEASURES
-from sqlanon.measures import FORMULAS
+from sqlanon.loss.cells import LOSSES, MEASURES
+from sqlanon.loss.measures import FORMULAS
 from sqlanon.policy.policy import Sensitive
 from sqlanon.query.measure import node_classes as classes_query
 

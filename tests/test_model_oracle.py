@@ -21,10 +21,10 @@ from sqlanon import (
     batch,
     counting,
     gains,
-    loss,
     violating,
 )
 from sqlanon.hierarchy import layout
+from sqlanon.loss import cells
 from sqlanon.search import fulldomain
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -121,7 +121,7 @@ def test_the_same_is_chosen_however_it_is_counted(case, ways):
 @settings(max_examples=15, **SLOW)
 @given(cases(), st.sampled_from([2**12, 2**20]))
 def test_held_and_joined_costs_choose_the_same_with_rounded_costs(case, largest):
-    rounded = (loss, "LARGEST", largest)
+    rounded = (cells, "LARGEST", largest)
     assert decided(plan_of(case, rounded, *WAYS["costs held"])) == decided(
         plan_of(case, rounded, *WAYS["costs joined"])
     )

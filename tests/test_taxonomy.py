@@ -7,7 +7,7 @@ from hypothesis import given
 from strategies import hierarchies
 
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.loss import CellCosts
+from sqlanon.loss.cells import CellCosts
 from sqlanon.search.taxonomy import Taxonomy
 
 ROWS = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.objective import MARGIN, Objective
+from sqlanon.loss.objectives import MARGIN, Objective
 from sqlanon.recoding import Node
 from sqlanon.search.knowledge import (
     Box,

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from sqlanon.loss import MEASURES
+from sqlanon.loss.cells import MEASURES
 
 QUASI = ["--qi", "age,sex", "--hierarchy", "age=intervals:5,10"]
 

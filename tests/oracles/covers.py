@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.loss import CellCosts
+from sqlanon.loss.cells import CellCosts
 from sqlanon.search.clusters import Candidates, Problem
 from sqlanon.search.taxonomy import Taxonomy
 

@@ -14,8 +14,15 @@ from fractions import Fraction
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.tree import Place, node_counts
-from sqlanon.loss import CELL_MEASURES, MEASURES, VALUE_MEASURES, distinct, shares, suppressed_cell
-from sqlanon.release import Column, Release
+from sqlanon.loss.cells import (
+    CELL_MEASURES,
+    MEASURES,
+    VALUE_MEASURES,
+    distinct,
+    shares,
+    suppressed_cell,
+)
+from sqlanon.loss.release import Column, Release
 from sqlanon.wording import key
 
 

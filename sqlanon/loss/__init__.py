@@ -1,0 +1,1 @@
+"""Information loss: of cells, of classes, as objectives of a search, and measured of a release."""
