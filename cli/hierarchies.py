@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION
 
 from . import output
 from .grouping import PanelCommand, grouped, help_without_command

@@ -26,9 +26,9 @@ from .options import (
 from .policies import PolicyMaker, policy_document, search_settings
 
 if TYPE_CHECKING:
-    from sqlanon.check_report import CheckReport
-    from sqlanon.plan_report import Report
     from sqlanon.plans import Plan
+    from sqlanon.reports.check import CheckReport
+    from sqlanon.reports.plan import Report
 
 
 @dataclass(frozen=True, slots=True)

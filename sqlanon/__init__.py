@@ -19,16 +19,11 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import mine as mine
     from sqlanon.api import plan as plan
     from sqlanon.api import risk as risk
-    from sqlanon.bound_report import BoundReport as BoundReport
-    from sqlanon.check_report import CheckReport as CheckReport
     from sqlanon.engine.rewrite import rewrite as rewrite
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
     from sqlanon.hierarchy.declaration import Hierarchy as Hierarchy
-    from sqlanon.itemsets_report import MiningReport as MiningReport
-    from sqlanon.measure_report import MeasureReport as MeasureReport
-    from sqlanon.plan_report import Report as Report
     from sqlanon.plans import Plan as Plan
     from sqlanon.policy.policy import Policy as Policy
     from sqlanon.policy.policy import QuasiIdentifier as QuasiIdentifier
@@ -36,7 +31,12 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.policy.privacy import KAnonymity as KAnonymity
     from sqlanon.policy.privacy import LDiversity as LDiversity
     from sqlanon.policy.privacy import TCloseness as TCloseness
-    from sqlanon.reidentification import RiskReport as RiskReport
+    from sqlanon.reports.bound import BoundReport as BoundReport
+    from sqlanon.reports.check import CheckReport as CheckReport
+    from sqlanon.reports.itemsets import MiningReport as MiningReport
+    from sqlanon.reports.measure import MeasureReport as MeasureReport
+    from sqlanon.reports.plan import Report as Report
+    from sqlanon.reports.risk import RiskReport as RiskReport
 
 _HOMES = {
     "anonymize": "sqlanon.api",
@@ -47,14 +47,14 @@ _HOMES = {
     "mine": "sqlanon.api",
     "plan": "sqlanon.api",
     "risk": "sqlanon.api",
-    "BoundReport": "sqlanon.bound_report",
+    "BoundReport": "sqlanon.reports.bound",
     "rewrite": "sqlanon.engine.rewrite",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
     "VerificationError": "sqlanon.errors",
     "Hierarchy": "sqlanon.hierarchy.declaration",
-    "MeasureReport": "sqlanon.measure_report",
-    "MiningReport": "sqlanon.itemsets_report",
+    "MeasureReport": "sqlanon.reports.measure",
+    "MiningReport": "sqlanon.reports.itemsets",
     "Plan": "sqlanon.plans",
     "Policy": "sqlanon.policy.policy",
     "QuasiIdentifier": "sqlanon.policy.policy",
@@ -62,9 +62,9 @@ _HOMES = {
     "KAnonymity": "sqlanon.policy.privacy",
     "LDiversity": "sqlanon.policy.privacy",
     "TCloseness": "sqlanon.policy.privacy",
-    "CheckReport": "sqlanon.check_report",
-    "RiskReport": "sqlanon.reidentification",
-    "Report": "sqlanon.plan_report",
+    "CheckReport": "sqlanon.reports.check",
+    "RiskReport": "sqlanon.reports.risk",
+    "Report": "sqlanon.reports.plan",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 

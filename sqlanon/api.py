@@ -9,24 +9,24 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from sqlanon.check_report import CheckReport
 from sqlanon.checking import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits
 from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.plan_report import Report
 from sqlanon.policy.policy import Policy
+from sqlanon.reports.check import CheckReport
+from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
-    from sqlanon.bound_report import BoundReport
-    from sqlanon.itemsets_report import MiningReport
-    from sqlanon.measure_report import MeasureReport
     from sqlanon.options import Options
     from sqlanon.plans import Plan
     from sqlanon.policy.patterns import Patterns
     from sqlanon.publishing import Target
-    from sqlanon.reidentification import RiskReport
+    from sqlanon.reports.bound import BoundReport
+    from sqlanon.reports.itemsets import MiningReport
+    from sqlanon.reports.measure import MeasureReport
+    from sqlanon.reports.risk import RiskReport
 
 # What not every call needs is imported where it is needed: a command must start fast.
 Progress = Callable[[str], None]

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from sqlanon.binding import bind
-from sqlanon.bound_report import BoundReport
 from sqlanon.clustered import problem_of
 from sqlanon.covers import Mine
 from sqlanon.engine.base import Engine
@@ -16,6 +15,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.localized import plain, refuse_unsuited
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.policy.policy import Policy
+from sqlanon.reports.bound import BoundReport
 from sqlanon.search.bound import lower_bound
 
 

@@ -10,13 +10,13 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from sqlanon.binding import column_types, refuse_unsuited
-from sqlanon.check_report import CheckReport, ModelResult, SensitiveFigures, model_results
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.query import classes
+from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
 from sqlanon.tabulation import class_statistics, tabulate
 from sqlanon.wording import counted
 

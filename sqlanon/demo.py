@@ -14,14 +14,14 @@ from sqlglot import exp
 from sqlanon import census
 from sqlanon.api import anonymize, check
 from sqlanon.binding import Subject, bind
-from sqlanon.check_report import CheckReport
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.plan_report import Report
 from sqlanon.policy.policy import SETTINGS, Policy, read_document
 from sqlanon.query import names
-from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.reports.check import CheckReport
+from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.plan import Report
 from sqlanon.wording import key, share
 
 TABLE = "people"

@@ -10,13 +10,13 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.attributes import BoundSensitive
-from sqlanon.check_report import ModelResult, SensitiveFigures
 from sqlanon.engine.base import Engine
 from sqlanon.query import detail, models, sensitive, worst
 from sqlanon.query.classes import pair_value
 from sqlanon.query.names import column, nested
 from sqlanon.query.sensitive import Needed, Reference
 from sqlanon.query.violations import value_of
+from sqlanon.reports.check import ModelResult, SensitiveFigures
 from sqlanon.tabulation import Tabulated
 
 Row = Mapping[str, Any]

@@ -12,8 +12,8 @@ from sqlanon.checking import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
-from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
+from sqlanon.reports.plan import Report
 from sqlanon.spreads import Told, class_spread
 
 

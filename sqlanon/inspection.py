@@ -17,10 +17,10 @@ from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
-from sqlanon.hierarchy_report import HierarchyReport
 from sqlanon.policy.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.labels import level_labels
+from sqlanon.reports.hierarchy import HierarchyReport
 
 EXAMPLES = 5
 Bindings = Mapping[str, Hierarchy] | Callable[[Sequence[str]], Mapping[str, Hierarchy]]

@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 
 from sqlanon.binding import Subject
-from sqlanon.check_report import model_results
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
@@ -15,10 +14,11 @@ from sqlanon.expected import Chosen, NodeClasses, node_classes
 from sqlanon.method_options import LatticeOptions
 from sqlanon.node_problem import Problem, problem_of
 from sqlanon.options import Decided, Options
-from sqlanon.plan_report import Report
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
+from sqlanon.reports.check import model_results
+from sqlanon.reports.plan import Report
 from sqlanon.search.fulldomain import Outcome, best_node
 from sqlanon.search.knowledge import Check
 from sqlanon.spellings import spelling_notes

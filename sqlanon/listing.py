@@ -13,13 +13,13 @@ from sqlanon.binding import Subject, bind
 from sqlanon.encoding import encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.itemsets_report import MiningReport
 from sqlanon.mining import Wanted, mined
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.query.itemsets import SUPPORT
 from sqlanon.query.names import is_same
 from sqlanon.query.recode import create_table
+from sqlanon.reports.itemsets import MiningReport
 
 
 @dataclass(frozen=True, slots=True)

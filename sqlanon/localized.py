@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding import Subject
-from sqlanon.check_report import model_results
 from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
@@ -19,10 +18,11 @@ from sqlanon.hierarchy.layout import Layout
 from sqlanon.loss.cells import CellCosts
 from sqlanon.loss.measures import measured
 from sqlanon.options import Decided, Options
-from sqlanon.plan_report import Report
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.policy.warnings import policy_notes
+from sqlanon.reports.check import model_results
+from sqlanon.reports.plan import Report
 from sqlanon.search.demands import Demands, ValueDemand
 from sqlanon.spellings import spelling_notes
 from sqlanon.tallied import Assigned, tallied

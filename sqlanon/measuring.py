@@ -15,10 +15,10 @@ from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import VALUE_MEASURES
 from sqlanon.loss.measures import measured, refuse_inapplicable
 from sqlanon.loss.release import Column, Release
-from sqlanon.measure_report import MeasureReport
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.published import read_published
+from sqlanon.reports.measure import MeasureReport
 from sqlanon.wording import key
 
 

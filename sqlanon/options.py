@@ -21,8 +21,8 @@ from sqlanon.policy.privacy import near
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
-    from sqlanon.plan_report import Report
     from sqlanon.recoding import Recoding
+    from sqlanon.reports.plan import Report
 
 Own = TypeVar("Own")
 AUTO = "auto"

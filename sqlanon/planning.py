@@ -15,11 +15,11 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.options import Decided, Options
-from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
 from sqlanon.policy.policy import Policy
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
+from sqlanon.reports.plan import Report
 
 MANY_RECORDS = 100_000
 """Fewer are sorted in no time, and their statement had better be short."""

@@ -14,13 +14,13 @@ from sqlglot.dialects.dialect import Dialect
 
 from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.plan_report import Report
 from sqlanon.policy.policy import Policy
 from sqlanon.query import recode
 from sqlanon.query.statement import Publication, published_rows
 from sqlanon.query.suppression import Suppression
 from sqlanon.recoding import Recoding, recoding_of
-from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.plan import Report
 
 Fingerprint = tuple[int, str]
 MOST_ROUNDS = 1000

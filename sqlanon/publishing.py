@@ -14,11 +14,11 @@ from sqlanon.binding import column_types
 from sqlanon.checking import TableResults, demanded_results
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
-from sqlanon.plan_report import Report
 from sqlanon.plans import Plan
 from sqlanon.query.fingerprint import fingerprint
 from sqlanon.query.names import is_same
 from sqlanon.query.recode import create_table, rename_table
+from sqlanon.reports.plan import Report
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "

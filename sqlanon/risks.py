@@ -18,7 +18,7 @@ from sqlanon.engine.open import is_database
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.query import encode, risk
-from sqlanon.reidentification import (
+from sqlanon.reports.risk import (
     Match,
     Persons,
     PopulationRisk,

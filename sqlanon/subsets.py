@@ -26,7 +26,7 @@ from sqlglot import exp
 from sqlanon.coded import Coded, Subset, code_table, members
 from sqlanon.engine.base import Engine
 from sqlanon.query import encode, frequency, risk
-from sqlanon.separation import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
 
 __all__ = [
     "Coded",

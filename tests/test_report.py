@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.check_report import CheckReport, ModelResult
 from sqlanon.classes import ClassStatistics
-from sqlanon.plan_report import Report
+from sqlanon.reports.check import CheckReport, ModelResult
+from sqlanon.reports.plan import Report
 from sqlanon.wording import key, share
 
 # Classes of 1, 1, 2, 4, 4 and 8 records.

@@ -15,7 +15,7 @@ import sqlanon
 from sqlanon.cli import failures
 from sqlanon.cli.main import program
 from sqlanon.errors import PolicyError
-from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION
 
 COMMANDS = ["demo", "check", "plan", "apply", "anonymize", "rewrite"]
 HIERARCHY_COMMANDS = ["show", "check", "make", "load", "list", "drop"]

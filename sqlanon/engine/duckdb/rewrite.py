@@ -22,7 +22,7 @@ from sqlanon.engine.duckdb.export import sync
 from sqlanon.engine.duckdb.leftovers import entries, leftovers
 from sqlanon.engine.duckdb.source import Resources
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION
 
 _OLD = "sqlanon_old"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlanon.check_report import ModelResult, counted_by
 from sqlanon.classes import ClassStatistics
-from sqlanon.report_document import SCHEMA_VERSION, finite
+from sqlanon.reports.check import ModelResult, counted_by
+from sqlanon.reports.document import SCHEMA_VERSION, finite
 from sqlanon.wording import counted, figure, key, share
 
 

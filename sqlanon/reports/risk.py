@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.report_document import SCHEMA_VERSION
-from sqlanon.separation import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
 from sqlanon.wording import counted, part_of, percent
 
 __all__ = [

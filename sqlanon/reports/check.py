@@ -10,7 +10,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.report_document import SCHEMA_VERSION, rounded
+from sqlanon.reports.document import SCHEMA_VERSION, rounded
 from sqlanon.wording import counted, figure, share
 
 

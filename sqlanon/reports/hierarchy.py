@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path as Labels
-from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlanon.report_document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Reports: what every command returns, as a document and as text."""
