@@ -29,9 +29,9 @@ from sqlanon.binding import bind
 from sqlanon.clustered import problem_of
 from sqlanon.covers import Mine
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.search.bound import record_bounds
-from sqlanon.search.direct import direct_cover
-from sqlanon.search.refine import refine as refined
+from sqlanon.search.clustering.direct_cover import direct_cover
+from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.refine.search import refine as refined
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 COLUMNS = (

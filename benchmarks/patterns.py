@@ -31,7 +31,7 @@ from sqlanon.instances import Counted
 from sqlanon.localized import coded
 from sqlanon.options import Options
 from sqlanon.patterned import asked_nodes, patterned
-from sqlanon.search.patterns import promising
+from sqlanon.search.patterns.greedy import promising
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 ADULT = DATA / "adult.csv.gz"

@@ -16,7 +16,7 @@ from sqlanon.localized import plain, refuse_unsuited
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.bound import BoundReport
-from sqlanon.search.bound import lower_bound
+from sqlanon.search.clustering.lower_bound import lower_bound
 
 
 def bound_table(

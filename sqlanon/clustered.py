@@ -14,12 +14,12 @@ from sqlanon.localized import Coded, Outcome, decided, demands_of
 from sqlanon.loss.cells import CellCosts
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
-from sqlanon.search.blocks import cut
-from sqlanon.search.clusters import Clusters as Found
-from sqlanon.search.clusters import Problem
-from sqlanon.search.demands import Demands
-from sqlanon.search.refine import Effort, refine
-from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.search.clustering.blocks import cut
+from sqlanon.search.clustering.problem import Clusters as Found
+from sqlanon.search.clustering.problem import Problem
+from sqlanon.search.clustering.refine.search import Effort, refine
+from sqlanon.search.clustering.taxonomy import Taxonomy
+from sqlanon.search.privacy import Demands
 from sqlanon.tallied import Assigned
 from sqlanon.units import Units, expanded
 from sqlanon.unsatisfiable import unsatisfied_as_one

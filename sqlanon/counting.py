@@ -19,7 +19,7 @@ from sqlanon.pricing import Pricing
 from sqlanon.query import frequency
 from sqlanon.query.names import rows_of
 from sqlanon.recoding import Node
-from sqlanon.search.knowledge import Check, Forecast
+from sqlanon.search.lattice.bounds import Check, Forecast
 
 if TYPE_CHECKING:
     from sqlanon.gains import GainCounter

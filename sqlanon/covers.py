@@ -17,9 +17,9 @@ from sqlanon.method_options import CoverOptions
 from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
-from sqlanon.search.bound import record_bounds
-from sqlanon.search.clusters import Candidates, Problem
-from sqlanon.search.cover import within
+from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.set_cover import within
 from sqlanon.units import block_of
 
 Cover = Callable[[Problem, Candidates], Started]

@@ -12,8 +12,8 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.method_options import DirectCoverOptions
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clusters import Candidates, Problem
-from sqlanon.search.direct import direct_cover, published_direct_cover
+from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
+from sqlanon.search.clustering.problem import Candidates, Problem
 from sqlanon.wording import counted
 
 

@@ -37,9 +37,9 @@ from sqlanon.pattern_problem import Parts, Patterned, droppable, greedy_parts, p
 from sqlanon.patterned import decide_patterns
 from sqlanon.policy.policy import Policy
 from sqlanon.program import Component, Places
-from sqlanon.search.cuts import inseparable
-from sqlanon.search.demands import Demands
-from sqlanon.search.patterns import LEFT, Placed, instance_keys
+from sqlanon.search.patterns.cuts import inseparable
+from sqlanon.search.patterns.greedy import LEFT, Placed, instance_keys
+from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]

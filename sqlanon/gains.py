@@ -18,7 +18,7 @@ from sqlanon.query import gains, measure, violations
 from sqlanon.query.frequency import with_nodes
 from sqlanon.query.gains import Valued
 from sqlanon.query.names import nested
-from sqlanon.search.ratio import ONE
+from sqlanon.search.lattice.ratio import ONE
 from sqlanon.utility import UNSURE
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.hierarchy.layout import WORD_BITS, Field
-from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 Numbers = NDArray[np.int64]
 Words = tuple[int, ...]

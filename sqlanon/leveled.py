@@ -19,8 +19,8 @@ from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
-from sqlanon.search.fulldomain import Outcome, best_node
-from sqlanon.search.knowledge import Check
+from sqlanon.search.lattice.best_node import Outcome, best_node
+from sqlanon.search.lattice.bounds import Check
 from sqlanon.spellings import spelling_notes
 from sqlanon.wording import key
 

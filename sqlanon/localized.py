@@ -23,7 +23,7 @@ from sqlanon.policy.privacy import KAnonymity
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
-from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.spellings import spelling_notes
 from sqlanon.tallied import Assigned, tallied
 from sqlanon.units import Units, units_of

@@ -15,7 +15,7 @@ from sqlanon.itemcodes import ItemCodes
 from sqlanon.query import itemsets
 from sqlanon.query.encode import ATTRIBUTE
 from sqlanon.query.texts import TEXT
-from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from sqlanon.method_options import LatticeOptions
 from sqlanon.options import Options
 from sqlanon.policy.policy import Policy
 from sqlanon.pricing import Pricing
-from sqlanon.search.fulldomain import BATCH, WIDE_BATCH, Lattice
-from sqlanon.search.knowledge import Check
+from sqlanon.search.lattice.best_node import BATCH, WIDE_BATCH, Lattice
+from sqlanon.search.lattice.bounds import Check
 
 if TYPE_CHECKING:
     from sqlanon.violating import Violations

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.policy import Policy
-from sqlanon.search.patterns import LEFT, Placed, Rows
+from sqlanon.search.patterns.greedy import LEFT, Placed, Rows
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]

@@ -20,7 +20,7 @@ from sqlanon.pattern_problem import Finished, Parts, Patterned, finish, greedy_p
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.search.patterns import LEFT, Placed, Rows, greedy, pattern_order
+from sqlanon.search.patterns.greedy import LEFT, Placed, Rows, greedy, pattern_order
 from sqlanon.tallied import Assigned
 
 Numbers = NDArray[np.int64]

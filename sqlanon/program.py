@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.pattern_problem import Patterned
-from sqlanon.search.cuts import Cut, cut
-from sqlanon.search.patterns import Placed
+from sqlanon.search.patterns.cuts import Cut, cut
+from sqlanon.search.patterns.greedy import Placed
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -11,8 +11,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.method_options import SetCoverOptions
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clusters import Candidates, Problem
-from sqlanon.search.cover import exhaustive_cover, set_cover
+from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.set_cover import exhaustive_cover, set_cover
 
 
 def decide(

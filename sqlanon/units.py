@@ -20,7 +20,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query import encode, local
 from sqlanon.query.encode import SIZE, Carried, word
 from sqlanon.query.names import column
-from sqlanon.search.clusters import Problem
+from sqlanon.search.clustering.problem import Problem
 
 if TYPE_CHECKING:
     from sqlanon.details import SensitiveCodes

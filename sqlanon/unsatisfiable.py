@@ -9,7 +9,7 @@ import numpy as np
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
-from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from sqlanon.loss.objectives import CellObjective, ClassCounts, Objective, Suppressed
 from sqlanon.recoding import Node
-from sqlanon.search.ratio import ONE, Ratio
+from sqlanon.search.lattice.ratio import ONE, Ratio
 
 UNSURE = ONE >> 40
 """Gains that classes may add up to by rounding alone, where theirs cancel out [units of gain]."""

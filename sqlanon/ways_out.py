@@ -12,7 +12,7 @@ from sqlanon.node_problem import Problem
 from sqlanon.query import classes, detail, encode, models, sensitive, worst
 from sqlanon.query.names import nested
 from sqlanon.recoding import Node
-from sqlanon.search.fulldomain import Outcome
+from sqlanon.search.lattice.best_node import Outcome
 from sqlanon.unsatisfiable import impossible, models_text, too_few_values
 
 _DIGITS = 4  # of a suppression limit that is proposed

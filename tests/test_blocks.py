@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles.covers import problem_of
 from strategies import problems
 
-from sqlanon.search.blocks import cut
+from sqlanon.search.clustering.blocks import cut
 
 
 @settings(max_examples=60, deadline=None)

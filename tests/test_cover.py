@@ -26,19 +26,19 @@ from oracles.covers import (
 from strategies import problems
 
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.search import cover
-from sqlanon.search.assign import assign_rest
-from sqlanon.search.bound import lower_bound, record_bounds
-from sqlanon.search.clusters import NOWHERE, Clusters, members
-from sqlanon.search.convert import convert
-from sqlanon.search.cover import (
+from sqlanon.search.clustering import set_cover as cover
+from sqlanon.search.clustering.assign import assign_rest
+from sqlanon.search.clustering.convert import convert
+from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
+from sqlanon.search.clustering.lower_bound import lower_bound, record_bounds
+from sqlanon.search.clustering.problem import NOWHERE, Clusters, members
+from sqlanon.search.clustering.set_cover import (
     cover_by_subsets,
     exhaustive_cover,
     greedy_cover,
     set_cover,
     within,
 )
-from sqlanon.search.direct import direct_cover, published_direct_cover
 
 FEW = settings(max_examples=40, deadline=None)
 

@@ -10,8 +10,8 @@ from strategies import closenesses, diversities
 from test_demands import demand_of
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.search.cuts import cut, inseparable
-from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.search.patterns.cuts import cut, inseparable
+from sqlanon.search.privacy import Demands, ValueDemand
 
 classes = st.lists(st.sampled_from(["nurse", "clerk", "boss"]), min_size=1, max_size=9)
 values = st.lists(st.integers(0, 9), min_size=3, max_size=3)

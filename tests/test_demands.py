@@ -10,7 +10,7 @@ from oracles.lattice import JOB_PATHS, ORDERS, fails
 from strategies import closenesses, diversities
 
 from sqlanon.policy.privacy import LDiversity
-from sqlanon.search.demands import ValueDemand
+from sqlanon.search.privacy import ValueDemand
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
 

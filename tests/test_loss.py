@@ -33,7 +33,7 @@ from sqlanon.loss.objectives import (
     DiscernibilityObjective,
 )
 from sqlanon.options import METHODS, Options
-from sqlanon.search.knowledge import combine
+from sqlanon.search.lattice.bounds import combine
 
 # Five leaves; level 1 has nodes of 3, 1 and 1 leaves, level 2 of 3 and 2, level 3 is the top.
 UNEVEN = Tree.grow(

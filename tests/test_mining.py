@@ -20,7 +20,7 @@ from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import PolicyError
 from sqlanon.mining import KINDS, Wanted, mined
-from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 BRANCHY = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]
 FLAT = [("f", "*"), ("m", "*")]

@@ -10,9 +10,10 @@ from sqlanon import violations
 from sqlanon.cli.options import PolicyOptions
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query import models
-from sqlanon.search import cuts, demands
+from sqlanon.search import privacy
+from sqlanon.search.patterns import cuts
 
-TABLES = [models._MODELS, demands._HOLDS, cuts._CUTS, violations._REQUIRED]
+TABLES = [models._MODELS, privacy._HOLDS, cuts._CUTS, violations._REQUIRED]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.layer)

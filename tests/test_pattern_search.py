@@ -18,7 +18,7 @@ from sqlanon.exact import components, optimal, places_of, undominated
 from sqlanon.pattern_problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
+from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
@@ -208,7 +208,7 @@ def algorithm_1(table):
 def test_greedy_is_algorithm_1_however_many_patterns_it_looks_at(rows, kept, k, batch):
     table = table_of(rows, kept, k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.search.patterns.BATCH", batch)
+        patch.setattr("sqlanon.search.patterns.greedy.BATCH", batch)
         found = greedy(table.rows, table.masks, k).pattern.tolist()
     assert found == algorithm_1(table)
 
@@ -250,7 +250,7 @@ def test_greedy_is_algorithm_1_whoever_counts_and_whatever_is_looked_at_first(
     table = table_of(rows, kept, k)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"FEW": few, "ROOM": room, "HALF": half}.items():
-            patch.setattr(f"sqlanon.search.patterns.{name}", value)
+            patch.setattr(f"sqlanon.search.patterns.greedy.{name}", value)
         found = greedy(table.rows, table.masks, k, Slowly(table)).pattern.tolist()
     assert found == algorithm_1(table)
 
@@ -262,7 +262,7 @@ def test_a_coarser_pattern_without_an_instance_rules_out_all_finer_ones():
     table = table_of(rows, kept, 2)
     asked = Slowly(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.search.patterns.FEW", 0)
+        patch.setattr("sqlanon.search.patterns.greedy.FEW", 0)
         found = greedy(table.rows, table.masks, 2, asked)
     assert set(found.pattern.tolist()) == {LEFT}
     assert asked.asked < 8

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from oracles.covers import closure_of, held_by, problem_of
 from strategies import problems
 
-from sqlanon.search import joins
-from sqlanon.search.clusters import Clusters
-from sqlanon.search.joins import Joins
-from sqlanon.search.memberships import flags
-from sqlanon.search.pools import FAR, Pools, boxes_of
-from sqlanon.search.trials import replay, try_all
+from sqlanon.search.clustering.bitmaps import flags
+from sqlanon.search.clustering.problem import Clusters
+from sqlanon.search.clustering.refine import closures as joins
+from sqlanon.search.clustering.refine.closures import Joins
+from sqlanon.search.clustering.refine.pools import FAR, Pools, boxes_of
+from sqlanon.search.clustering.refine.trials import replay, try_all
 
 FEW = settings(max_examples=30, deadline=None)
 

@@ -16,7 +16,7 @@ from sqlanon.instances import Counted
 from sqlanon.localized import coded
 from sqlanon.options import Options
 from sqlanon.patterned import asked_nodes, patterned
-from sqlanon.search.patterns import LEFT, greedy
+from sqlanon.search.patterns.greedy import LEFT, greedy
 
 COLUMNS = (
     "age", "workclass", "education", "education_num", "marital_status", "occupation",

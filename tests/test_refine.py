@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
-from sqlanon.search.bound import record_bounds
-from sqlanon.search.clusters import NOWHERE, Clusters, check
-from sqlanon.search.cover import set_cover
-from sqlanon.search.direct import direct_cover
-from sqlanon.search.refine import Effort, cut_groups, refine
+from sqlanon.search.clustering.direct_cover import direct_cover
+from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.problem import NOWHERE, Clusters, check
+from sqlanon.search.clustering.refine.search import Effort, cut_groups, refine
+from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=30, deadline=None)
 SHORT = Effort(passes=30)

@@ -8,7 +8,7 @@ from strategies import hierarchies
 
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 ROWS = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]
 

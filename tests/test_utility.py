@@ -32,7 +32,7 @@ from sqlanon import (
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
 from sqlanon.policy.policy import Sensitive
-from sqlanon.search.ratio import INFINITE, ONE, Ratio
+from sqlanon.search.lattice.ratio import INFINITE, ONE, Ratio
 
 CITIES = Hierarchy.from_rows([(f"{a}{b}", f"{a}*", "*") for a in "ab" for b in "123"])
 AGES = Hierarchy.from_rows([("20", "2-", "*"), ("25", "2-", "*"), ("31", "3-", "*")])

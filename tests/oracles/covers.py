@@ -9,8 +9,8 @@ import numpy as np
 
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.search.clusters import Candidates, Problem
-from sqlanon.search.taxonomy import Taxonomy
+from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 FIGURE_1 = (
     ("20~29", "Single", "USA", "Male"),

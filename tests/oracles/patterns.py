@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 
 from sqlanon.pattern_problem import Patterned
-from sqlanon.search.demands import Demands, ValueDemand
-from sqlanon.search.patterns import Rows, pattern_order
+from sqlanon.search.patterns.greedy import Rows, pattern_order
+from sqlanon.search.privacy import Demands, ValueDemand
 
 
 def table_of(rows, kept, k, values=None, models=()):

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sqlanon.search import fulldomain
-from sqlanon.search.fulldomain import UNKNOWN, Lattice, best_node
-from sqlanon.search.knowledge import Box, Check, combine, minimal, spread
+from sqlanon.search.lattice import best_node as fulldomain
+from sqlanon.search.lattice.best_node import UNKNOWN, Lattice, best_node
+from sqlanon.search.lattice.bounds import Box, Check, combine, minimal, spread
 
 RECORDS = 20
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sqlanon.search.knowledge import (
+from sqlanon.search.lattice.bounds import (
     Box,
     Check,
     Forecast,

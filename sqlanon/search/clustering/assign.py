@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.clusters import Clusters, Problem, closures, members, renumbered
-from sqlanon.search.taxonomy import Numbers
+from sqlanon.search.clustering.problem import Clusters, Problem, closures, members, renumbered
+from sqlanon.search.clustering.taxonomy import Numbers
 
 
 def assign_rest(problem: Problem, label: Numbers) -> Clusters:

@@ -23,7 +23,7 @@ import numpy as np
 
 from sqlanon.loss.objectives import MARGIN, Objective
 from sqlanon.recoding import Node
-from sqlanon.search.knowledge import (
+from sqlanon.search.lattice.bounds import (
     Box,
     Check,
     Flags,
@@ -37,7 +37,7 @@ from sqlanon.search.knowledge import (
     minimal,
     spread,
 )
-from sqlanon.search.ratio import Ratio
+from sqlanon.search.lattice.ratio import Ratio
 
 Ask = Callable[[Sequence[Node]], list[Check]]
 Settle = Callable[[Check], Check]

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.search.clusters import Mask
-from sqlanon.search.memberships import WORD, Words, flags
-from sqlanon.search.pools import FAR, Boxes, Pools
-from sqlanon.search.taxonomy import Numbers
+from sqlanon.search.clustering.bitmaps import WORD, Words, flags
+from sqlanon.search.clustering.problem import Mask
+from sqlanon.search.clustering.refine.pools import FAR, Boxes, Pools
+from sqlanon.search.clustering.taxonomy import Numbers
 
 LOOK = 16
 """Boxes that a trial passes until it may be given up."""

@@ -13,11 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.search.clusters import NOWHERE, Clusters, Problem, closed, closures, members, runs
-from sqlanon.search.joins import Joins
-from sqlanon.search.pools import BOXES, FAR, Pools, boxes_of
-from sqlanon.search.taxonomy import Numbers
-from sqlanon.search.trials import replay, try_all
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clusters,
+    Problem,
+    closed,
+    closures,
+    members,
+    runs,
+)
+from sqlanon.search.clustering.refine.closures import Joins
+from sqlanon.search.clustering.refine.pools import BOXES, FAR, Pools, boxes_of
+from sqlanon.search.clustering.refine.trials import replay, try_all
+from sqlanon.search.clustering.taxonomy import Numbers
 
 POOLS = 64
 """Most pools of one round."""

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import UnsatisfiableError
+from sqlanon.search.clustering.taxonomy import Numbers, Taxonomy
 from sqlanon.search.packing import packed
-from sqlanon.search.taxonomy import Numbers, Taxonomy
 
 Mask = NDArray[np.bool_]
 NOWHERE = -1

@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.demands import Demands
 from sqlanon.search.packing import packed, united
+from sqlanon.search.privacy import Demands
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

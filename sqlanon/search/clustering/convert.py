@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlanon.search.clusters import Problem
-from sqlanon.search.taxonomy import Numbers
+from sqlanon.search.clustering.problem import Problem
+from sqlanon.search.clustering.taxonomy import Numbers
 
 
 def convert(problem: Problem, sets: Sequence[Numbers]) -> list[Numbers]:

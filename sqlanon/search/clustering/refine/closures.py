@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.memberships import Words
-from sqlanon.search.taxonomy import Numbers, Taxonomy
+from sqlanon.search.clustering.bitmaps import Words
+from sqlanon.search.clustering.taxonomy import Numbers, Taxonomy
 
 TABLE = 2**22
 """Most entries of a table."""

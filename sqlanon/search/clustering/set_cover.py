@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
-from sqlanon.search.assign import assign_rest
-from sqlanon.search.clusters import NOWHERE, Candidates, Clusters, Problem, closed
-from sqlanon.search.convert import convert
-from sqlanon.search.memberships import WORD, BitMaps, flags, packed
-from sqlanon.search.taxonomy import Numbers
+from sqlanon.search.clustering.assign import assign_rest
+from sqlanon.search.clustering.bitmaps import WORD, BitMaps, flags, packed
+from sqlanon.search.clustering.convert import convert
+from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clusters, Problem, closed
+from sqlanon.search.clustering.taxonomy import Numbers
 
 Reals = NDArray[np.float64]
 WINDOW = 8192

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlanon.search.clusters import Candidates, Problem
-from sqlanon.search.direct import sweep
-from sqlanon.search.taxonomy import Numbers
+from sqlanon.search.clustering.direct_cover import sweep
+from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.taxonomy import Numbers
 
 
 def record_bounds(problem: Problem, candidates: Candidates) -> Numbers:

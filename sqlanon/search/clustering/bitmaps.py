@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.clusters import Mask, narrow_first
-from sqlanon.search.taxonomy import Numbers, Taxonomy
+from sqlanon.search.clustering.problem import Mask, narrow_first
+from sqlanon.search.clustering.taxonomy import Numbers, Taxonomy
 
 Words = NDArray[np.uint64]
 WORD = 64

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.policy.privacy import ByForm
-from sqlanon.search.demands import Demands, ValueDemand
+from sqlanon.search.privacy import Demands, ValueDemand
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]

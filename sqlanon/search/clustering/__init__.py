@@ -1,0 +1,1 @@
+"""Clusterings: covers by itemsets, their conversion, and lower bounds."""

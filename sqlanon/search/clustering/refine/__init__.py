@@ -1,0 +1,1 @@
+"""Refinement: clusters dissolved and covered anew."""
