@@ -14,12 +14,12 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.policy import Policy, QuasiIdentifier, Sensitive
 from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
-from sqlanon.query import encode, values
-from sqlanon.query.labels import level_labels
-from sqlanon.query.models import needed_by
-from sqlanon.query.sensitive import Needed, Relation
-from sqlanon.query.suppression import Attribute
-from sqlanon.query.texts import NESTED_TYPES
+from sqlanon.query.encoding import encode, values
+from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.privacy.models import needed_by
+from sqlanon.query.privacy.sensitive import Needed, Relation
+from sqlanon.query.publish.suppression import Attribute
+from sqlanon.query.text import NESTED_TYPES
 from sqlanon.wording import counted
 
 ORDERED_TYPES = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.hierarchy.layout import Layout
-from sqlanon.query.frequency import Prices
+from sqlanon.query.classes.frequency import Prices
 from sqlanon.recoding import Node
 
 MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more

@@ -11,9 +11,9 @@ from sqlanon.engine.base import Engine, without_enums
 from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.policy.policy import Policy, QuasiIdentifier
-from sqlanon.query import encode
-from sqlanon.query.labels import level_labels
-from sqlanon.query.texts import NESTED_TYPES
+from sqlanon.query.encoding import encode
+from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.text import NESTED_TYPES
 from sqlanon.wording import counted
 
 

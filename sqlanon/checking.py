@@ -15,7 +15,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
-from sqlanon.query import classes
+from sqlanon.query.classes import classes
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
 from sqlanon.tabulation import class_statistics, tabulate
 from sqlanon.wording import counted

@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
-from sqlanon.query import encode, risk
+from sqlanon.query.assess import risk
+from sqlanon.query.encoding import encode
 
 Subset = int
 """A set of columns: a bit for each, by its number."""

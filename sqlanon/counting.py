@@ -16,8 +16,8 @@ from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import ClassCounts, Objective, Suppressed
 from sqlanon.pricing import Pricing
-from sqlanon.query import frequency
-from sqlanon.query.names import rows_of
+from sqlanon.query.classes import frequency
+from sqlanon.query.syntax import rows_of
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check, Forecast
 

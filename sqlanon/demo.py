@@ -18,7 +18,7 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import SETTINGS, Policy, read_document
-from sqlanon.query import names
+from sqlanon.query import syntax
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
@@ -252,9 +252,9 @@ def _people(
 ) -> Iterator[Person]:
     """The first few people by number, each with what became of them."""
     columns = list(subject.columns)
-    texts = (names.alias(_text(name), name) for name in columns)
+    texts = (syntax.alias(_text(name), name) for name in columns)
     query = exp.select(*texts).from_(subject.table.copy())
-    rows = engine.rows(query.order_by(names.column(columns[0])).limit(SHOWN))
+    rows = engine.rows(query.order_by(syntax.column(columns[0])).limit(SHOWN))
     kept = policy.published(columns)
     for row in rows:
         before = dict(zip(columns, row, strict=True))
@@ -281,7 +281,7 @@ def _labels(
 
 def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
     """Whether anybody of these labels is in the published table; then everybody is."""
-    query = exp.select(names.count_all()).from_(names.table(PUBLISHED))
+    query = exp.select(syntax.count_all()).from_(syntax.table(PUBLISHED))
     for name, label in labels.items():
         value = exp.null() if label is None else exp.Literal.string(label)
         query = query.where(exp.NullSafeEQ(this=_text(name), expression=value))
@@ -289,7 +289,7 @@ def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
 
 
 def _text(name: str) -> exp.Cast:
-    return exp.cast(names.column(name), exp.DataType.Type.VARCHAR)
+    return exp.cast(syntax.column(name), exp.DataType.Type.VARCHAR)
 
 
 def _shown(value: str | None) -> str:

@@ -17,10 +17,11 @@ from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
-from sqlanon.query import detail, sensitive, violations
-from sqlanon.query.encode import Carried
-from sqlanon.query.names import nested
-from sqlanon.query.sensitive import Needed, Reference
+from sqlanon.query.classes import violations
+from sqlanon.query.encoding.encode import Carried
+from sqlanon.query.privacy import details, sensitive
+from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.syntax import nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class Details:
 
     def renewed(self, engine: Engine, attribute: SensitiveCodes, rows: exp.Table) -> SensitiveCodes:
         """The attribute with the distribution that some of the details have."""
-        source = detail.values(rows, attribute.number, entity=attribute.persons)
+        source = details.values(rows, attribute.number, entity=attribute.persons)
         query = sensitive.reference(
             nested(source, "rows"),
             nulls=False,  # a record whose NULL is no value has no rank
@@ -144,7 +145,7 @@ def ranked(
 
 def _ranks(engine: Engine, subject: Subject, each: BoundSensitive, entity: str | None) -> exp.Table:
     """The values of an attribute with their ranks, and how many records or persons hold them."""
-    source = detail.held(subject.table, each.name, entity)
+    source = details.held(subject.table, each.name, entity)
     query = sensitive.reference(
         nested(source, "rows"),
         nulls=each.needed.nulls,
@@ -157,7 +158,7 @@ def _ranks(engine: Engine, subject: Subject, each: BoundSensitive, entity: str |
 def _coded(
     engine: Engine, number: int, each: BoundSensitive, values: exp.Table, entity: str | None
 ) -> SensitiveCodes:
-    table = engine.materialize("reference", detail.by_rank(values, each.height))
+    table = engine.materialize("reference", details.by_rank(values, each.height))
     coded = SensitiveCodes(
         number,
         each.models,
@@ -176,7 +177,7 @@ def _nodes(engine: Engine, reference: exp.Table, height: int) -> tuple[tuple[int
     """Per inner level of a hierarchy the node of each rank, by number."""
     if height < 2:
         return ()
-    rows = sorted(engine.rows(detail.rank_nodes(reference, height)))
+    rows = sorted(engine.rows(details.rank_nodes(reference, height)))
     levels = list(zip(*rows, strict=True))[1:]
     numbers = [{label: n for n, label in enumerate(dict.fromkeys(level))} for level in levels]
     return tuple(
@@ -193,5 +194,5 @@ def _referring(engine: Engine, attribute: SensitiveCodes, table: exp.Table) -> S
 
 
 def _counts(engine: Engine, reference: exp.Table) -> tuple[int, ...]:
-    rows: Sequence[tuple[int, ...]] = engine.rows(detail.rank_counts(reference))
+    rows: Sequence[tuple[int, ...]] = engine.rows(details.rank_counts(reference))
     return tuple(records for _, records in sorted(rows))

@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from sqlanon.attributes import BoundSensitive
 from sqlanon.engine.base import Engine
-from sqlanon.query import detail, models, sensitive, worst
-from sqlanon.query.classes import pair_value
-from sqlanon.query.names import column, nested
-from sqlanon.query.sensitive import Needed, Reference
-from sqlanon.query.violations import value_of
+from sqlanon.query.classes.classes import pair_value
+from sqlanon.query.classes.violations import value_of
+from sqlanon.query.privacy import details, models, sensitive, worst
+from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.syntax import column, nested
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 from sqlanon.tabulation import Tabulated
 
@@ -50,12 +50,12 @@ def rank_attribute(
 
     The temporary tables stay until the engine's workspace ends.
     """
-    held = engine.materialize("held", detail.held(table, bound.name, entity))
+    held = engine.materialize("held", details.held(table, bound.name, entity))
     by_value = sensitive.reference(
         held, nulls=bound.needed.nulls, order=bound.order, height=bound.height
     )
     values = engine.materialize("values", by_value)
-    ranks = engine.materialize("reference", detail.by_rank(values, bound.height))
+    ranks = engine.materialize("reference", details.by_rank(values, bound.height))
     records, count = engine.rows(worst.extent(values))[0]
     is_whole = bound.needed.nulls or not engine.rows(worst.nulls(held))[0][0]
     return Ranked(bound, values, Reference(ranks, records, count, bound.height), count, is_whole)

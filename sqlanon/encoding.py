@@ -16,14 +16,14 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
 from sqlanon.policy.policy import Policy
-from sqlanon.query import encode
-from sqlanon.query.frequency import roll_up
-from sqlanon.query.texts import TEXT
+from sqlanon.query.classes.frequency import roll_up
+from sqlanon.query.encoding import encode
+from sqlanon.query.text import TEXT
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     from sqlanon.details import Details, SensitiveCodes
-    from sqlanon.query.encode import Carried
+    from sqlanon.query.encoding.encode import Carried
 
 Maps = Mapping[str, exp.Select]
 
@@ -116,7 +116,7 @@ def _detailed(
 ) -> tuple[exp.Table, Details]:
     """The table of combinations from that of the details, which carries sensitive codes, too."""
     from sqlanon.details import Details  # k alone needs none of these
-    from sqlanon.query.violations import ENTITY
+    from sqlanon.query.classes.violations import ENTITY
 
     attributes, carried = codes
     query = encode.encoded(subject.table, maps, set(subject.nullable), words, carried)

@@ -16,9 +16,10 @@ from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.policy.policy import Policy
-from sqlanon.query import encode, measure
-from sqlanon.query.encode import VALUE, Carried, word
-from sqlanon.query.names import nested
+from sqlanon.query.assess import measure
+from sqlanon.query.encoding import encode
+from sqlanon.query.encoding.encode import VALUE, Carried, word
+from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 
 Words = tuple[int, ...]
@@ -253,7 +254,7 @@ class _Counted:
             if name in order[held:]:
                 yield self.engine.materialize("valued", self._coded(name)), VALUE, nulls
             elif details is not None:
-                from sqlanon.query.violations import value_of  # k alone does not need it
+                from sqlanon.query.classes.violations import value_of  # k alone does not need it
 
                 yield details.table, value_of(order.index(name)), nulls
 

@@ -14,10 +14,11 @@ from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import Gains
 from sqlanon.policy.policy import Policy
-from sqlanon.query import gains, measure, violations
-from sqlanon.query.frequency import with_nodes
-from sqlanon.query.gains import Valued
-from sqlanon.query.names import nested
+from sqlanon.query.assess import measure
+from sqlanon.query.classes import gains, violations
+from sqlanon.query.classes.frequency import with_nodes
+from sqlanon.query.classes.gains import Valued
+from sqlanon.query.syntax import nested
 from sqlanon.search.lattice.ratio import ONE
 from sqlanon.utility import UNSURE
 

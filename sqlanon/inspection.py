@@ -18,8 +18,8 @@ from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.policy.policy import Policy
-from sqlanon.query import encode
-from sqlanon.query.labels import level_labels
+from sqlanon.query.encoding import encode
+from sqlanon.query.hierarchy.labels import level_labels
 from sqlanon.reports.hierarchy import HierarchyReport
 
 EXAMPLES = 5

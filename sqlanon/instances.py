@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.query import instances
-from sqlanon.query.local import UNIT
+from sqlanon.query.classes import instances
+from sqlanon.query.publish.local import UNIT
 from sqlanon.units import COUNT, Units
 
 Numbers = NDArray[np.int64]

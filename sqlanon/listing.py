@@ -16,9 +16,9 @@ from sqlanon.errors import PolicyError, SourceError
 from sqlanon.mining import Wanted, mined
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.query.itemsets import SUPPORT
-from sqlanon.query.names import is_same
-from sqlanon.query.recode import create_table
+from sqlanon.query.itemsets.itemsets import SUPPORT
+from sqlanon.query.publish.recode import create_table
+from sqlanon.query.syntax import is_same
 from sqlanon.reports.itemsets import MiningReport
 
 

@@ -12,9 +12,9 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.itemcodes import ItemCodes
-from sqlanon.query import itemsets
-from sqlanon.query.encode import ATTRIBUTE
-from sqlanon.query.texts import TEXT
+from sqlanon.query.encoding.encode import ATTRIBUTE
+from sqlanon.query.itemsets import itemsets
+from sqlanon.query.text import TEXT
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 

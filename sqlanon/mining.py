@@ -24,9 +24,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.itemcodes import Forest, ItemCodes, Words
 from sqlanon.mined import Itemsets, by_column, taxonomy_of
-from sqlanon.query import extension, itemsets
-from sqlanon.query.encode import ATTRIBUTE, word
-from sqlanon.query.extension import Depth, Step
+from sqlanon.query.encoding.encode import ATTRIBUTE, word
+from sqlanon.query.itemsets import extension, itemsets
+from sqlanon.query.itemsets.extension import Depth, Step
 
 KINDS = ("closed", "frequent")
 

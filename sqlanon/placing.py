@@ -9,8 +9,8 @@ from sqlglot import exp
 from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encode import confused
-from sqlanon.query.places import MOST_PLACES, distinct_roughly
+from sqlanon.query.encoding.encode import confused
+from sqlanon.query.publish.sort_keys import MOST_PLACES, distinct_roughly
 from sqlanon.recoding import Levels
 
 WIDEST_KEY = 32

@@ -17,7 +17,7 @@ from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.options import Decided, Options
 from sqlanon.plans import Plan
 from sqlanon.policy.policy import Policy
-from sqlanon.query.fingerprint import fingerprint
+from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
 from sqlanon.reports.plan import Report
 

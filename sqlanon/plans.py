@@ -15,9 +15,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
-from sqlanon.query import recode
-from sqlanon.query.statement import Publication, published_rows
-from sqlanon.query.suppression import Suppression
+from sqlanon.query.publish import recode
+from sqlanon.query.publish.statement import Publication, published_rows
+from sqlanon.query.publish.suppression import Suppression
 from sqlanon.recoding import Recoding, recoding_of
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report

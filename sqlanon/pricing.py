@@ -11,9 +11,9 @@ from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.query import frequency
-from sqlanon.query.encode import word
-from sqlanon.query.frequency import Prices
+from sqlanon.query.classes import frequency
+from sqlanon.query.classes.frequency import Prices
+from sqlanon.query.encoding.encode import word
 from sqlanon.recoding import Node
 
 

@@ -17,9 +17,10 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Spread
-from sqlanon.query import encode, measure, released
-from sqlanon.query.names import nested
-from sqlanon.query.texts import TEXT
+from sqlanon.query.assess import measure, released
+from sqlanon.query.encoding import encode
+from sqlanon.query.syntax import nested
+from sqlanon.query.text import TEXT
 from sqlanon.spreads import Told, class_spread, label_keys
 from sqlanon.wording import counted
 

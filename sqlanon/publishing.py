@@ -15,9 +15,9 @@ from sqlanon.checking import TableResults, demanded_results
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.plans import Plan
-from sqlanon.query.fingerprint import fingerprint
-from sqlanon.query.names import is_same
-from sqlanon.query.recode import create_table, rename_table
+from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.publish.recode import create_table, rename_table
+from sqlanon.query.syntax import is_same
 from sqlanon.reports.plan import Report
 
 STILL_THERE = (

@@ -17,7 +17,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.engine.open import is_database
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
-from sqlanon.query import encode, risk
+from sqlanon.query.assess import risk
+from sqlanon.query.encoding import encode
 from sqlanon.reports.risk import (
     Match,
     Persons,

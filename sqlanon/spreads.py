@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.loss.release import Spread
-from sqlanon.query import measure, released
-from sqlanon.query.names import nested
+from sqlanon.query.assess import measure, released
+from sqlanon.query.syntax import nested
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
-from sqlanon.query import catalog
+from sqlanon.query.hierarchy import store
 
 
 def resolved_hierarchy(engine: Engine, hierarchy: Hierarchy) -> Hierarchy:
@@ -52,9 +52,9 @@ def hierarchy_table(engine: Engine, table: exp.Table) -> Hierarchy:
         HierarchyError: The table has other columns, or no row.
     """
     columns = list(engine.columns(table))
-    levels = catalog.level_columns(table.name, columns)
+    levels = store.level_columns(table.name, columns)
     position = next((name for name in columns if name.lower() == "position"), None)
-    rows = engine.rows(catalog.table_paths(table, levels, position=position))
+    rows = engine.rows(store.table_paths(table, levels, position=position))
     return Hierarchy.from_rows(rows, name=table.name)
 
 
@@ -90,8 +90,8 @@ def load_hierarchy(
             engine.run(statement)
         staging = None
         if hierarchy.rows is not None:
-            staging = engine.load_rows("hierarchy", *catalog.staged(hierarchy.rows))
-        for statement in catalog.store_hierarchy(name, hierarchy, staging):
+            staging = engine.load_rows("hierarchy", *store.staged(hierarchy.rows))
+        for statement in store.store_hierarchy(name, hierarchy, staging):
             engine.run(statement)
     return hierarchy
 
@@ -105,7 +105,7 @@ def drop_hierarchy(engine: Engine, name: str) -> None:
     with engine.transaction():
         if _find(engine, name) is None:
             raise HierarchyError([f"no hierarchy is stored as '{name}'"])
-        for statement in catalog.delete_hierarchy(name):
+        for statement in store.delete_hierarchy(name):
             engine.run(statement)
 
 
@@ -132,7 +132,7 @@ def list_hierarchies(engine: Engine) -> list[StoredHierarchy]:
         return []
     return [
         StoredHierarchy(name, kind, height, leaves)
-        for name, kind, _, height, leaves in engine.rows(catalog.stored_hierarchies())
+        for name, kind, _, height, leaves in engine.rows(store.stored_hierarchies())
     ]
 
 
@@ -161,11 +161,11 @@ def open_database(
 def _find(engine: Engine, name: str) -> Hierarchy | None:
     if not _has_catalog(engine):
         return None
-    for kind, specification in engine.rows(catalog.stored_hierarchy(name)):
-        paths = [path for (path,) in engine.rows(catalog.stored_paths(name))]
-        return catalog.restored(kind, specification, paths)
+    for kind, specification in engine.rows(store.stored_hierarchy(name)):
+        paths = [path for (path,) in engine.rows(store.stored_paths(name))]
+        return store.restored(kind, specification, paths)
     return None
 
 
 def _has_catalog(engine: Engine) -> bool:
-    return len(engine.rows(catalog.catalog_tables())) == 2
+    return len(engine.rows(store.catalog_tables())) == 2

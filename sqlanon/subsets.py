@@ -25,7 +25,9 @@ from sqlglot import exp
 
 from sqlanon.coded import Coded, Subset, code_table, members
 from sqlanon.engine.base import Engine
-from sqlanon.query import encode, frequency, risk
+from sqlanon.query.assess import risk
+from sqlanon.query.classes import frequency
+from sqlanon.query.encoding import encode
 from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
 
 __all__ = [

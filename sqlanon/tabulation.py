@@ -11,8 +11,10 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import packed
-from sqlanon.query import classes, encode, risk
-from sqlanon.query.classes import Coding
+from sqlanon.query.assess import risk
+from sqlanon.query.classes import classes
+from sqlanon.query.classes.classes import Coding
+from sqlanon.query.encoding import encode
 
 HEAD = 100_000  # records that say whether a column has too many values to be numbered first
 PLENTY = 20_000  # distinct values among these

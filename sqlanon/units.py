@@ -17,9 +17,10 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.policy.policy import Policy
-from sqlanon.query import encode, local
-from sqlanon.query.encode import SIZE, Carried, word
-from sqlanon.query.names import column
+from sqlanon.query.encoding import encode
+from sqlanon.query.encoding.encode import SIZE, Carried, word
+from sqlanon.query.publish import local
+from sqlanon.query.syntax import column
 from sqlanon.search.clustering.problem import Problem
 
 if TYPE_CHECKING:

@@ -14,10 +14,8 @@ from sqlglot import exp
 from sqlanon.batch import LARGE, Batch
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import Engine
-from sqlanon.query import models, sensitive, violations
-from sqlanon.query.encode import SIZE, VALUE, union_all
-from sqlanon.query.figures import Needed
-from sqlanon.query.frequency import (
+from sqlanon.query.classes import violations
+from sqlanon.query.classes.frequency import (
     CLASS_SIZE,
     NUMBER,
     REQUIRED,
@@ -29,9 +27,12 @@ from sqlanon.query.frequency import (
     classes_side_by_side,
     with_nodes,
 )
-from sqlanon.query.names import column, nested
-from sqlanon.query.spread import Shape
-from sqlanon.query.violations import ENTITY, PERSONS, Figures, value_of
+from sqlanon.query.classes.violations import ENTITY, PERSONS, Figures, value_of
+from sqlanon.query.encoding.encode import SIZE, VALUE, union_all
+from sqlanon.query.privacy import models, sensitive
+from sqlanon.query.privacy.figures import Needed
+from sqlanon.query.privacy.spread import Shape
+from sqlanon.query.syntax import column, nested
 from sqlanon.violations import NOTHING, Found, Scope, Settled
 
 Rows = list[tuple[int, ...]]

@@ -39,10 +39,11 @@ from sqlglot import exp
 
 from sqlanon.details import Details, SensitiveCodes
 from sqlanon.policy.privacy import TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
-from sqlanon.query import sensitive, violations
-from sqlanon.query.figures import Needed
-from sqlanon.query.frequency import CLASS_SIZE
-from sqlanon.query.names import bigint, column, greatest, when
+from sqlanon.query.classes import violations
+from sqlanon.query.classes.frequency import CLASS_SIZE
+from sqlanon.query.privacy import sensitive
+from sqlanon.query.privacy.figures import Needed
+from sqlanon.query.syntax import bigint, column, greatest, when
 
 SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
 

@@ -9,8 +9,10 @@ from fractions import Fraction
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.node_problem import Problem
-from sqlanon.query import classes, detail, encode, models, sensitive, worst
-from sqlanon.query.names import nested
+from sqlanon.query.classes import classes
+from sqlanon.query.encoding import encode
+from sqlanon.query.privacy import details, models, sensitive, worst
+from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import Outcome
 from sqlanon.unsatisfiable import impossible, models_text, too_few_values
@@ -89,7 +91,7 @@ def _satisfies_as_one(problem: Problem) -> bool:
         nulls = policy.sensitive_attributes[demand.column].nulls == "value"
         needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
         for entity in {policy.entity, None}:
-            rows = detail.as_one_class(detail.held(problem.subject.table, demand.column, entity))
+            rows = details.as_one_class(details.held(problem.subject.table, demand.column, entity))
             figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed)
             [row] = engine.rows(worst.worst(figures, needed, [model]))
             if row[-1]:

@@ -38,7 +38,7 @@ from sqlanon.expected import Chosen, node_classes
 from sqlanon.loss.cells import LOSSES, MEASURES
 from sqlanon.loss.measures import FORMULAS
 from sqlanon.policy.policy import Sensitive
-from sqlanon.query.measure import node_classes as classes_query
+from sqlanon.query.assess.measure import node_classes as classes_query
 
 SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -9,7 +9,7 @@ import pytest
 from sqlanon import violations
 from sqlanon.cli.options import PolicyOptions
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
-from sqlanon.query import models
+from sqlanon.query.privacy import models
 from sqlanon.search import privacy
 from sqlanon.search.patterns import cuts
 

@@ -394,7 +394,7 @@ def test_progress_tells_how_many_sets_are_counted(connection):
 
 def test_function_is_not_hidden_by_a_module():
     """`sqlanon.risk` would be a module as soon as one of that name were imported."""
-    from sqlanon.query import risk as builders
+    from sqlanon.query.assess import risk as builders
 
     assert builders is not sqlanon.risk
     assert callable(sqlanon.risk)

@@ -7,8 +7,8 @@ import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
 from sqlanon.hierarchy.layout import Field
-from sqlanon.query import risk
-from sqlanon.query.names import table
+from sqlanon.query.assess import risk
+from sqlanon.query.syntax import table
 
 TABLES = """
 CREATE TABLE people (who VARCHAR, age INTEGER, sex VARCHAR);

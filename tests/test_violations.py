@@ -17,12 +17,12 @@ from strategies import closenesses, diversities
 from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import render
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
-from sqlanon.query import models, sensitive
-from sqlanon.query.models import needed_by
-from sqlanon.query.names import nested, table
-from sqlanon.query.recode import create_table
-from sqlanon.query.sensitive import Reference
-from sqlanon.query.values import listed
+from sqlanon.query.encoding.values import listed
+from sqlanon.query.privacy import models, sensitive
+from sqlanon.query.privacy.models import needed_by
+from sqlanon.query.privacy.sensitive import Reference
+from sqlanon.query.publish.recode import create_table
+from sqlanon.query.syntax import nested, table
 from sqlanon.violations import Scope
 
 JOBS = ("nurse", "clerk", "boss")

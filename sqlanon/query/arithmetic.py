@@ -11,7 +11,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from sqlanon.query.names import column
+from sqlanon.query.syntax import column
 
 # Sums of real numbers depend on the order of the rows; sums of whole parts of one do not.
 PARTS = 1 << 50

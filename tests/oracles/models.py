@@ -7,9 +7,9 @@ from fractions import Fraction
 import duckdb
 
 from sqlanon.engine.base import render
-from sqlanon.query import sensitive
-from sqlanon.query.names import table
-from sqlanon.query.sensitive import Needed, Reference
+from sqlanon.query.privacy import sensitive
+from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.syntax import table
 
 BY_ORDER = ("ordered", "scaled", "scaled-literal")
 

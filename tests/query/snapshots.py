@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import ErrorLevel, exp, parse_one
 
-from sqlanon.query.names import table
+from sqlanon.query.syntax import table
 
 TABLES = """
 CREATE TABLE people (age INTEGER, sex VARCHAR, zip VARCHAR, job VARCHAR);

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query import catalog
+from sqlanon.query.hierarchy import store as catalog
 
 SCHEMA = Path(__file__).parents[2] / "sql" / "duckdb" / "hierarchies.sql"
 STAGING = exp.to_table('"staging"')

@@ -5,9 +5,9 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from sqlanon.query import sensitive
-from sqlanon.query.figures import Needed, Reference
-from sqlanon.query.names import table
+from sqlanon.query.privacy import sensitive
+from sqlanon.query.privacy.figures import Needed, Reference
+from sqlanon.query.syntax import table
 
 RECORDS = 3_000_000_000
 COUNTS = tuple(RECORDS // 20 for _ in range(20))

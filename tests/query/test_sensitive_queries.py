@@ -8,12 +8,14 @@ import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.query import classes, figures, models, sensitive, values, worst
-from sqlanon.query.classes import Coding
-from sqlanon.query.encode import VALUE, word
-from sqlanon.query.names import alias, column, nested, table
-from sqlanon.query.sensitive import Needed, Reference
-from sqlanon.query.violations import value_of
+from sqlanon.query.classes import classes
+from sqlanon.query.classes.classes import Coding
+from sqlanon.query.classes.violations import value_of
+from sqlanon.query.encoding import values
+from sqlanon.query.encoding.encode import VALUE, word
+from sqlanon.query.privacy import figures, models, sensitive, worst
+from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.syntax import alias, column, nested, table
 
 TABLES = """
 CREATE TABLE people (town VARCHAR, age INTEGER, grade VARCHAR, pay INTEGER, person INTEGER);

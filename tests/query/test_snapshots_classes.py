@@ -10,9 +10,9 @@ from snapshots import (  # noqa: F401
     text,
 )
 
-from sqlanon.query import classes
-from sqlanon.query.fingerprint import fingerprint
-from sqlanon.query.names import table
+from sqlanon.query.classes import classes
+from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.syntax import table
 
 SNAPSHOTS = [
     Snapshot(

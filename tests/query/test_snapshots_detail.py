@@ -9,45 +9,45 @@ from snapshots import (  # noqa: F401
     test_query_is_plain_enough_for_spark,
 )
 
-from sqlanon.query import detail
-from sqlanon.query.names import table
+from sqlanon.query.privacy import details
+from sqlanon.query.syntax import table
 
 REFERENCE = table("reference")
 
 SNAPSHOTS = [
     Snapshot(
         "held by records",
-        detail.held(PEOPLE, "job", None),
+        details.held(PEOPLE, "job", None),
         [("boss", 1), ("clerk", 1), ("nurse", 3)],
     ),
     Snapshot(
         "held by persons",
-        detail.held(PEOPLE, "job", "age"),
+        details.held(PEOPLE, "job", "age"),
         [("boss", 1), ("clerk", 1), ("nurse", 1), ("nurse", 1)],
     ),
     Snapshot(
         "values of records",
-        detail.values(DETAILS, 1, entity=False),
+        details.values(DETAILS, 1, entity=False),
         [(0, 1), (1, 1), (1, 3), (2, 1), (2, 1), (2, 2)],
     ),
     Snapshot(
         "values of persons",
-        detail.values(DETAILS, 1, entity=True),
+        details.values(DETAILS, 1, entity=True),
         [(0, 1), (1, 1), (1, 1), (2, 1), (2, 1), (2, 1)],
     ),
     Snapshot(
         "by_rank",
-        detail.by_rank(REFERENCE, 2),
+        details.by_rank(REFERENCE, 2),
         [(0, 0, 4, 4, 0, "x", 6), (1, 1, 2, 6, 4, "x", 6)],
     ),
     Snapshot(
         "rank_counts",
-        detail.rank_counts(REFERENCE),
+        details.rank_counts(REFERENCE),
         [(0, 4), (1, 2)],
     ),
     Snapshot(
         "rank_nodes",
-        detail.rank_nodes(REFERENCE, 2),
+        details.rank_nodes(REFERENCE, 2),
         [(0, "x"), (1, "x")],
     ),
 ]

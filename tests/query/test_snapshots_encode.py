@@ -18,9 +18,9 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query import encode
-from sqlanon.query.encode import Carried
-from sqlanon.query.names import table
+from sqlanon.query.encoding import encode
+from sqlanon.query.encoding.encode import Carried
+from sqlanon.query.syntax import table
 
 JOBS, SEXES, NURSES = (encode.leaf_map(LEAVES, number, TEXT, 2) for number in range(3))
 

@@ -10,9 +10,9 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query import frequency
-from sqlanon.query.frequency import Prices, Selected
-from sqlanon.query.names import table
+from sqlanon.query.classes import frequency
+from sqlanon.query.classes.frequency import Prices, Selected
+from sqlanon.query.syntax import table
 
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
 HELD = Prices({0: [1], 1: [2]}, held=table("priced"))

@@ -7,8 +7,8 @@ from snapshots import (  # noqa: F401
     test_query_answers_the_rows_beside_it,
 )
 
-from sqlanon.query import instances
-from sqlanon.query.names import table
+from sqlanon.query.classes import instances
+from sqlanon.query.syntax import table
 
 SNAPSHOTS = [
     Snapshot(

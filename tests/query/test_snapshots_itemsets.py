@@ -12,9 +12,9 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query import extension, itemsets
-from sqlanon.query.extension import Depth, Step
-from sqlanon.query.names import table
+from sqlanon.query.itemsets import extension, itemsets
+from sqlanon.query.itemsets.extension import Depth, Step
+from sqlanon.query.syntax import table
 
 # Two attributes: bits 1 and 2 tell values 1 and 2 from others below a top; the third bit the only
 # frequent value of the second.

@@ -11,7 +11,7 @@ from snapshots import (  # noqa: F401
 )
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query import local
+from sqlanon.query.publish import local
 from sqlanon.recoding import Clusters, Run
 
 SEX = Hierarchy.from_rows([("f", "known", "*"), ("m", "known", "*")])

@@ -13,8 +13,8 @@ from snapshots import (  # noqa: F401
     text,
 )
 
-from sqlanon.query import measure, released
-from sqlanon.query.names import nested, table
+from sqlanon.query.assess import measure, released
+from sqlanon.query.syntax import nested, table
 
 TABLES = """
 CREATE TABLE codes (word_0 BIGINT, word_1 BIGINT, value_0 VARCHAR, size BIGINT);

@@ -17,9 +17,10 @@ from snapshots import (  # noqa: F401
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query import classes, recode
-from sqlanon.query.names import table
-from sqlanon.query.suppression import Suppression
+from sqlanon.query.classes import classes
+from sqlanon.query.publish import recode
+from sqlanon.query.publish.suppression import Suppression
+from sqlanon.query.syntax import table
 
 SEX_ROWS = Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")])
 SEX = recode.recode(PEOPLE, "sex", SEX_ROWS, 0, TEXT)

@@ -15,10 +15,10 @@ from snapshots import (  # noqa: F401
 )
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query import recode
-from sqlanon.query.names import table
-from sqlanon.query.places import distinct_roughly, published_by_place
-from sqlanon.query.suppression import Suppression
+from sqlanon.query.publish import recode
+from sqlanon.query.publish.sort_keys import distinct_roughly, published_by_place
+from sqlanon.query.publish.suppression import Suppression
+from sqlanon.query.syntax import table
 
 SEX = recode.recode(
     PEOPLE, "sex", Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")]), 1, TEXT

@@ -13,9 +13,9 @@ from snapshots import (  # noqa: F401
 from sqlglot import exp, parse_one
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.query.models import needed_by
-from sqlanon.query.names import table
-from sqlanon.query.suppression import Attribute, Suppression, is_suppressed
+from sqlanon.query.privacy.models import needed_by
+from sqlanon.query.publish.suppression import Attribute, Suppression, is_suppressed
+from sqlanon.query.syntax import table
 
 
 def statement(suppression, keys):

@@ -10,8 +10,8 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query import values
-from sqlanon.query.names import column
+from sqlanon.query.encoding import values
+from sqlanon.query.syntax import column
 
 LISTED = values.listed([("31", 0, 7), ("45", 1, 8), ("old", 2, 8), (None, 3, 9)], INTEGER, [1])
 RULED = values.ruled(PEOPLE, "age", [column("value") % 10, exp.Literal.string("*")])

@@ -10,9 +10,9 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query import violations
-from sqlanon.query.names import column, table
-from sqlanon.query.violations import Figures
+from sqlanon.query.classes import violations
+from sqlanon.query.classes.violations import Figures
+from sqlanon.query.syntax import column, table
 
 KEYS = ["word_0", "word_1"]
 LARGEST, COUNTED = column("largest"), column("counted")

@@ -4,7 +4,7 @@ import pytest
 from snapshots import PEOPLE
 
 from sqlanon.errors import PolicyError
-from sqlanon.query.statement import STATEMENTS, Publication, published_rows
+from sqlanon.query.publish.statement import STATEMENTS, Publication, published_rows
 from sqlanon.recoding import READERS, FullDomain
 
 

@@ -1,0 +1,1 @@
+"""Queries about a table as it stands, and about a release."""

@@ -1,0 +1,248 @@
+"""Released: what is read from a published table, whoever published it: its labels and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.query.assess.measure import CLASSES, HELD, Sized, double, kept, label, same_words
+from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks
+from sqlanon.query.encoding.encode import (
+    ATTRIBUTE,
+    LEAF,
+    SIZE,
+    VALUE,
+    same_value,
+    union_all,
+    values_of,
+)
+from sqlanon.query.syntax import alias, bigint, column, count_all, named, nested, total, when
+from sqlanon.query.text import varchar
+
+PLACE = "place"
+IS_LEAF = "is_leaf"
+RECORDS = "records"
+RELEASED = "released"
+SOURCE = "source"
+
+
+def place(number: int) -> str:
+    """Name of the column that says which node a column's value became."""
+    return f"place_{number}"
+
+
+def leaf(number: int) -> str:
+    """Name of the column that says which leaf a column's value is."""
+    return f"leaf_{number}"
+
+
+def table_classes(source: exp.Table, columns: Sequence[str], suppressed: str | None) -> exp.Select:
+    """The classes of a published table by their labels as texts.
+
+    Args:
+        source: The table.
+        columns: Its quasi-identifiers.
+        suppressed: The class whose every label this is counts as suppressed; None for no such
+            class.
+    """
+    keys: list[exp.Expr] = [column(name, SOURCE) for name in columns]
+    small = exp.false() if suppressed is None else _is_suppressed(columns, suppressed)
+    figures = [alias(varchar(key), label(number)) for number, key in enumerate(keys)]
+    figures += [alias(bigint(count_all()), CLASS_SIZE), alias(small, SMALL)]
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
+    return query.from_(named(source, SOURCE), copy=False)
+
+
+def _is_suppressed(columns: Sequence[str], suppressed: str) -> exp.Expr:
+    """Whether a record's every quasi-identifier is the label for suppressed values; never NULL."""
+    same = [
+        exp.Coalesce(
+            this=exp.EQ(
+                this=varchar(column(name, SOURCE)), expression=exp.Literal.string(suppressed)
+            ),
+            expressions=[exp.false()],
+        )
+        for name in columns
+    ]
+    return exp.and_(*same, copy=False)
+
+
+def class_values(
+    source: exp.Table, columns: Sequence[str], name: str, suppressed: str | None
+) -> exp.Select:
+    """The records of a published table that are not suppressed: rows of labels, VALUE and SIZE.
+
+    Args:
+        source: The table.
+        columns: Its quasi-identifiers, called `label_<number>` in the result.
+        name: The column that becomes VALUE.
+        suppressed: As for `table_classes`.
+    """
+    keys = [alias(column(each, SOURCE), label(number)) for number, each in enumerate(columns)]
+    query = column_values(source, name).select(*keys, copy=False)
+    if suppressed is not None:
+        query.where(exp.Not(this=exp.Paren(this=_is_suppressed(columns, suppressed))), copy=False)
+    return query
+
+
+def column_values(source: exp.Table, name: str) -> exp.Select:
+    """A column of a table: rows of VALUE and SIZE."""
+    value = alias(column(name, SOURCE), VALUE)
+    query = exp.Select(expressions=[value, alias(bigint(exp.Literal.number(1)), SIZE)])
+    return query.from_(named(source, SOURCE), copy=False)
+
+
+def held_labels(classes: exp.Table, number: int) -> exp.Select:
+    """The labels that a column publishes: LEAF (the text), RECORDS and CLASSES."""
+    text = column(label(number))
+    figures = [
+        alias(text.copy(), LEAF),
+        alias(total(column(CLASS_SIZE)), RECORDS),
+        alias(bigint(count_all()), CLASSES),
+    ]
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=[text]))
+    return query.from_(classes.copy(), copy=False).where(kept(), copy=False)
+
+
+def held_totals(held: exp.Table) -> exp.Select:
+    """Number of labels and their records, of a table of `held_labels`."""
+    query = exp.Select(expressions=[bigint(count_all()), total(column(RECORDS))])
+    return query.from_(held.copy(), copy=False)
+
+
+def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType) -> exp.Expr:
+    """The nodes that a column's labels may stand for: rows of label, place, records, classes.
+
+    A label of an inner node is compared as text; an original value as a value of its type, since it
+    can be written in several ways.
+
+    Args:
+        held: A table of `held_labels`.
+        nodes: Rows of ATTRIBUTE, LEAF (the text of a leaf, or a label), IS_LEAF (1 or 0), PLACE.
+        number: Number of the column.
+        kind: Its type in the original.
+    """
+    own = column(ATTRIBUTE).eq(number)
+    counted = [RECORDS, CLASSES]
+    inner = exp.select(column(LEAF), column(PLACE)).from_(nodes.copy())
+    inner = inner.where(own, column(IS_LEAF).eq(0))
+    leaves = values_of(nodes, kind, [PLACE]).where(own, column(IS_LEAF).eq(1))
+    values = values_of(held, kind, [LEAF, *counted])
+    parts = []
+    for rows, matched, on in (
+        (named(held, HELD), inner, LEAF),
+        (nested(values, HELD), leaves, VALUE),
+    ):
+        figures = [column(name, HELD) for name in (LEAF, *counted)]
+        figures.insert(1, column(PLACE, "nodes"))
+        same = same_value(column(on, HELD), column(on, "nodes"), nullable=True)
+        query = exp.Select(expressions=figures).from_(rows, copy=False)
+        parts.append(query.join(nested(matched, "nodes"), on=same, copy=False))
+    return union_all(parts)
+
+
+def mapped(encoded: exp.Table, targets: exp.Table, columns: Sequence[Masks]) -> exp.Select:
+    """The encoded original with the leaf and the place of every column; without what has no place.
+
+    Args:
+        encoded: Rows of words and SIZE.
+        targets: Rows of ATTRIBUTE, LEAF (its number), its words, and PLACE.
+        columns: Per column its bits at level 0.
+    """
+    figures: list[exp.Expr] = []
+    query = exp.Select().from_(named(encoded, SOURCE), copy=False)
+    for number, masks in enumerate(columns):
+        name = f"target_{number}"
+        figures += [
+            alias(column(LEAF, name), leaf(number)),
+            alias(column(PLACE, name), place(number)),
+        ]
+        own = column(ATTRIBUTE, name).eq(number)
+        same = exp.and_(own, *same_words(masks, SOURCE, name), copy=False)
+        query.join(named(targets, name), on=same, copy=False)
+    query.set("expressions", [*figures, column(SIZE, SOURCE)])
+    return query
+
+
+def place_sizes(rows: exp.Table, columns: int) -> exp.Select:
+    """Records of the original per combination of places: HELD beside the places."""
+    keys: list[exp.Expr] = [column(place(number)) for number in range(columns)]
+    size = alias(total(column(SIZE)), HELD)
+    query = exp.Select(
+        expressions=[*(key.copy() for key in keys), size], group=exp.Group(expressions=keys)
+    )
+    return query.from_(rows.copy(), copy=False)
+
+
+def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Select:
+    """Published records per combination of places: RELEASED beside the places.
+
+    Args:
+        classes: The classes of a published table.
+        read: Rows of ATTRIBUTE, LABEL and PLACE.
+        columns: Number of columns.
+    """
+    query = exp.Select().from_(named(classes, CLASSES), copy=False)
+    keys: list[exp.Expr] = []
+    for number in range(columns):
+        each = Sized.by_label(number)
+        query.join(each.join(read), copy=False)
+        keys.append(column(PLACE, each.name))
+    names = [alias(key.copy(), place(number)) for number, key in enumerate(keys)]
+    query.set("expressions", [*names, alias(total(column(CLASS_SIZE)), RELEASED)])
+    query.set("group", exp.Group(expressions=keys))
+    return query.where(kept(CLASSES), copy=False)
+
+
+def surplus(released: exp.Table, held: exp.Table, columns: int) -> exp.Select:
+    """Number of combinations of places that more records are published under than there are."""
+    more = exp.or_(
+        column(HELD, HELD).is_(exp.null()),
+        column(RELEASED, RELEASED) > column(HELD, HELD),
+    )
+    query = exp.Select(expressions=[bigint(count_all())]).from_(
+        named(released, RELEASED), copy=False
+    )
+    same = _same_places(RELEASED, HELD, columns)
+    query.join(named(held, HELD), on=same, join_type="left", copy=False)
+    return query.where(more, copy=False)
+
+
+def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int) -> exp.Expr:
+    """Published records per leaf of every column.
+
+    Rows of number, leaf, records of classes that are published whole, and shares of the others.
+
+    Args:
+        rows: A table of `mapped`.
+        released: A table of `released_places`.
+        held: A table of `place_sizes`.
+        columns: Number of columns.
+    """
+    whole = column(RELEASED, RELEASED).eq(column(HELD, HELD))
+    size = column(SIZE, SOURCE)
+    share = exp.Div(
+        this=double(size) * column(RELEASED, RELEASED), expression=double(column(HELD, HELD))
+    )
+    parts = []
+    for number in range(columns):
+        key = column(leaf(number), SOURCE)
+        figures = [
+            exp.Literal.number(number),
+            key,
+            total(when(whole.copy(), size.copy())),
+            double(exp.Sum(this=when(whole.copy(), exp.Literal.number("0.0"), share.copy()))),
+        ]
+        query = exp.Select(expressions=figures, group=exp.Group(expressions=[key.copy()]))
+        query.from_(named(rows, SOURCE), copy=False)
+        for relation, name in ((released, RELEASED), (held, HELD)):
+            same = _same_places(SOURCE, name, columns)
+            query.join(named(relation, name), on=same, copy=False)
+        parts.append(query)
+    return union_all(parts)
+
+
+def _same_places(left: str, right: str, columns: int) -> exp.Expr:
+    names = map(place, range(columns))
+    return exp.and_(*(column(name, left).eq(column(name, right)) for name in names))

@@ -1,0 +1,1 @@
+"""Queries that count equivalence classes of lattice nodes and patterns."""

@@ -1,0 +1,418 @@
+"""Frequency sets: class sizes of nodes of the lattice, several nodes of one set in a query.
+
+The nodes of a query are rows of a relation of their own, filled from parameters: one grouping by
+node and class serves them all, the database plans it once, and its text is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.query.encoding.encode import SIZE, word
+from sqlanon.query.syntax import (
+    added,
+    alias,
+    bigint,
+    column,
+    count_all,
+    masked,
+    named,
+    nested,
+    table,
+    total,
+    when,
+)
+
+CLASS_SIZE = "class_size"
+COST = "cost"
+LEVEL = "level"
+NUMBER = "number"
+REQUIRED = "required"
+ROW = "row"
+SMALL = "small"
+NODES = "nodes"
+Masks = Sequence[int]
+
+
+def mask(number: int) -> str:
+    """The column of a node's bits of a word."""
+    return f"mask_{number}"
+
+
+def level(number: int) -> str:
+    """The column of a node's level of a quasi-identifier."""
+    return f"level_{number}"
+
+
+def level_mask(number: int, place: int) -> str:
+    """The column of the bits of a word that a quasi-identifier's level has at a node."""
+    return f"mask_{number}_{place}"
+
+
+def cost(number: int, at: int) -> str:
+    """The column of a priced set that holds what cells of a quasi-identifier cost at a level."""
+    return f"cost_{number}_{at}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Where the costs of cells are, for the quasi-identifiers and levels at which values differ.
+
+    Args:
+        levels: Those levels, per quasi-identifier.
+        held: The set itself, where it holds them in columns, and a ROW to find them by.
+        tables: Else per quasi-identifier a table of LEVEL, the words of its nodes, and COST.
+    """
+
+    levels: Mapping[int, Sequence[int]]
+    held: exp.Table | None = None
+    tables: Mapping[int, exp.Table] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What is selected of classes, besides their node.
+
+    Args:
+        sums: Per name of a sum the column that is added up.
+        carried: Words of the code, or ROW for any row of the class.
+        by: Per name a column whose values are told apart within a class, too.
+    """
+
+    sums: Mapping[str, str]
+    carried: Sequence[str] = ()
+    by: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def own(self) -> list[exp.Expr]:
+        """The columns that are told apart."""
+        return [column(of, "source") for of in self.by.values()]
+
+
+def node_columns(words: int, prices: Prices | None = None) -> list[str]:
+    """The columns of a query's nodes, in the order of its parameters, each a list."""
+    names = [NUMBER, *(mask(w) for w in range(words))]
+    for number in prices.levels if prices is not None else ():
+        names.append(level(number))
+        if prices is not None and prices.held is None:
+            names += [level_mask(number, w) for w in range(words)]
+    return names
+
+
+def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> exp.Select:
+    """A query with the nodes that its parameters say."""
+    lists = exp.DataType.build("BIGINT[]", dialect="duckdb")
+    columns = [
+        alias(exp.func("UNNEST", exp.cast(exp.Placeholder(), lists.copy())), name)
+        for name in node_columns(words, prices)
+    ]
+    return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
+
+
+def roll_up(
+    source: exp.Table, masks: Masks, carried: Sequence[str] = (), *, row: bool = False
+) -> exp.Select:
+    """The frequency set of a node, in the shape of the encoded table, or its details.
+
+    Args:
+        source: A finer set, or its details.
+        masks: The bits that tell the node's classes apart.
+        carried: Columns whose values are told apart within a class, too.
+        row: Whether to keep any ROW.
+    """
+    keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
+    own: list[exp.Expr] = [column(name) for name in carried]
+    figures = [alias(key.copy(), word(w)) for w, key in enumerate(keys)]
+    figures += [item.copy() for item in own]
+    figures += [alias(exp.Min(this=column(ROW)), ROW)] if row else []
+    figures.append(alias(total(column(SIZE)), SIZE))
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=[*keys, *own]))
+    return query.from_(source.copy(), copy=False)
+
+
+def class_rows(
+    source: exp.Table, words: int, selected: Selected, nodes: exp.Expr | None = None
+) -> exp.Select:
+    """The classes of the nodes of the query: NUMBER of the node, and what is selected.
+
+    Args:
+        source: The frequency set to count from.
+        words: Number of words of the code.
+        selected: What of the classes.
+        nodes: Some of the nodes, as a relation called NODES; None for all.
+    """
+    number = column(NUMBER, NODES)
+    keys: list[exp.Expr] = [_node_word(w) for w in range(words)]
+    query = _grouped_rows(source, number, keys, selected)
+    query.join(nodes or table(NODES), join_type="cross", copy=False)
+    query.set("group", exp.Group(expressions=[number.copy(), *keys, *selected.own]))
+    return query
+
+
+def classes_side_by_side(
+    source: exp.Table, nodes: Sequence[Masks], selected: Selected, *, below: int | None = None
+) -> exp.Query:
+    """The same of nodes whose masks stand in the text, a grouping for each.
+
+    A large set is better counted so: from literals the database foresees how far the keys of its
+    groups range, a word without bits is no key, and the groupings run side by side.
+
+    Args:
+        source: As for `class_rows`.
+        nodes: Per node its bits, numbered from 0.
+        selected: As for `class_rows`.
+        below: Only classes of fewer records.
+    """
+    groupings = []
+    for number, masks in enumerate(nodes):
+        keys = [_bits(w, bits) for w, bits in enumerate(masks)]
+        told = alias(exp.Literal.number(number), NUMBER)
+        query = _grouped_rows(source, told, keys, selected)
+        # A number in GROUP BY would be the place of a column.
+        varying = [key for key in keys if not isinstance(key, exp.Literal)] + selected.own
+        query.set("group", exp.Group(expressions=varying or [masked(word(0), 0, "source")]))
+        groupings.append(query if below is None else _below(query, below))
+    return exp.union(*groupings, distinct=False, copy=False) if len(nodes) > 1 else groupings[0]
+
+
+def _grouped_rows(
+    source: exp.Table, number: exp.Expr, keys: Sequence[exp.Expr], selected: Selected
+) -> exp.Select:
+    """What is selected of classes, before they are grouped."""
+    figures = [number]
+    for place, name in enumerate(selected.carried):
+        row = exp.Min(this=column(ROW, "source"))
+        figures.append(alias(row if name == ROW else keys[place].copy(), name))
+    figures += [alias(own, name) for name, own in zip(selected.by, selected.own, strict=True)]
+    figures += [
+        alias(bigint(exp.Sum(this=column(of, "source"))), name)
+        for name, of in selected.sums.items()
+    ]
+    return exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
+
+
+def _below(classes: exp.Select, size: int) -> exp.Select:
+    few = exp.LT(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(size))
+    return classes.having(few, copy=False)
+
+
+def _bits(number: int, bits: int) -> exp.Expr:
+    return masked(word(number), bits, "source") if bits else exp.Literal.number(0)
+
+
+def _node_word(number: int) -> exp.Expr:
+    return exp.BitwiseAnd(
+        this=column(word(number), "source"), expression=column(mask(number), NODES)
+    )
+
+
+def class_counts(
+    source: exp.Table,
+    words: int,
+    k: int,
+    *,
+    squares: bool = False,
+    masks: Sequence[Masks] | None = None,
+) -> exp.Select:
+    """Counts of the classes of the nodes, one row per node in any order.
+
+    Each row holds the node's NUMBER, its classes, those smaller than k, the records in them, and,
+    with `squares`, squared sizes of all classes and of the small ones.
+
+    Args:
+        source: The frequency set to count from.
+        words: Number of words of the code.
+        k: Smallest class size allowed [records].
+        squares: Whether squared sizes are needed.
+        masks: As `nodes` of `classes_side_by_side`; the query then has no parameters.
+    """
+    figures: list[exp.Expr] = [
+        column(NUMBER),
+        bigint(count_all()),
+        bigint(exp.Count(this=when(_is_small(k), exp.Literal.number(1)))),
+        total(when(_is_small(k), column(CLASS_SIZE))),
+    ]
+    if squares:
+        figures += [total(_square()), total(when(_is_small(k), _square()))]
+    sizes = Selected({CLASS_SIZE: SIZE})
+    classes: exp.Query = (
+        class_rows(source, words, sizes)
+        if masks is None
+        else classes_side_by_side(source, masks, sizes)
+    )
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=[column(NUMBER)]))
+    query.from_(nested(classes, "classes"), copy=False)
+    return with_nodes(query, words) if masks is None else query
+
+
+def small_classes(
+    source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
+) -> exp.Query:
+    """The classes of the nodes that are smaller than k, with what tells their costs."""
+    sizes = Selected({CLASS_SIZE: SIZE}, cost_keys(words, prices))
+    if masks is None:
+        return _below(class_rows(source, words, sizes), k)
+    return classes_side_by_side(source, masks, sizes, below=k)
+
+
+def cost_keys(words: int, prices: Prices | None) -> list[str]:
+    """The columns of a class that tell its cells' costs."""
+    if prices is None:
+        return []
+    return [ROW] if prices.held is not None else [word(w) for w in range(words)]
+
+
+def small_costs(
+    source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
+) -> exp.Select:
+    """What the small classes of the nodes add up to: rows as of `added_up`."""
+    small = small_classes(source, words, k, prices, masks)
+    return with_nodes(added_up(small, words, prices, [CLASS_SIZE]), words, prices)
+
+
+def added_up(
+    rows: exp.Expr,
+    words: int,
+    prices: Prices | None,
+    counts: Sequence[str],
+    *,
+    squares: bool = False,
+) -> exp.Select:
+    """What violating classes add up to, one row per node in any order; none for a node without.
+
+    Each row holds NUMBER; classes; and for each count of records, their sum, that times the size
+    of their class, and their cost in the columns where it differs between values.
+
+    Args:
+        rows: Violating classes: NUMBER, CLASS_SIZE, counts, and the columns of `cost_keys`.
+        words: Number of words of the code.
+        prices: Where costs are, if they matter; else they are 0.
+        counts: CLASS_SIZE, REQUIRED.
+        squares: Whether the products with the size of the class are needed; else they are 0.
+    """
+    inner = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.Identifier(this=SMALL)))
+    query = exp.Select().from_(inner, copy=False)
+    costs = _join_costs(query, words, prices)
+    factors = [
+        column(CLASS_SIZE, SMALL) if squares else None,
+        None if costs is None else exp.Paren(this=costs),
+    ]
+    figures: list[exp.Expr] = [column(NUMBER, SMALL), bigint(count_all())]
+    for name in counts:
+        figures.append(total(column(name, SMALL)))
+        figures += [_product(column(name, SMALL), factor) for factor in factors]
+    query.set("expressions", figures)
+    query.set("group", exp.Group(expressions=[column(NUMBER, SMALL)]))
+    return query
+
+
+def _product(records: exp.Expr, factor: exp.Expr | None) -> exp.Expr:
+    if factor is None:
+        return exp.Literal.number(0)
+    return total(exp.Mul(this=records, expression=factor.copy()))
+
+
+def _join_costs(query: exp.Select, words: int, prices: Prices | None) -> exp.Expr | None:
+    """Joins what a violating class's cells cost; returns the cost, None where there is none."""
+    if prices is None or not prices.levels:
+        return None
+    own = exp.EQ(this=column(NUMBER, NODES), expression=column(NUMBER, SMALL))
+    query.join(table(NODES), on=own, copy=False)
+    if prices.held is not None:
+        row = exp.EQ(this=column(ROW, "priced"), expression=column(ROW, SMALL))
+        query.join(named(prices.held, "priced"), on=row, copy=False)
+        return added([_held_cost(number, at) for number, at in prices.levels.items()])
+    parts: list[exp.Expr] = []
+    for number, prices_table in (prices.tables or {}).items():
+        name = f"price_{number}"
+        same: list[exp.Expr] = [
+            exp.EQ(this=column(LEVEL, name), expression=column(level(number), NODES))
+        ]
+        for w in range(words):
+            bits = exp.BitwiseAnd(
+                this=column(word(w), SMALL), expression=column(level_mask(number, w), NODES)
+            )
+            same.append(exp.EQ(this=column(word(w), name), expression=exp.Paren(this=bits)))
+        joined = named(prices_table, name)
+        query.join(joined, on=exp.and_(*same, copy=False), join_type="left", copy=False)
+        nothing = exp.Literal.number(0)
+        parts.append(exp.Coalesce(this=column(COST, name), expressions=[nothing]))
+    return added(parts)
+
+
+def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
+    """What the cells of a quasi-identifier cost at the node's level, from the priced set."""
+    return exp.Case(
+        this=column(level(number), NODES),
+        ifs=[
+            exp.If(this=exp.Literal.number(at), true=column(cost(number, at), "priced"))
+            for at in levels
+        ],
+        default=exp.Literal.number(0),
+    )
+
+
+def priced(
+    source: exp.Table, words: int, prices: Prices, masks: Mapping[tuple[int, int], Masks]
+) -> exp.Select:
+    """A frequency set with a ROW and what the cells of each of its rows cost.
+
+    Args:
+        source: The set.
+        words: Number of words of the code.
+        prices: Tables of costs.
+        masks: Per quasi-identifier and level, per word its bits.
+    """
+    row = alias(exp.Window(this=exp.RowNumber()), ROW)
+    columns = [exp.Column(this=exp.Star(), table=exp.Identifier(this="source", quoted=True)), row]
+    query = exp.Select().from_(named(source, "source"), copy=False)
+    for (number, at), bits in masks.items():
+        name = cost(number, at)
+        columns.append(alias(column(COST, name), name))
+        same: list[exp.Expr] = [exp.EQ(this=column(LEVEL, name), expression=exp.Literal.number(at))]
+        for w in range(words):
+            own = exp.Paren(this=masked(word(w), bits[w], "source"))
+            same.append(exp.EQ(this=own, expression=column(word(w), name)))
+        assert prices.tables is not None
+        joined = named(prices.tables[number], name)
+        query.join(joined, on=exp.and_(*same, copy=False), copy=False)
+    query.set("expressions", columns)
+    return query
+
+
+def with_rows(details: exp.Table, held: exp.Table, words: int) -> exp.Select:
+    """Details with the ROW of their combination in a priced set.
+
+    Args:
+        details: Rows of the words, and more.
+        held: The set.
+        words: Number of words of the code.
+    """
+    every = exp.Column(this=exp.Star(), table=exp.Identifier(this="details", quoted=True))
+    query = exp.Select(expressions=[every, column(ROW, "priced")])
+    query.from_(named(details, "details"), copy=False)
+    same = [
+        exp.EQ(this=column(word(w), "details"), expression=column(word(w), "priced"))
+        for w in range(words)
+    ]
+    return query.join(named(held, "priced"), on=exp.and_(*same, copy=False), copy=False)
+
+
+def _is_small(k: int) -> exp.Expr:
+    return exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
+
+
+def _square() -> exp.Expr:
+    return exp.Mul(this=column(CLASS_SIZE), expression=column(CLASS_SIZE))
+
+
+def histogram(classes: exp.Select) -> exp.Select:
+    """How many rows of a query of class sizes have each size."""
+    return (
+        exp.select(bigint(column(CLASS_SIZE)), bigint(count_all()))
+        .from_(nested(classes, "classes"))
+        .group_by(column(CLASS_SIZE))
+    )

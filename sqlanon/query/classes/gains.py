@@ -1,0 +1,185 @@
+"""Gains: what knowing its class adds to the purity of a sensitive attribute, summed over classes.
+
+A class with n records that count, squares Q of its value counts added up, adds (Q / n - n S / N^2)
+/ N, with N and S those of the table. That is (Q N^2 - n^2 S) / (n N^3), whose sign is exact, since
+the numerator is a whole number. Each class is rounded to a whole number of parts, so that the order
+of the rows cannot change a sum.
+
+The results have a row per node: NUMBER, EVERY (over all classes), POSITIVE (over those that add
+something, each rounded up), and both over the classes of k records alone, LARGE and POSITIVE_LARGE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.query.arithmetic import (
+    divided,
+    double,
+    is_null,
+    minus,
+    not_zero,
+    number,
+    or_zero,
+    plus,
+    real,
+    times,
+    wide,
+)
+from sqlanon.query.classes import violations
+from sqlanon.query.classes.frequency import (
+    CLASS_SIZE,
+    NUMBER,
+    Masks,
+    Selected,
+    class_rows,
+    classes_side_by_side,
+)
+from sqlanon.query.encoding.encode import SIZE, union_all
+from sqlanon.query.syntax import alias, bigint, column, nested, total, when
+
+EVERY = "every"
+POSITIVE = "positive"
+LARGE = "large"
+POSITIVE_LARGE = "positive_large"
+_HELD, _RANK = "held", "rank"
+_COUNTED, _SQUARES, _ABOVE = "counted", "squares", "above"
+_FITS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A sensitive attribute whose values are ranks.
+
+    Args:
+        number: Its number.
+        records: Records of the table that count, N; at least one.
+        squares: Sum of the squared value counts of the table, S.
+        parts: Parts that a purity of 1 has, for this attribute.
+    """
+
+    number: int
+    records: int
+    squares: int
+    parts: float
+
+    def exact(self, count: exp.Expr) -> exp.Expr:
+        """A count whose product with three others must not overflow."""
+        return count if self.records**4 < _FITS else wide(count)
+
+
+def of_nodes(
+    details: exp.Table,
+    words: int,
+    attributes: Sequence[Valued],
+    k: int,
+    masks: Sequence[Masks] | None = None,
+) -> exp.Select:
+    """The gains of nodes.
+
+    Args:
+        details: The details of a frequency set.
+        words: Number of words of the code.
+        attributes: The sensitive attributes, at least one.
+        k: Smallest class size allowed [records].
+        masks: As `nodes` of `frequency.classes_side_by_side`; None for the nodes of the query.
+    """
+    keys = violations.words(words)
+    parts = []
+    for each in attributes:
+        by = {_RANK: violations.value_of(each.number)}
+        selected = Selected({_HELD: SIZE}, keys, by)
+        values: exp.Query = (
+            class_rows(details, words, selected)
+            if masks is None
+            else classes_side_by_side(details, masks, selected)
+        )
+        parts.append(_summed(_classes(values, [NUMBER, *keys], each), each, k, [NUMBER]))
+    names = (EVERY, POSITIVE, LARGE, POSITIVE_LARGE)
+    sums = [alias(total(column(name)), name) for name in names]
+    query = exp.Select(
+        expressions=[column(NUMBER), *sums], group=exp.Group(expressions=[column(NUMBER)])
+    )
+    return query.from_(nested(union_all(parts), "parts"), copy=False)
+
+
+def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
+    """The same of one attribute over some classes, in one row without a NUMBER.
+
+    Args:
+        rows: Details of the classes.
+        words: Number of words of the code.
+        attribute: The attribute.
+    """
+    keys, value = violations.words(words), violations.value_of(attribute.number)
+    held = alias(bigint(exp.Sum(this=column(SIZE))), _HELD)
+    values = exp.Select(
+        expressions=[*map(column, keys), alias(column(value), _RANK), held],
+        group=exp.Group(expressions=[*map(column, keys), column(value)]),
+    ).from_(rows.copy(), copy=False)
+    return _summed(_classes(values, keys, attribute), attribute, 0, [])
+
+
+def _classes(values: exp.Query, keys: Sequence[str], attribute: Valued) -> exp.Select:
+    """Per class the keys, its size, its records that count and its squares.
+
+    Args:
+        values: Rows of the keys, RANK and HELD, one per class and value.
+        keys: What tells classes apart.
+        attribute: The attribute.
+    """
+    counts = exp.Not(this=is_null(column(_RANK)))
+    square = times(attribute.exact(column(_HELD)), column(_HELD))
+    figures = [
+        *map(column, keys),
+        alias(bigint(exp.Sum(this=column(_HELD))), CLASS_SIZE),
+        alias(total(when(counts, column(_HELD))), _COUNTED),
+        alias(or_zero(exp.Sum(this=when(counts.copy(), square))), _SQUARES),
+    ]
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=[*map(column, keys)]))
+    return query.from_(nested(values, "held"), copy=False)
+
+
+def _summed(classes: exp.Select, each: Valued, k: int, by: Sequence[str]) -> exp.Select:
+    """The gains of classes, added up by some columns."""
+    figures = [*map(column, by), column(CLASS_SIZE), column(_COUNTED), alias(_excess(each), _ABOVE)]
+    inner = exp.Select(expressions=figures).from_(nested(classes, "classes"), copy=False)
+    gained = [alias(_rounded(each), EVERY), alias(_rounded_up(each), POSITIVE)]
+    rows = exp.Select(expressions=[*map(column, by), column(CLASS_SIZE), *gained])
+    rows.from_(nested(inner, "excess"), copy=False)
+    large = exp.GTE(this=column(CLASS_SIZE), expression=number(k))
+    sums = [
+        alias(total(column(EVERY)), EVERY),
+        alias(total(column(POSITIVE)), POSITIVE),
+        alias(total(when(large, column(EVERY))), LARGE),
+        alias(total(when(large.copy(), column(POSITIVE))), POSITIVE_LARGE),
+    ]
+    query = exp.Select(expressions=[*map(column, by), *sums])
+    if by:
+        query.set("group", exp.Group(expressions=[*map(column, by)]))
+    return query.from_(nested(rows, "gains"), copy=False)
+
+
+def _excess(each: Valued) -> exp.Expr:
+    """Q N^2 - n^2 S."""
+    own = times(each.exact(column(_SQUARES)), number(each.records**2))
+    counted = column(_COUNTED)
+    return minus(own, times(each.exact(counted), counted.copy(), number(each.squares)))
+
+
+def _parts(each: Valued) -> exp.Expr:
+    """What a class adds; NULL where none of its records count."""
+    share = divided(double(column(_ABOVE)), not_zero(double(column(_COUNTED))))
+    return times(share, real(each.parts / each.records**3))
+
+
+def _rounded(each: Valued) -> exp.Expr:
+    return or_zero(bigint(exp.Round(this=_parts(each))))
+
+
+def _rounded_up(each: Valued) -> exp.Expr:
+    up = plus(bigint(exp.Ceil(this=_parts(each))), number(1))
+    return when(exp.GT(this=column(_ABOVE), expression=number(0)), up, number(0))

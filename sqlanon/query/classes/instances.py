@@ -1,0 +1,63 @@
+"""Instances: which patterns have enough records that agree on what they keep."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.query.classes.frequency import NODES, NUMBER, Selected, class_rows, with_nodes
+from sqlanon.query.encoding.encode import SIZE, union_all, word
+from sqlanon.query.syntax import alias, column, least, nested, table
+
+
+def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.Select:
+    """Words and SIZE of the units whose bit is set in a parameter, each counted up to k.
+
+    Args:
+        units: Rows of the words, the number of a unit and its records.
+        words: Number of words of the code.
+        unit: The column of the number, from 0.
+        records: The column of the records.
+        k: The smallest class allowed [records].
+    """
+    whole = exp.cast(column(unit), exp.DataType.Type.INT)
+    bits = exp.Cast(this=exp.Placeholder(), to=exp.DataType.build("BIT", dialect="duckdb"))
+    size = least(column(records), exp.Literal.number(k))
+    return (
+        exp.select(*(column(word(w)) for w in range(words)), alias(size, SIZE))
+        .from_(units.copy())
+        .where(exp.Anonymous(this="GET_BIT", expressions=[bits, whole]).eq(1))
+    )
+
+
+def frequent(rows: exp.Table, words: int, k: int, parts: int) -> exp.Select:
+    """The NUMBER of each pattern of the query that has an instance of k records.
+
+    Args:
+        rows: Rows of the words and SIZE.
+        words: Number of words of the code.
+        k: The smallest class allowed [records].
+        parts: Groupings among which the patterns are divided; they run side by side.
+    """
+    enough = exp.GTE(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
+    found = [
+        class_rows(rows, words, Selected({}), nodes).having(enough.copy(), copy=False)
+        for nodes in _divided(parts)
+    ]
+    query = exp.Select(expressions=[column(NUMBER)]).distinct(copy=False)
+    return with_nodes(query.from_(nested(union_all(found), "found"), copy=False), words)
+
+
+def _divided(parts: int) -> list[exp.Expr]:
+    """The nodes of the query in so many relations."""
+    if parts == 1:
+        return [table(NODES)]
+    remainder = exp.Mod(this=column(NUMBER), expression=exp.Literal.number(parts))
+    return [
+        nested(
+            exp.Select(expressions=[exp.Star()])
+            .from_(table(NODES), copy=False)
+            .where(exp.EQ(this=remainder.copy(), expression=exp.Literal.number(part)), copy=False),
+            NODES,
+        )
+        for part in range(parts)
+    ]

@@ -1,0 +1,215 @@
+"""Violations: which classes of a node fail a privacy model, and how many of their records must go.
+
+The rows are those of a table of details: the keys that tell classes apart (words of the code, or
+published values), a value per sensitive attribute, a person where records have one, and their
+number. A relation of *violations* has a row per class: its keys and REQUIRED, records that no node
+below can publish. A search asks for those of several nodes at once, from figures beside each other
+(`violating`); a published statement has a query per model (`small`, `few_persons`, `failing`) and
+merges the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.query.classes.frequency import CLASS_SIZE, REQUIRED
+from sqlanon.query.encoding.encode import SIZE, VALUE, same_value, union_all, word
+from sqlanon.query.syntax import (
+    alias,
+    bigint,
+    column,
+    count_all,
+    greatest,
+    least,
+    named,
+    nested,
+    when,
+)
+
+ENTITY = "entity"
+PERSONS = "persons"
+_DETAILS = "details"
+_KEPT = -1  # what is required of a class that violates nothing
+
+Keys = Sequence[str]
+Rows = exp.Table | exp.Subquery
+
+
+def value_of(attribute: int) -> str:
+    """Name of the column that holds a sensitive attribute's value, or its rank."""
+    return f"value_{attribute}"
+
+
+def words(count: int) -> list[str]:
+    """The keys of a node's classes."""
+    return [word(w) for w in range(count)]
+
+
+def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.Select:
+    """Rows of the keys, VALUE and SIZE of one sensitive attribute.
+
+    A person with several records of a class and value counts once.
+
+    Args:
+        rows: Details of classes.
+        keys: What tells classes apart.
+        attribute: Number of the attribute.
+        entity: Whether records have persons.
+    """
+    value = alias(column(value_of(attribute)), VALUE)
+    if not entity:
+        return exp.select(*_columns(keys), value, column(SIZE)).from_(rows.copy())
+    persons = exp.select(*_columns(keys), value, column(ENTITY)).distinct().from_(rows.copy())
+    one = alias(bigint(exp.Literal.number(1)), SIZE)
+    return exp.select(*_columns(keys), column(VALUE), one).from_(nested(persons, "persons"))
+
+
+def small(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
+    """Classes of fewer than k records: nothing below them can be published."""
+    return _too_few(rows, keys, exp.Sum(this=column(SIZE)), k, records)
+
+
+def few_persons(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
+    """Classes of fewer than k persons; records without one are one person's."""
+    persons = exp.select(*_columns(keys), column(ENTITY)).distinct().from_(rows.copy())
+    return _too_few(nested(persons, "persons"), keys, count_all(), k, records)
+
+
+def _too_few(rows: Rows, keys: Keys, count: exp.Expr, k: int, records: int) -> exp.Select:
+    few = exp.LT(this=count, expression=exp.Literal.number(k))
+    return (
+        exp.select(*_columns(keys), alias(bigint(exp.Literal.number(records)), REQUIRED))
+        .from_(rows.copy())
+        .group_by(*_columns(keys))
+        .having(few)
+    )
+
+
+def failing(
+    figures: exp.Select, keys: Keys, conditions: Sequence[tuple[exp.Expr, exp.Expr]]
+) -> exp.Select:
+    """Classes whose figures fail any model.
+
+    Args:
+        figures: One row per class, as `sensitive.class_figures` makes them.
+        keys: What tells classes apart.
+        conditions: Per model whether a class fails it, and the records required to go then.
+    """
+    needed = [when(fails, required, exp.Literal.number(0)) for fails, required in conditions]
+    most = greatest(*needed)
+    fails = exp.or_(*(fails.copy() for fails, _ in conditions), copy=False)
+    query = exp.select(*_columns(keys), alias(bigint(most), REQUIRED))
+    return query.from_(nested(figures, "figures")).where(fails)
+
+
+def merged(parts: Sequence[exp.Select], keys: Keys) -> exp.Select:
+    """One row per class that any of several relations of violations holds."""
+    together = exp.Subquery(
+        this=union_all(list(parts)),
+        alias=exp.TableAlias(this=exp.Identifier(this="parts", quoted=True)),
+    )
+    return exp.Select(
+        expressions=[*_columns(keys), alias(exp.Max(this=column(REQUIRED)), REQUIRED)],
+        group=exp.Group(expressions=_columns(keys)),
+    ).from_(together, copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of classes, and what models make of them.
+
+    Args:
+        rows: One row per class: what tells classes apart, and the figures.
+        conditions: Per model whether a class fails it, and the records required to go then.
+    """
+
+    rows: exp.Query
+    conditions: Sequence[tuple[exp.Expr, exp.Expr]]
+
+
+def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp.Select:
+    """The classes that fail any model, with REQUIRED.
+
+    Args:
+        parts: Figures of the same classes; the first ones have CLASS_SIZE.
+        keys: What tells classes apart.
+        names: Columns of the first figures to keep, CLASS_SIZE besides.
+    """
+    first, *others = [f"part_{place}" for place in range(len(parts))]
+    needed = [
+        when(_of(fails, name), _of(required, name), exp.Literal.number(_KEPT))
+        for name, part in zip([first, *others], parts, strict=True)
+        for fails, required in part.conditions
+    ]
+    size = column(CLASS_SIZE, first)
+    most = least(greatest(*needed), size.copy())
+    kept = [column(name, first) for name in names]
+    judged = exp.Select(expressions=[*kept, size, alias(most, REQUIRED)])
+    judged.from_(nested(parts[0].rows, first), copy=False)
+    for name, part in zip(others, parts[1:], strict=True):
+        judged.join(nested(part.rows, name), on=same_class(first, name, keys), copy=False)
+    query = exp.Select(expressions=[exp.Star()]).from_(nested(judged, "judged"), copy=False)
+    kept_not = exp.GTE(this=column(REQUIRED), expression=exp.Literal.number(0))
+    return query.where(kept_not, copy=False)
+
+
+def _of(condition: exp.Expr, relation: str) -> exp.Expr:
+    """A condition over the columns of a relation."""
+
+    def qualified(item: exp.Expr) -> exp.Expr:
+        return column(item.name, relation) if isinstance(item, exp.Column) else item
+
+    return condition.transform(qualified)
+
+
+def persons(rows: exp.Query, keys: Keys) -> exp.Select:
+    """PERSONS per class, of rows that tell them apart; records without one are one person's."""
+    figures = [*_columns(keys), alias(bigint(count_all()), PERSONS)]
+    query = exp.Select(expressions=figures, group=exp.Group(expressions=_columns(keys)))
+    return query.from_(nested(rows, "rows"), copy=False)
+
+
+def each_once(rows: exp.Query, keys: Keys) -> exp.Select:
+    """Rows of persons and values, each of SIZE 1."""
+    one = alias(bigint(exp.Literal.number(1)), SIZE)
+    figures = [*_columns(keys), column(VALUE), one]
+    return exp.Select(expressions=figures).from_(nested(rows, "rows"), copy=False)
+
+
+def same_class(one: str, other: str, keys: Keys, *, nullable: bool = False) -> exp.Expr:
+    """Whether rows of two relations belong to one class.
+
+    Args:
+        one: Alias of a relation.
+        other: Alias of the other.
+        keys: What tells classes apart.
+        nullable: Whether a key may be NULL, as published values may.
+    """
+    pairs = [same_value(column(key, one), column(key, other), nullable) for key in keys]
+    return exp.and_(*pairs, copy=False)
+
+
+def without(
+    rows: exp.Table, suppressed: exp.Table, keys: Keys, *, nullable: bool = False
+) -> exp.Select:
+    """The details of the classes that are not suppressed."""
+    gone = exp.select(exp.Literal.number(1)).from_(named(suppressed, "gone"))
+    gone = gone.where(same_class("gone", _DETAILS, keys, nullable=nullable))
+    query = exp.Select(expressions=[exp.Star()]).from_(named(rows, _DETAILS), copy=False)
+    return query.where(exp.Not(this=exp.Exists(this=gone)), copy=False)
+
+
+def within(rows: exp.Table, suppressed: exp.Table, keys: Keys) -> exp.Select:
+    """The details of the classes that are suppressed."""
+    query = exp.Select(
+        expressions=[exp.Column(this=exp.Star(), table=exp.Identifier(this=_DETAILS, quoted=True))]
+    ).from_(named(rows, _DETAILS), copy=False)
+    same = same_class("gone", _DETAILS, keys)
+    return query.join(named(suppressed, "gone"), on=same, copy=False)
+
+
+def _columns(keys: Keys) -> list[exp.Expr]:
+    return [column(key) for key in keys]

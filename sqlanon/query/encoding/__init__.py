@@ -1,0 +1,1 @@
+"""Queries that turn a table into codes."""

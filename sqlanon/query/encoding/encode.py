@@ -1,0 +1,271 @@
+"""Encode: from the records of a table to packed codes and class sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.query.syntax import (
+    added,
+    alias,
+    bigint,
+    column,
+    count_all,
+    masked,
+    named,
+    nested,
+    total,
+)
+
+ATTRIBUTE = "attribute"
+LEAF = "leaf"
+VALUE = "value"
+SIZE = "size"
+RANK = "rank"
+WHOLE = exp.DataType.INTEGER_TYPES - {exp.DataType.Type.BIT}
+
+
+def word(number: int) -> str:
+    """Name of the column that holds a word of the packed code."""
+    return f"word_{number}"
+
+
+def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """Records of a table, and per column how many of them are not NULL."""
+    counts = [bigint(exp.Count(this=column(name))) for name in columns]
+    return exp.select(bigint(count_all()), *counts).from_(source.copy())
+
+
+def confused(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """Per text column whether it takes a letter for another of its case or accent, in one row.
+
+    A column's collation is not in its type; what it does to a letter that is added to it shows it.
+    """
+    none = exp.Select(expressions=[column(name) for name in columns])
+    none = none.from_(source.copy(), copy=False).where(exp.false(), copy=False)
+    letters = exp.Select(expressions=[exp.Literal.string("a") for _ in columns])
+    probe = exp.Union(this=none, expression=letters, distinct=False)
+    return exp.Select(
+        expressions=[
+            exp.or_(
+                *(
+                    exp.EQ(this=column(name), expression=exp.Literal.string(other))
+                    for other in ("A", "á")
+                ),
+                copy=False,
+            )
+            for name in columns
+        ]
+    ).from_(
+        exp.Subquery(this=probe, alias=exp.TableAlias(this=exp.Identifier(this="probe"))),
+        copy=False,
+    )
+
+
+def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
+    """Per distinct value of a column its text and its labels, from level 1 up.
+
+    Args:
+        source: The table.
+        name: The column; the labels read it as `value`.
+        labels: One expression per level.
+    """
+    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("v")
+    text = exp.cast(column(VALUE), exp.DataType.Type.VARCHAR)
+    query = exp.select(text, *(label.copy() for label in labels)).from_(values)
+    return query.order_by(exp.Ordered(this=column(VALUE)))
+
+
+def leaf_map(leaves: exp.Table, number: int, column_type: exp.DataType, words: int) -> exp.Select:
+    """The codes of a column's leaves by value: rows of `value` and the words.
+
+    Args:
+        leaves: Rows of attribute, leaf and words, of all columns.
+        number: The column's number.
+        column_type: The column's type.
+        words: Number of words of the code.
+    """
+    query = values_of(leaves, column_type, [word(w) for w in range(words)])
+    own = exp.EQ(this=column(ATTRIBUTE), expression=exp.Literal.number(number))
+    return query.where(own, copy=False)
+
+
+def values_of(
+    leaves: exp.Table | exp.Values, column_type: exp.DataType, carried: Sequence[str]
+) -> exp.Select:
+    """Leaf texts turned into values of the column's type, with what they carry.
+
+    A text that is no value of the type stands for a value that the column cannot hold, and so does
+    one that would only be rounded to a value.
+    """
+    value: exp.Expr = column(LEAF)
+    fits: exp.Expr | None = None
+    if needs_cast(column_type):
+        value = exp.TryCast(this=column(LEAF), to=column_type.copy())
+        fits = exp.or_(column(LEAF).is_(exp.null()), _is_exact(value, column_type))
+    query = exp.Select(expressions=[alias(value, VALUE), *(column(name) for name in carried)])
+    query.from_(leaves.copy(), copy=False)
+    return query if fits is None else query.where(fits, copy=False)
+
+
+def _is_exact(value: exp.Expr, column_type: exp.DataType) -> exp.Expr:
+    """Whether a leaf's text means a value of the type, and not one that it is rounded to."""
+    wide = {
+        **dict.fromkeys((*WHOLE, exp.DataType.Type.DECIMAL), "DECIMAL(38, 10)"),
+        exp.DataType.Type.DATE: "TIMESTAMP",
+    }.get(column_type.this)
+    if wide is None:
+        return value.copy().is_(exp.null()).not_()
+    kind = exp.DataType.build(wide, dialect="duckdb")
+    text = exp.cast(value.copy(), exp.DataType.Type.VARCHAR)
+    return exp.or_(
+        exp.EQ(
+            this=exp.TryCast(this=column(LEAF), to=kind),
+            expression=exp.TryCast(this=value.copy(), to=kind.copy()),
+        ),
+        exp.EQ(this=text, expression=column(LEAF)),
+    )
+
+
+def needs_cast(column_type: exp.DataType) -> bool:
+    """Whether a column's values are anything but text."""
+    return column_type.this not in (*exp.DataType.TEXT_TYPES, exp.DataType.Type.ENUM)
+
+
+def repeated_values(leaves: exp.Select) -> exp.Select:
+    """How many values of a leaf map come from more than one leaf."""
+    repeated = (
+        exp.select(column(VALUE))
+        .from_(nested(leaves.copy(), "leaves"))
+        .group_by(column(VALUE))
+        .having(exp.GT(this=count_all(), expression=exp.Literal.number(1)))
+    )
+    return exp.select(bigint(count_all())).from_(repeated.subquery("repeated"))
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A column that the details carry beside the codes.
+
+    Args:
+        origin: The column of the table.
+        ranks: Rows of VALUE and RANK, where its values are carried as ranks.
+        nulls: Whether NULL has a rank; else it stays NULL.
+    """
+
+    origin: str
+    ranks: exp.Table | None = None
+    nulls: bool = True
+
+
+def encoded(
+    source: exp.Table,
+    leaves: Mapping[str, exp.Select],
+    nullable: set[str],
+    words: int,
+    carried: Mapping[str, Carried] | None = None,
+) -> exp.Select:
+    """One row per distinct combination of quasi-identifier values: its code and its size.
+
+    Records with a value that no leaf covers have no code. The joins are outer ones, which DuckDB
+    takes as they stand: looking for a better order of more than ten takes it longer than they do.
+
+    Args:
+        source: The table.
+        leaves: Per column its leaf map: rows of `value` and the words.
+        nullable: Columns that hold NULLs, which plain equality would lose.
+        words: Number of words of the code.
+        carried: What else tells rows apart, by its name in the result.
+    """
+    names = [f"map_{number}" for number in range(len(leaves))]
+    codes = [added([column(word(w), name) for name in names]) for w in range(words)]
+    details = {
+        name: column(item.origin, "source") if item.ranks is None else column(RANK, name)
+        for name, item in (carried or {}).items()
+    }
+    query = exp.select(
+        *(alias(code, word(w)) for w, code in enumerate(codes)),
+        *(alias(value, name) for name, value in details.items()),
+        alias(bigint(count_all()), SIZE),
+    ).from_(exp.alias_(source.copy(), exp.to_identifier("source", quoted=True), table=True))
+    for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
+        same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
+        query = query.join(nested(leaf_rows.copy(), name), on=same, join_type="left")
+    for name, item in (carried or {}).items():
+        if item.ranks is not None:
+            same = same_value(column(item.origin, "source"), column(VALUE, name), item.nulls)
+            query = query.join(named(item.ranks, name), on=same, join_type="left")
+    return query.group_by(*(code.copy() for code in [*codes, *details.values()]))
+
+
+def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
+    """A leaf map with the codes of a node of the lattice.
+
+    Args:
+        leaves: Rows of `value` and the words of a column.
+        masks: The bits that tell the node's classes apart, per word.
+    """
+    words = [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
+    return exp.select(column(VALUE), *words).from_(nested(leaves.copy(), "leaves"))
+
+
+def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
+    """Equality that also pairs NULL with NULL, where there are any."""
+    kind = exp.NullSafeEQ if nullable else exp.EQ
+    return kind(this=left, expression=right)
+
+
+def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
+    """Distinct values of a column that its leaf map misses, and the records that hold them."""
+    values = (
+        exp.select(alias(column(name), VALUE), alias(count_all(), SIZE))
+        .from_(source.copy())
+        .group_by(column(name))
+        .subquery("held")
+    )
+    same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
+    known = exp.select(exp.Literal.number(1)).from_(nested(leaves.copy(), "leaves"))
+    return (
+        exp.select(bigint(count_all()), total(column(SIZE)))
+        .from_(values)
+        .where(exp.Exists(this=known.where(same)).not_())
+    )
+
+
+def marginals(encoded_table: exp.Table, masks: Sequence[Sequence[int]]) -> exp.Expr:
+    """Records per value of every column: rows of column number, words, records.
+
+    Args:
+        encoded_table: Codes and sizes.
+        masks: Per column and word the bits of the column.
+    """
+    parts = []
+    for number, words in enumerate(masks):
+        keys = [masked(word(w), mask) for w, mask in enumerate(words)]
+        parts.append(
+            exp.select(exp.Literal.number(number), *keys, total(column(SIZE)))
+            .from_(encoded_table.copy())
+            .group_by(*(key.copy() for key in keys))
+        )
+    return union_all(parts)
+
+
+def union_all(parts: Sequence[exp.Select]) -> exp.Query:
+    """The rows of several queries."""
+    result: exp.Query = parts[0]
+    for part in parts[1:]:
+        result = exp.Union(this=result, expression=part, distinct=False)
+    return result
+
+
+def extent(encoded_table: exp.Table) -> exp.Select:
+    """Combinations and records of an encoded table, those without a code left out."""
+    query = exp.select(bigint(count_all()), total(column(SIZE))).from_(encoded_table.copy())
+    return query.where(column(word(0)).is_(exp.null()).not_())
+
+
+def value() -> exp.Column:
+    """The column under which `distinct_paths` hands a value to its labels."""
+    return column(VALUE)

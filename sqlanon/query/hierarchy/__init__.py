@@ -1,0 +1,1 @@
+"""Queries that label values, and that store hierarchies."""

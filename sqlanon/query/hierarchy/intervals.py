@@ -1,0 +1,234 @@
+"""The labels of intervals: exact borders for integers, decimals and floats alike.
+
+A value is first counted in whole units of the grid, 10^-scale, and everything after that is
+integer arithmetic. A float is compared with the double nearest to a border, which is the number
+that the border's own text denotes; so 0.3 lies in `[0.3, 0.4)` although the double is below 3/10.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.rules import DIGITS, Intervals
+from sqlanon.query.text import NOT_FINITE, case, joined, not_null, type_name, varchar
+
+_Type = exp.DataType.Type
+_INTEGERS = {
+    _Type.TINYINT: (-(2**7), 2**7),
+    _Type.SMALLINT: (-(2**15), 2**15),
+    _Type.INT: (-(2**31), 2**31),
+    _Type.BIGINT: (-(2**63), 2**63),
+    _Type.INT128: (-(2**127), 2**127),
+    _Type.UTINYINT: (0, 2**8),
+    _Type.USMALLINT: (0, 2**16),
+    _Type.UINT: (0, 2**32),
+    _Type.UBIGINT: (0, 2**64),
+    _Type.UINT128: (0, 2**128),
+}
+_FLOATS = {_Type.FLOAT, _Type.DOUBLE}
+_DECIMALS = {_Type.DECIMAL}
+_EXACT_DIGITS = 18
+_DECIMAL_DIGITS = 38
+_LARGEST_DOUBLE = "1.7976931348623157e308"
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The borders in units, and what may lie outside of them.
+
+    Args:
+        scale: A unit is 10^-scale.
+        origin: A border of every level, in [0, largest width) [units].
+        low: Values below it are one node [units]; None where there is no such end.
+        high: Values from it on are one node [units]; None where there is no such end.
+        limit: Values beyond it, on either side, are too large to count in units [whole numbers].
+        whole: Whether values are integers on an integer grid, so that labels are `20-24`.
+    """
+
+    scale: int
+    origin: int
+    low: int | None
+    high: int | None
+    limit: int
+    whole: bool
+
+    def text(self, units: int) -> str:
+        """A border for people, with all decimals of the grid."""
+        sign, digits = "-" if units < 0 else "", str(abs(units)).rjust(self.scale + 1, "0")
+        if not self.scale:
+            return sign + digits
+        return f"{sign}{digits[: -self.scale]}.{digits[-self.scale :]}"
+
+    @property
+    def below(self) -> str:
+        """The label of the lower open end."""
+        return "<" + (f"-{self.limit}" if self.low is None else self.text(self.low))
+
+    @property
+    def above(self) -> str:
+        """The label of the upper open end."""
+        return ">=" + (str(self.limit) if self.high is None else self.text(self.high))
+
+
+def interval_labels(
+    rule: Intervals, column: exp.Expr, column_type: exp.DataType, *, name: str
+) -> list[exp.Expr]:
+    """The interval that holds a value, at each level below the top.
+
+    Args:
+        rule: The grid.
+        column: What stands for the value.
+        column_type: The column's type.
+        name: The column's name for messages.
+
+    Raises:
+        HierarchyError: If the column is not numeric, or has more decimals than can be counted.
+    """
+    subject = f"hierarchy 'intervals' of column '{name}'"
+    if column_type.this not in {*_INTEGERS, *_FLOATS, *_DECIMALS}:
+        raise HierarchyError(
+            [f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"]
+        )
+    _check_decimals(rule, column_type, subject)
+    value = column.copy()
+    if column_type.this is _Type.FLOAT:
+        value = exp.cast(value, _Type.DOUBLE)
+    grid = _grid(rule, column_type)
+    units = _units(value, column_type, grid.scale)
+    ends = [*_outer_ends(value, column_type, grid), *_inner_ends(units, grid)]
+    return [
+        not_null(column, _label(units, rule.units(width), grid), *ends) for width in rule.widths
+    ]
+
+
+def _check_decimals(rule: Intervals, column_type: exp.DataType, subject: str) -> None:
+    if column_type.this in _DECIMALS:
+        precision, decimals = _precision(column_type)
+        digits = decimals + min(_EXACT_DIGITS, precision - decimals + rule.scale)
+        if digits > _DECIMAL_DIGITS:
+            raise HierarchyError(
+                [f"{subject} cannot count exactly with {decimals} decimals; cast the column"]
+            )
+
+
+def _precision(column_type: exp.DataType) -> tuple[int, int]:
+    """Digits and decimals of a DECIMAL; 18 and 3 where the type does not say."""
+    given = [int(parameter.name) for parameter in column_type.expressions]
+    return (given[0], given[1] if len(given) > 1 else 0) if given else (18, 3)
+
+
+def _grid(rule: Intervals, column_type: exp.DataType) -> _Grid:
+    digits = DIGITS if column_type.this in _FLOATS else _EXACT_DIGITS
+    return _Grid(
+        scale=rule.scale,
+        origin=rule.units(rule.origin) % rule.units(rule.widths[-1]),
+        low=None if rule.low is None else rule.units(rule.low),
+        high=None if rule.high is None else rule.units(rule.high),
+        limit=10 ** (digits - rule.scale),
+        whole=column_type.this in _INTEGERS and rule.scale == 0,
+    )
+
+
+def _units(value: exp.Expr, column_type: exp.DataType, scale: int) -> exp.Expr:
+    """The largest whole number of units that is not above the value, as BIGINT."""
+    factor = 10**scale
+    if column_type.this in _INTEGERS:
+        return _bigint(value) * factor if scale else _bigint(value)
+    if not scale or column_type.this in _DECIMALS:
+        return _bigint(exp.Floor(this=value * factor if scale else value.copy()))
+    # The product is rounded, so its nearest whole number is the count, or one too high.
+    nearest = exp.Floor(this=value * factor + exp.Literal.number("0.5"))
+    # Both sides are exact in a double, so the quotient is the double nearest to the border.
+    border = exp.Div(this=nearest, expression=exp.cast(exp.Literal.number(factor), _Type.DOUBLE))
+    excess = exp.Case(
+        ifs=[case(value < border, exp.Literal.number(1))], default=exp.Literal.number(0)
+    )
+    return _bigint(nearest) - excess
+
+
+def _outer_ends(value: exp.Expr, column_type: exp.DataType, grid: _Grid) -> list[exp.If]:
+    """What cannot be counted in units: NaN, infinities, and values beyond the limit."""
+    least, most = -grid.limit, grid.limit
+    kind = column_type.this
+    if kind in _FLOATS:
+        # NaN is above every number, for a comparison.
+        largest = exp.Literal.number(_LARGEST_DOUBLE)
+        finite = exp.Between(this=value.copy(), low=exp.Neg(this=largest), high=largest.copy())
+        return [
+            case(exp.Not(this=finite), NOT_FINITE),
+            case(value < least, grid.below),
+            case(value >= most, grid.above),
+        ]
+    if kind in _DECIMALS:
+        precision, decimals = _precision(column_type)
+        lowest, highest = -(10 ** (precision - decimals)), 10 ** (precision - decimals)
+    else:
+        lowest, highest = _INTEGERS[kind]
+    ends = []
+    if lowest < least:
+        ends.append(case(value < least, grid.below))
+    if highest > most:
+        ends.append(case(value >= _as_wide(most, kind), grid.above))
+    return ends
+
+
+def _as_wide(number: int, kind: object) -> exp.Expr:
+    """The number as a literal; an unsigned type wider than HUGEINT compares inexactly with one."""
+    literal = exp.Literal.number(number)
+    return exp.cast(literal, _Type.UINT128) if kind is _Type.UINT128 else literal
+
+
+def _inner_ends(units: exp.Expr, grid: _Grid) -> list[exp.If]:
+    """The open ends that the rule asks for."""
+    ends = []
+    if grid.low is not None:
+        ends.append(case(units < grid.low, grid.below))
+    if grid.high is not None:
+        ends.append(case(units >= grid.high, grid.above))
+    return ends
+
+
+def _label(units: exp.Expr, width: int, grid: _Grid) -> exp.Expr:
+    """The interval around the units, cut off at the open ends."""
+    clipped = grid.low is not None or grid.high is not None
+    first: exp.Expr = _interval_start(units, width, grid.origin % width)
+    end: exp.Expr = first + width
+    if grid.low is not None:
+        first = exp.func("GREATEST", first, exp.convert(grid.low))
+    if grid.high is not None:
+        end = exp.func("LEAST", end, exp.convert(grid.high))
+    if not grid.whole:
+        return joined(
+            "[", _border_text(first, grid.scale), ", ", _border_text(end, grid.scale), ")"
+        )
+    if width == 1:
+        return varchar(units)
+    last = end - 1
+    separator = exp.Case(ifs=[case(first < 0, " to ")], default=exp.Literal.string("-"))
+    label = joined(varchar(first), separator, varchar(last))
+    if not clipped:
+        return label
+    return exp.Case(ifs=[case(first.eq(last), varchar(first))], default=label)
+
+
+def _interval_start(units: exp.Expr, width: int, origin: int) -> exp.Expr:
+    """The border at or below the units; SQL's remainder takes the sign of its dividend."""
+    if width == 1:
+        return units
+    shifted = units - origin if origin else units
+    return units - (shifted % width + width) % width
+
+
+def _border_text(units: exp.Expr, scale: int) -> exp.Expr:
+    """A border as text; a DECIMAL product keeps every decimal of the grid."""
+    if not scale:
+        return varchar(units)
+    unit = exp.cast(exp.Literal.number(f"0.{'1'.rjust(scale, '0')}"), f"DECIMAL({scale}, {scale})")
+    return varchar(exp.cast(units.copy(), "DECIMAL(19, 0)") * unit)
+
+
+def _bigint(value: exp.Expr) -> exp.Expr:
+    return exp.cast(value.copy(), _Type.BIGINT)

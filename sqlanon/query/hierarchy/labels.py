@@ -1,0 +1,316 @@
+"""Rules of a hierarchy as SQL: the label of a value at each level.
+
+Labels come from the rule's own grid. All of it is plain SQL, which other dialects can carry.
+"""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
+from sqlanon.query.hierarchy.intervals import interval_labels
+from sqlanon.query.text import NESTED_TYPES, NOT_FINITE, case, joined, not_null, type_name, varchar
+
+TOP = "*"
+PLACEHOLDER = "value"
+
+_Type = exp.DataType.Type
+_NESTED = NESTED_TYPES | {_Type.VARIANT}
+_ZONED = {_Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ}
+_DATES = {
+    _Type.DATE,
+    _Type.DATE32,
+    _Type.DATETIME,
+    _Type.TIMESTAMP,
+    _Type.TIMESTAMPNTZ,
+    _Type.TIMESTAMP_S,
+    _Type.TIMESTAMP_MS,
+    _Type.TIMESTAMP_NS,
+}
+_READABLE = (exp.Condition, exp.Query, exp.Star, exp.IgnoreNulls, exp.UDTF)
+_REFUSED: tuple[tuple[str, tuple[type[exp.Expr], ...]], ...] = (
+    ("a subquery", (exp.Query,)),
+    ("a window", (exp.Window,)),
+    ("an aggregate", (exp.AggFunc, exp.IgnoreNulls)),
+    ("a star", (exp.Star, exp.Columns)),
+    ("a parameter", (exp.Placeholder, exp.Parameter, exp.PositionalColumn)),
+    ("a function that makes rows", (exp.UDTF, exp.Explode)),
+    (
+        "a function whose result changes",
+        (
+            exp.Rand,
+            exp.Uuid,
+            exp.CurrentDatabase,
+            exp.CurrentDate,
+            exp.CurrentSchema,
+            exp.CurrentSchemas,
+            exp.CurrentTime,
+            exp.CurrentTimestamp,
+            exp.CurrentUser,
+            exp.Localtime,
+            exp.Localtimestamp,
+        ),
+    ),
+)
+# What the parser takes for a function like any other.
+_REFUSED_NAMES: tuple[tuple[str, frozenset[str]], ...] = (
+    (
+        "an aggregate",
+        frozenset(
+            [
+                "arbitrary",
+                "arg_max_null",
+                "arg_max_nulls_last",
+                "arg_min_null",
+                "arg_min_nulls_last",
+                "bitstring_agg",
+                "combine_aggr",
+                "count_star",
+                "decimal_average",
+                "entropy",
+                "favg",
+                "fsum",
+                "histogram",
+                "histogram_exact",
+                "kahan_sum",
+                "kurtosis_pop",
+                "lttb",
+                "mad",
+                "mean",
+                "product",
+                "reservoir_quantile",
+                "sem",
+                "sum_no_overflow",
+                "sumkahan",
+                "variant_group_object",
+            ]
+        ),
+    ),
+    (
+        "a function whose result changes",
+        frozenset(
+            [
+                "current_connection_id",
+                "current_query",
+                "current_query_id",
+                "current_setting",
+                "current_transaction_id",
+                "currval",
+                "error",
+                "get_current_timestamp",
+                "getenv",
+                "getvariable",
+                "in_search_path",
+                "nextval",
+                "now",
+                "setseed",
+                "setval",
+                "sleep_ms",
+                "stats",
+                "transaction_timestamp",
+                "txid_current",
+                "uuidv4",
+                "uuidv7",
+                "vector_type",
+                "write_log",
+            ]
+        ),
+    ),
+)
+
+
+def level_labels(
+    hierarchy: Hierarchy, column: exp.Expr, column_type: exp.DataType, *, name: str | None = None
+) -> list[exp.Expr]:
+    """The labels that a rule gives a value, from level 1 to the top, as text.
+
+    NULL stays NULL below the top, which is the literal `*`.
+
+    Args:
+        hierarchy: A rule; explicit rows have no expression.
+        column: What stands for the value.
+        column_type: The column's type.
+        name: The column's name in messages and in the user's expressions, where `column` is not
+            called so.
+
+    Raises:
+        HierarchyError: If the rule does not fit the type, or an expression is refused.
+    """
+    known = name or column.name
+    rule = hierarchy.rule
+    match rule:
+        case Suppression():
+            labels: list[exp.Expr] = []
+        case Intervals():
+            labels = interval_labels(rule, column, column_type, name=known)
+        case Prefix():
+            labels = _prefix_labels(rule, column, column_type, known)
+        case Dates():
+            labels = _date_labels(rule, column, column_type, known)
+        case Expressions():
+            labels = _expression_labels(rule, column, known)
+        case Rows() | Table():
+            raise HierarchyError([f"hierarchy of column '{known}' has rows, not a rule"])
+    return [*labels, exp.Literal.string(TOP)]
+
+
+def _prefix_labels(
+    rule: Prefix, column: exp.Expr, column_type: exp.DataType, name: str
+) -> list[exp.Expr]:
+    if column_type.this in _NESTED:
+        raise HierarchyError(
+            [
+                f"hierarchy 'prefix' of column '{name}' needs text, "
+                f"not {type_name(column_type)}; use suppress or an expression"
+            ]
+        )
+    value = varchar(column)
+    labels = []
+    for length in rule.lengths:
+        kept = exp.Left(this=value.copy(), expression=exp.Literal.number(length))
+        removed = exp.func(
+            "GREATEST",
+            exp.Sub(this=exp.Length(this=value.copy()), expression=exp.Literal.number(length)),
+            exp.Literal.number(0),
+        )
+        masked = exp.Repeat(this=exp.Literal.string(rule.mask), times=removed)
+        labels.append(not_null(column, joined(kept, masked)))
+    return labels
+
+
+def _date_labels(
+    rule: Dates, column: exp.Expr, column_type: exp.DataType, name: str
+) -> list[exp.Expr]:
+    kind = column_type.this
+    if kind not in _DATES:
+        what = f"hierarchy 'dates' of column '{name}'"
+        if kind in _ZONED:
+            fault = (
+                f"{what} cannot use {type_name(column_type)}, whose day depends on the session's "
+                "time zone; cast the column to TIMESTAMP in a zone of your choice"
+            )
+        else:
+            fault = (
+                f"{what} needs a DATE or TIMESTAMP, not {type_name(column_type)}; "
+                "cast the column to DATE"
+            )
+        raise HierarchyError([fault])
+    # The parts of an infinite date are NULL.
+    infinite = case(exp.Is(this=_part("YEAR", column), expression=exp.Null()), NOT_FINITE)
+    return [not_null(column, _date_label(unit, column), infinite) for unit in rule.units]
+
+
+def _date_label(unit: str, column: exp.Expr) -> exp.Expr:
+    year = _part("YEAR", column)
+    month = _padded(_part("MONTH", column), 2)
+    match unit:
+        case "day":
+            day = _padded(_part("DAY", column), 2)
+            return joined(_year_text(year), "-", month, "-", day)
+        case "week":
+            return joined(_year_text(_iso_year(column)), "-W", _padded(_part("WEEK", column), 2))
+        case "month":
+            return joined(_year_text(year), "-", month)
+        case "quarter":
+            return joined(_year_text(year), "-Q", varchar(_part("QUARTER", column)))
+        case "year":
+            return _year_text(year)
+    first = year - (year % 10 + 10) % 10
+    separator = exp.Case(
+        ifs=[case(year < 0, " to ")],
+        default=exp.Literal.string("-"),
+    )
+    return joined(_year_text(first), separator, _year_text(first + 9))
+
+
+def _iso_year(column: exp.Expr) -> exp.Expr:
+    """The year that an ISO week belongs to: that of its Thursday."""
+    year, month, week = (_part(part, column) for part in ("YEAR", "MONTH", "WEEK"))
+    last_of_previous = exp.and_(month.eq(1), week > 51)
+    first_of_next = exp.and_(month.eq(12), week.eq(1))
+    shift = exp.Case(
+        ifs=[
+            case(last_of_previous, exp.Literal.number(-1)),
+            case(first_of_next, exp.Literal.number(1)),
+        ],
+        default=exp.Literal.number(0),
+    )
+    return year + shift
+
+
+def _part(part: str, column: exp.Expr) -> exp.Extract:
+    return exp.Extract(this=exp.var(part), expression=column.copy())
+
+
+def _year_text(year: exp.Expr) -> exp.Expr:
+    """Four digits, more after 9999, and a minus before the year 0, which is 1 BC."""
+    ordinary = exp.Between(
+        this=exp.paren(year), low=exp.Literal.number(0), high=exp.Literal.number(9999)
+    )
+    return exp.Case(ifs=[case(ordinary, _padded(year, 4))], default=varchar(year))
+
+
+def _padded(number: exp.Expr, width: int) -> exp.Expr:
+    return exp.Pad(
+        this=varchar(number),
+        expression=exp.Literal.number(width),
+        fill_pattern=exp.Literal.string("0"),
+        is_left=True,
+    )
+
+
+def _expression_labels(rule: Expressions, column: exp.Expr, name: str) -> list[exp.Expr]:
+    faults: list[str] = []
+    labels = []
+    for level, text in enumerate(rule.texts, start=1):
+        subject = f"hierarchy 'expressions' of column '{name}': level {level}"
+        tree = _parsed(text)
+        if tree is None:
+            faults.append(f"{subject} is no SQL expression")
+            continue
+        refused = _refused(tree, name)
+        faults.extend(f"{subject} has {what}; use only the column itself" for what in refused)
+        labels.append(not_null(column, varchar(_bound(tree, column))))
+    if faults:
+        raise HierarchyError(faults)
+    return labels
+
+
+def _parsed(text: str) -> exp.Expr | None:
+    try:
+        trees = sqlglot.parse(text, read="duckdb")
+    except SqlglotError:
+        return None
+    if len(trees) != 1 or not isinstance(trees[0], _READABLE):
+        return None
+    return trees[0]
+
+
+def _refused(tree: exp.Expr, name: str) -> list[str]:
+    """What a label may not be made of, as it stands in the expression."""
+    refused = [what for what, kinds in _REFUSED if tree.find(*kinds)]
+    calls = {call.name.lower() for call in tree.find_all(exp.Anonymous)}
+    refused += [what for what, names in _REFUSED_NAMES if calls & names]
+    known = {name.casefold(), PLACEHOLDER}
+    others = {
+        column.sql(dialect="duckdb")
+        for column in tree.find_all(exp.Column)
+        if column.table or column.name.casefold() not in known
+    }
+    if others:
+        refused.append(f"{len(others)} references to other columns ({', '.join(sorted(others))})")
+    return refused
+
+
+def _bound(tree: exp.Expr, column: exp.Expr) -> exp.Expr:
+    def bind(node: exp.Expr) -> exp.Expr:
+        return column.copy() if isinstance(node, exp.Column) else node
+
+    bound = tree.transform(bind)
+    for node in bound.walk():
+        node.pop_comments()
+    return bound

@@ -1,0 +1,221 @@
+"""Hierarchies in the database: what to ask to store, list, load and delete them.
+
+The catalog's own tables are created by `sql/<engine>/hierarchies.sql`. A rule is stored as its
+specification; explicit rows are stored as one path for each leaf, through a staging table that
+the engine loads. A plain table of the user with the columns leaf, level1, … is a hierarchy too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.rules import Path, Rows, Table
+from sqlanon.query.text import TEXT
+
+SCHEMA = "sqlanon"
+HIERARCHIES = "hierarchies"
+PATHS = "hierarchy_paths"
+
+
+def catalog_tables() -> exp.Select:
+    """Which tables of the catalog the current database has, one name in a row.
+
+    A database that only reads, or never stored a hierarchy, has none of them.
+    """
+    return (
+        exp.select(_column("table_name"))
+        .from_(exp.table_("tables", db="information_schema", quoted=True))
+        .where(
+            _column("table_catalog").eq(exp.func("CURRENT_DATABASE")),
+            _column("table_schema").eq(exp.Literal.string(SCHEMA)),
+            _column("table_name").isin(HIERARCHIES, PATHS),
+        )
+    )
+
+
+def stored_hierarchies() -> exp.Select:
+    """Every stored hierarchy: name, kind, specification, height, leaves; in the names' order."""
+    return (
+        exp.select(*map(_column, ("name", "kind", "specification", "height", "leaves")))
+        .from_(_table(HIERARCHIES))
+        .order_by(_first("name"))
+    )
+
+
+def stored_hierarchy(name: str) -> exp.Select:
+    """One row of kind and specification, or none."""
+    return (
+        exp.select(_column("kind"), _column("specification"))
+        .from_(_table(HIERARCHIES))
+        .where(_column("name").eq(exp.Literal.string(name)))
+    )
+
+
+def stored_paths(name: str) -> exp.Select:
+    """The paths of a stored hierarchy of the kind 'rows', each a list, in their own order."""
+    return (
+        exp.select(_column("path"))
+        .from_(_table(PATHS))
+        .where(_column("hierarchy").eq(exp.Literal.string(name)))
+        .order_by(_first("position"))
+    )
+
+
+def restored(kind: str, specification: str, paths: Iterable[Sequence[str | None]]) -> Hierarchy:
+    """The hierarchy that was stored.
+
+    Args:
+        kind: As stored.
+        specification: As stored.
+        paths: The lists of `stored_paths`; empty for a rule.
+
+    Raises:
+        HierarchyError: If the catalog was changed by something else.
+    """
+    try:
+        form = json.loads(specification)
+    except ValueError:
+        raise HierarchyError(["a stored hierarchy has a specification that is no JSON"]) from None
+    if kind == Rows.kind:
+        return Hierarchy.from_rows(paths, name=form.get("name", ""))
+    return Hierarchy.from_dict(form)
+
+
+def delete_hierarchy(name: str) -> list[exp.Delete]:
+    """Remove a hierarchy and its paths, if there."""
+    text = exp.Literal.string(name)
+    return [
+        exp.delete(_table(PATHS)).where(_column("hierarchy").eq(text)),
+        exp.delete(_table(HIERARCHIES)).where(_column("name").eq(text)),
+    ]
+
+
+def store_hierarchy(
+    name: str, hierarchy: Hierarchy, staging: exp.Table | None = None
+) -> list[exp.Expr]:
+    """Store a hierarchy under a name, in the place of one that had it, in one transaction.
+
+    Args:
+        name: Any text.
+        hierarchy: A rule or explicit rows, not a reference to another stored one.
+        staging: For explicit rows, the table that holds `staged(hierarchy.rows)`.
+
+    Raises:
+        HierarchyError: If the hierarchy is only a reference.
+    """
+    rows = hierarchy.rows
+    if isinstance(hierarchy.rule, Table):
+        raise HierarchyError([f"hierarchy '{hierarchy.name}' must be loaded before it is stored"])
+    if (rows is None) != (staging is None):
+        raise ValueError("explicit rows need a staging table, and rules have none")
+    form = hierarchy.to_dict() if rows is None else {"name": hierarchy.name}
+    values = [
+        exp.Literal.string(name),
+        exp.Literal.string(hierarchy.kind),
+        exp.Literal.string(json.dumps(form, ensure_ascii=False)),
+        exp.Literal.number(hierarchy.height),
+        exp.null() if rows is None else exp.Literal.number(len(rows)),
+    ]
+    statements: list[exp.Expr] = [
+        *delete_hierarchy(name),
+        exp.insert(
+            exp.select(*values),
+            _table(HIERARCHIES),
+            columns=_names("name", "kind", "specification", "height", "leaves"),
+        ),
+    ]
+    if staging is not None:
+        path = exp.Array(expressions=[_column(label) for label in _labels(hierarchy.height)])
+        paths = exp.select(exp.Literal.string(name), _column("position"), path).from_(staging)
+        columns = _names("hierarchy", "position", "path")
+        statements.append(exp.insert(paths, _table(PATHS), columns=columns))
+    return statements
+
+
+def staged(
+    rows: Sequence[Path],
+) -> tuple[dict[str, Sequence[object]], dict[str, exp.DataType]]:
+    """Explicit rows as the columns of a staging table, and the types of the labels.
+
+    Args:
+        rows: All of one width, at least one.
+    """
+    labels = _labels(len(rows[0]) - 1)
+    columns: dict[str, Sequence[object]] = {"position": range(len(rows))}
+    columns |= {label: [row[level] for row in rows] for level, label in enumerate(labels)}
+    return columns, dict.fromkeys(labels, TEXT)
+
+
+def level_columns(table: str, columns: Mapping[str, str] | Sequence[str]) -> list[str]:
+    """The columns of a plain table that make it a hierarchy, from leaf to top.
+
+    Args:
+        table: The table's name for messages.
+        columns: Its columns; letters' case does not matter. One called position may give the
+            order of the leaves.
+
+    Raises:
+        HierarchyError: If it is no table of leaf, level1, level2, …
+    """
+    own = {column.lower(): column for column in columns}
+    own.pop("position", None)
+    wanted = _labels(max(len(own) - 1, 1))
+    missing = [label for label in wanted if label not in own]
+    if missing:
+        raise HierarchyError(
+            [
+                f"hierarchy table '{table}' lacks {len(missing)} of the columns "
+                f"{', '.join(wanted)}; it may have these and position, no others"
+            ]
+        )
+    return [own[label] for label in wanted]
+
+
+def table_paths(
+    table: exp.Table, columns: Sequence[str], *, position: str | None = None
+) -> exp.Select:
+    """The paths of a plain table, one column for each level, as text.
+
+    Args:
+        table: The table.
+        columns: Its columns from leaf to top, as `level_columns` gives them.
+        position: The column that gives the order of the leaves; left out, they come in the order
+            of their labels from the top down, and of the leaf's own type.
+    """
+    keys = columns[::-1] if position is None else [position]
+    texts = [
+        exp.alias_(
+            exp.cast(_column(column, table), exp.DataType.Type.VARCHAR),
+            exp.to_identifier(label, quoted=True),
+        )
+        for label, column in zip(_labels(len(columns) - 1), columns, strict=True)
+    ]
+    return exp.select(*texts).from_(table.copy()).order_by(*(_first(key, table) for key in keys))
+
+
+def _labels(height: int) -> list[str]:
+    return ["leaf", *(f"level{level}" for level in range(1, height + 1))]
+
+
+def _names(*names: str) -> list[exp.Identifier]:
+    return [exp.to_identifier(name, quoted=True) for name in names]
+
+
+def _table(name: str) -> exp.Table:
+    return exp.table_(name, db=SCHEMA, quoted=True)
+
+
+def _column(name: str, table: exp.Table | None = None) -> exp.Column:
+    """A quoted column, of a table where its name could be that of a result too."""
+    qualifier = None if table is None else exp.to_identifier(table.alias_or_name, quoted=True)
+    return exp.column(exp.to_identifier(name, quoted=True), table=qualifier)
+
+
+def _first(name: str, table: exp.Table | None = None) -> exp.Ordered:
+    """Ascending, NULL first, in every dialect."""
+    return exp.Ordered(this=_column(name, table), desc=False, nulls_first=True)

@@ -1,0 +1,188 @@
+"""Itemsets: where the mining of generalized itemsets starts, and what it ends with.
+
+The statements, those of `query.extension` among them, work on two relations:
+
+- *itemsets*: per prefix itemset, which has a node of every attribute mined so far, the code of
+  these nodes, its support, and what all (`every`) and any (`some`) of its records have set.
+- *members*: the records of every prefix itemset; those alike in all attributes still to come are
+  one row of their size. Its code has the nodes of the itemset where attributes are mined and
+  the values of the records elsewhere. So in the end an itemset has few rows, however many records
+  hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.query.encoding.encode import ATTRIBUTE, SIZE, word
+from sqlanon.query.syntax import added, alias, bigint, column, count_all, masked, named, total
+
+LABEL = "label"
+SUPPORT = "support"
+Words = Sequence[int]
+
+
+def code(number: int) -> str:
+    """The column that holds a word of a code."""
+    return f"code_{number}"
+
+
+def every(number: int) -> str:
+    """The column of the bits of a word that all records of a row have set."""
+    return f"every_{number}"
+
+
+def some(number: int) -> str:
+    """The column of the bits of a word that any record of a row has set."""
+    return f"some_{number}"
+
+
+def compacted(
+    encoded: exp.Table, values: exp.Table, masks: Mapping[int, Words], words: int
+) -> exp.Select:
+    """The members of the itemset that has no node yet.
+
+    Args:
+        encoded: Rows of packed codes and size.
+        values: Per attribute and leaf its packed code, and its `every` and `some`.
+        masks: Per attribute that tells itemsets apart, its bits of each word of the packed code.
+        words: Number of words of a code for mining.
+    """
+    names = {attribute: f"value_{attribute}" for attribute in masks}
+    keys: list[exp.Expr] = [
+        bigint(added([column(label(w), name) for name in names.values()]))
+        for label in (every, some)
+        for w in range(words)
+    ]
+    labels = [label(w) for label in (every, some) for w in range(words)]
+    query = exp.Select(
+        expressions=[
+            *(alias(key.copy(), code(w)) for w, key in enumerate(keys[:words])),
+            *(alias(key.copy(), label) for label, key in zip(labels, keys, strict=True)),
+            alias(total(column(SIZE, "source")), SIZE),
+        ]
+    ).from_(named(encoded, "source"), copy=False)
+    for attribute, name in names.items():
+        same = [is_number(ATTRIBUTE, name, attribute)]
+        for w, mask in enumerate(masks[attribute]):
+            if mask:
+                own = exp.Paren(this=masked(word(w), mask, "source"))
+                same.append(exp.EQ(this=own, expression=column(word(w), name)))
+        query.join(named(values, name), on=exp.and_(*same, copy=False), copy=False)
+    return query.group_by(*keys, copy=False) if names else query
+
+
+def whole(members: exp.Table, k: int, words: int) -> exp.Select:
+    """The itemset that has no node yet; none where the table has less than k records.
+
+    Args:
+        members: Its members.
+        k: Fewest records of an itemset.
+        words: Number of words of a code.
+    """
+    query = exp.Select(
+        expressions=[
+            *(alias(bigint(number(0)), code(w)) for w in range(words)),
+            *shared(words),
+            alias(total(column(SIZE, "member")), SUPPORT),
+        ]
+    )
+    query.from_(named(members, "member"), copy=False)
+    return query.having(at_least(k), copy=False)
+
+
+def shared(words: int) -> list[exp.Expr]:
+    """What all and what any of the members of a group have set, in each word."""
+    aggregates = (every, exp.BitwiseAndAgg), (some, exp.BitwiseOrAgg)
+    return [
+        alias(aggregate(this=column(name(w), "member")), name(w))
+        for name, aggregate in aggregates
+        for w in range(words)
+    ]
+
+
+def at_least(k: int) -> exp.Expr:
+    """Whether the members of a group are k records or more."""
+    return exp.GTE(this=exp.Sum(this=column(SIZE, "member")), expression=number(k))
+
+
+def finished(itemsets: exp.Query, words: int) -> exp.Select:
+    """The code and support of itemsets.
+
+    Args:
+        itemsets: Itemsets that have all their nodes.
+        words: Number of words of a code.
+    """
+    query = exp.Select(expressions=_listed(words))
+    return query.from_(relation(itemsets, "found"), copy=False)
+
+
+def ordered(itemsets: exp.Table, words: int) -> exp.Select:
+    """Codes and supports of finished itemsets, in the order of their codes."""
+    query = exp.Select(expressions=_listed(words)).from_(named(itemsets, "found"), copy=False)
+    return query.order_by(*_order(words), copy=False)
+
+
+def totals(itemsets: exp.Table) -> exp.Select:
+    """Number of finished itemsets, and the sum of their supports."""
+    query = exp.Select(expressions=[bigint(count_all()), total(column(SUPPORT))])
+    return query.from_(itemsets.copy(), copy=False)
+
+
+def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words]) -> exp.Select:
+    """Finished itemsets as generalized values and support, in the order of their codes.
+
+    Args:
+        itemsets: The itemsets.
+        labels: Rows of attribute number, the code of a node, and LABEL.
+        columns: Per attribute's column, in order, its bits of each word of a code.
+    """
+    names = [f"label_{attribute}" for attribute in range(len(columns))]
+    query = exp.Select(
+        expressions=[
+            *(alias(column(LABEL, own), name) for own, name in zip(names, columns, strict=True)),
+            column(SUPPORT, "found"),
+        ]
+    ).from_(named(itemsets, "found"), copy=False)
+    for attribute, (name, bits) in enumerate(zip(names, columns.values(), strict=True)):
+        same = [is_number(ATTRIBUTE, name, attribute), *same_code(name, "found", bits)]
+        query.join(named(labels, name), on=exp.and_(*same, copy=False), copy=False)
+    words = len(next(iter(columns.values())))
+    return query.order_by(*_order(words), copy=False)
+
+
+def same_code(source: str, other: str, bits: Words) -> list[exp.Expr]:
+    """Whether the code of one row is the part of another's that the bits let through."""
+    return [
+        exp.EQ(
+            this=column(code(w), source),
+            expression=exp.Paren(this=masked(code(w), own, other)),
+        )
+        for w, own in enumerate(bits)
+    ]
+
+
+def _listed(words: int) -> list[exp.Expr]:
+    return [*(column(code(w), "found") for w in range(words)), column(SUPPORT, "found")]
+
+
+def _order(words: int) -> list[exp.Expr]:
+    return [exp.Ordered(this=column(code(w), "found")) for w in reversed(range(words))]
+
+
+def relation(query: exp.Query, name: str) -> exp.Subquery:
+    """A query, also a union, as a relation under a quoted alias."""
+    quoted = exp.Identifier(this=name, quoted=True)
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=quoted))
+
+
+def number(value: int) -> exp.Expr:
+    """A whole number."""
+    return exp.Literal.number(value)
+
+
+def is_number(name: str, source: str, value: int) -> exp.Expr:
+    """Whether a column holds a number."""
+    return exp.EQ(this=column(name, source), expression=number(value))

@@ -1,0 +1,1 @@
+"""Queries about sensitive values of classes, and which classes violate a model."""

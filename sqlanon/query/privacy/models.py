@@ -1,0 +1,138 @@
+"""Models: the figures of a class that each looks at, its violation, and the worst of a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.policy.privacy import DISTANCES, TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
+from sqlanon.query.arithmetic import number, real, times, wide
+from sqlanon.query.privacy.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
+from sqlanon.query.privacy.spread import COUNTED
+from sqlanon.query.syntax import column
+
+FEWEST = "fewest"
+LEAST_ENTROPY = "least_entropy"
+Row = Mapping[str, Any]
+
+
+def ratio(l: int) -> str:  # noqa: E741
+    """Name of the column of the greatest r_1 / (r_l + ... + r_m)."""
+    return f"ratio_{l}"
+
+
+def tailless(l: int) -> str:  # noqa: E741
+    """Name of the column of the number of classes where that tail is nothing."""
+    return f"tailless_{l}"
+
+
+def furthest(name: str) -> str:
+    """Name of the column of the greatest distance."""
+    return f"furthest_{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How models of one form are judged from the figures of classes.
+
+    Args:
+        needed: The figures of `sensitive.class_figures` that a model looks at.
+        violates: Whether a row of them violates it.
+        found: What a table has of it, from the worst figures of all classes (`worst.worst`).
+    """
+
+    needed: Callable[[Any], Needed]
+    violates: Callable[[Any], exp.Expr]
+    found: Callable[[Any, Row], float]
+
+
+def needed_by(models: Sequence[ValueModel], *, nulls: bool = True) -> Needed:
+    """The figures that the models of one attribute look at."""
+    each = [_MODELS.of(model).needed(model) for model in models]
+    return Needed(
+        entropy=any(one.entropy for one in each),
+        tails=tuple(sorted({l for one in each for l in one.tails})),  # noqa: E741
+        distances=tuple(sorted({name for one in each for name in one.distances})),
+        nulls=nulls,
+    )
+
+
+def violates(model: ValueModel) -> exp.Expr:
+    """Whether a row of `sensitive.class_figures` violates a model.
+
+    Entropies and distances may miss the threshold by `TOLERANCE`; counts are compared exactly, c
+    as the decimal number that was written.
+    """
+    return _MODELS.of(model).violates(model)
+
+
+def found(model: ValueModel, worst: Row) -> float:
+    """What a table has of a model: the worst of all classes."""
+    return _MODELS.of(model).found(model, worst)
+
+
+def entropy_l(worst: Row) -> float:
+    """The l of entropy diversity that holds: 0 where a class has no value at all."""
+    return math.exp(worst[LEAST_ENTROPY]) if worst[FEWEST] else 0.0
+
+
+def recursive_c(worst: Row, l: int) -> float:  # noqa: E741
+    """The c above which recursive diversity holds: none where a class has fewer than l values."""
+    return math.inf if worst[tailless(l)] else float(worst[ratio(l)])
+
+
+def greatest_distance(worst: Row, name: str) -> float:
+    """The greatest distance of a class from the table.
+
+    No distance is below 0, KL by Gibbs' inequality: what is there is rounding of logarithms.
+    """
+    return max(float(worst[furthest(name)]), 0.0)
+
+
+def _few(model: LDiversity) -> exp.Expr:
+    return exp.LT(this=column(DISTINCT_VALUES), expression=number(int(model.l)))
+
+
+def _uneven(model: LDiversity) -> exp.Expr:
+    low = exp.LT(this=column(ENTROPY), expression=real(math.log(model.l) - TOLERANCE))
+    nothing = exp.EQ(this=column(COUNTED), expression=number(0))
+    return exp.or_(low, nothing, copy=False)
+
+
+def _dominated(model: LDiversity) -> exp.Expr:
+    factor = Fraction(str(model.c))
+    return exp.GTE(
+        this=times(wide(column(LARGEST)), number(factor.denominator)),
+        expression=times(wide(column(tail(int(model.l)))), number(factor.numerator)),
+    )
+
+
+def _far(model: TCloseness) -> exp.Expr:
+    return exp.GT(this=column(distance(model.distance)), expression=real(model.t + TOLERANCE))
+
+
+_CLOSENESS = Judged(
+    lambda model: Needed(distances=(model.distance,)),
+    _far,
+    lambda model, worst: greatest_distance(worst, model.distance),
+)
+_MODELS = ByForm(
+    "figures of classes",
+    {
+        ("l", "distinct"): Judged(lambda _: Needed(), _few, lambda _, worst: worst[FEWEST]),
+        ("l", "entropy"): Judged(
+            lambda _: Needed(entropy=True), _uneven, lambda _, worst: entropy_l(worst)
+        ),
+        ("l", "recursive"): Judged(
+            lambda model: Needed(tails=(int(model.l),)),
+            _dominated,
+            lambda model, worst: recursive_c(worst, int(model.l)),
+        ),
+        **{("t", name): _CLOSENESS for name in DISTANCES},
+    },
+)

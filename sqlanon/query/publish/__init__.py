@@ -1,0 +1,1 @@
+"""The statements that publish a recoding."""

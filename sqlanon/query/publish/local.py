@@ -1,0 +1,265 @@
+"""Local recoding: units of alike records, and the statement that recodes them one by one.
+
+Records that are alike in all that a search looks at are a unit. Units are numbered in the order of
+their values, records within a unit by what else is published of them, so a recoding names records
+without holding a value of the table, and the statement finds them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlglot import exp
+
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.query.encoding.encode import SIZE, VALUE, same_value
+from sqlanon.query.publish.recode import Labelled, as_published, constant_text, labelled
+from sqlanon.query.syntax import alias, bigint, column, count_all, named, nested, table
+from sqlanon.recoding import Clusters
+
+UNIT = "sqlanon_unit"
+POSITION = "sqlanon_position"
+FIRST, LAST = "first", "last"
+ASSIGNED = "sqlanon_assigned"
+NODES = "sqlanon_nodes"
+NODE = "node"
+RECORDS = "sqlanon_records"
+RECORD = "record"
+_RUN = "run"
+
+
+def level(number: int) -> str:
+    """The column of a run's level of a quasi-identifier."""
+    return f"level_{number}"
+
+
+def label(at: int) -> str:
+    """The column of a value's label at a level."""
+    return f"label_{at}"
+
+
+def free(name: str, taken: Iterable[str]) -> str:
+    """The name of a column of ours that none of the table's has, whatever case it is spelt in."""
+    others = {other.lower() for other in taken}
+    while name.lower() in others:
+        name += "_"
+    return name
+
+
+def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
+    """One row per unit: its values, UNIT (from 0, in their order) and SIZE [records].
+
+    Both of these under a `free` name.
+
+    Args:
+        source: The table.
+        by: The columns that tell units apart.
+    """
+    values = [column(name) for name in by]
+    size = alias(bigint(count_all()), free(SIZE, by))
+    grouped = exp.select(*values, size).from_(source.copy())
+    grouped = grouped.group_by(*(value.copy() for value in values))
+    unit = _numbered(exp.RowNumber(), by, free(UNIT, by))
+    return exp.Select(expressions=[exp.Star(), unit]).from_(nested(grouped, "grouped"), copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRecode:
+    """How one quasi-identifier is published, at a level of each record's own.
+
+    Args:
+        name: The column.
+        number: Its place among the quasi-identifiers.
+        levels: The levels of its records, ascending.
+        labels: What its values become at those above 0, the others in columns called `label`.
+    """
+
+    name: str
+    number: int
+    levels: tuple[int, ...]
+    labels: Labelled
+
+    @property
+    def is_original(self) -> bool:
+        """Whether all values stay as they are."""
+        return self.levels == (0,)
+
+    def published(self, original: exp.Expr) -> exp.Expr:
+        """The published value of a record, of its original."""
+        if self.is_original:
+            return original
+        texts = [self._text(at, original) for at in self.levels]
+        if len(texts) == 1:
+            return texts[0]
+        ifs = [
+            exp.If(this=exp.Literal.number(at), true=text)
+            for at, text in zip(self.levels, texts, strict=True)
+        ]
+        return exp.Case(this=column(level(self.number), NODES), ifs=ifs)
+
+    def _text(self, at: int, original: exp.Expr) -> exp.Expr:
+        if at == 0:
+            return exp.Cast(this=original, to=exp.DataType(this=exp.DataType.Type.VARCHAR))
+        constant = self.labels.constants.get(at)
+        return (
+            column(label(at), f"{self.name} labels")
+            if constant is None
+            else constant_text(constant)
+        )
+
+    def joins(self) -> Iterator[exp.Join]:
+        """The join of a record to its labels, where these differ from value to value."""
+        if self.labels.rows is not None:
+            relation = f"{self.name} labels"
+            same = same_value(column(self.name, RECORD), column(VALUE, relation), nullable=True)
+            yield exp.Join(this=nested(self.labels.rows, relation), on=same)
+
+
+def local_recode(
+    source: exp.Table,
+    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
+    levels: Sequence[tuple[int, ...]],
+) -> list[LocalRecode]:
+    """How every quasi-identifier is published.
+
+    Args:
+        source: The table.
+        hierarchies: The hierarchy and the type of each quasi-identifier.
+        levels: Per quasi-identifier the levels of its records, ascending.
+    """
+    parts = zip(hierarchies.items(), levels, strict=True)
+    return [
+        LocalRecode(
+            name,
+            number,
+            own,
+            labelled(source, name, hierarchy, {at: label(at) for at in own if at}, kind),
+        )
+        for number, ((name, (hierarchy, kind)), own) in enumerate(parts)
+    ]
+
+
+def assigned(recoding: Clusters) -> exp.Select:
+    """The published runs as rows of UNIT, FIRST, LAST and the number of their NODE.
+
+    FIRST and LAST are positions within the unit, from 0.
+    """
+    return _listed(_ranges(recoding), [UNIT, FIRST, LAST, NODE])
+
+
+def _ranges(recoding: Clusters) -> Iterator[str]:
+    before, first = -1, 0
+    for unit, records, node in recoding.runs:
+        if unit != before:
+            before, first = unit, 0
+        if recoding.nodes[node] is not None:
+            yield f"{unit}:{first}:{first + records - 1}:{node}"
+        first += records
+
+
+def nodes(recoding: Clusters) -> exp.Select:
+    """The nodes of the published runs as rows of NODE and a `level` per quasi-identifier.
+
+    They are few: their levels are written once, not with every run.
+    """
+    numbered = enumerate(recoding.nodes)
+    rows = (":".join(map(str, (number, *node))) for number, node in numbered if node is not None)
+    return _listed(rows, [NODE, *(level(n) for n in range(len(recoding.published[0])))])
+
+
+def _listed(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
+    """Rows of whole numbers, parted by colons.
+
+    They travel as one text: a literal for each number would be most of the statement.
+    """
+    text = exp.Literal.string(" ".join(rows))
+    split = exp.Split(this=text, expression=exp.Literal.string(" "))
+    parted = exp.Select(expressions=[alias(exp.Explode(this=split), _RUN)])
+    parts = [
+        alias(
+            bigint(
+                exp.SplitPart(
+                    this=column(_RUN),
+                    delimiter=exp.Literal.string(":"),
+                    part_index=exp.Literal.number(place),
+                )
+            ),
+            name,
+        )
+        for place, name in enumerate(names, start=1)
+    ]
+    return exp.Select(expressions=parts).from_(nested(parted, "runs"), copy=False)
+
+
+def published(
+    source: exp.Table,
+    columns: Mapping[str, exp.DataType | None],
+    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
+    recoding: Clusters,
+) -> exp.Select:
+    """The rows to publish: recoded one by one, in an order that tells nothing.
+
+    Args:
+        source: The table.
+        columns: The published columns, in order, with a type where one is to be cast to.
+        hierarchies: The hierarchy and the type of each quasi-identifier.
+        recoding: The recoding.
+    """
+    own = {item.name: item for item in local_recode(source, hierarchies, recoding.levels)}
+    values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
+    values |= {name: own[name].published(values[name]) for name in own if name in values}
+    by = list(dict.fromkeys([*own, *recoding.by]))
+    needed = list(dict.fromkeys([*by, *columns]))
+    query = exp.Select(expressions=[alias(value, name) for name, value in values.items()])
+    query.from_(named(table(RECORDS), RECORD), copy=False)
+    same = exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES))
+    query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
+    query.join(table(NODES), on=same, copy=False)
+    for join in chain.from_iterable(item.joins() for item in own.values()):
+        query.join(join, copy=False)
+    order = [name for name in columns if name not in by]
+    parts = {
+        RECORDS: _placed(source, needed, by, order),
+        ASSIGNED: assigned(recoding),
+        NODES: nodes(recoding),
+    }
+    for name, part in parts.items():
+        query.with_(exp.Identifier(this=name, quoted=True), as_=part, copy=False)
+    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
+
+
+def _own_run(needed: Sequence[str]) -> exp.Expr:
+    unit = exp.EQ(this=column(free(UNIT, needed), RECORD), expression=column(UNIT, ASSIGNED))
+    within = exp.Between(
+        this=column(free(POSITION, needed), RECORD),
+        low=column(FIRST, ASSIGNED),
+        high=column(LAST, ASSIGNED),
+    )
+    return exp.and_(unit, within)
+
+
+def _placed(
+    source: exp.Table, needed: Sequence[str], by: Sequence[str], order: Sequence[str]
+) -> exp.Select:
+    """The records with their UNIT, and their POSITION within it by what else is published."""
+    own, within = free(UNIT, needed), free(POSITION, needed)
+    held = [column(name) for name in needed]
+    units = exp.Select(expressions=[*held, _numbered(exp.DenseRank(), by, own)])
+    units.from_(source.copy(), copy=False)
+    position = _numbered(exp.RowNumber(), order or [own], within, within=[own])
+    query = exp.Select(expressions=[exp.Star(), position])
+    return query.from_(nested(units, "numbered"), copy=False)
+
+
+def _numbered(
+    function: exp.Expr, by: Sequence[str], name: str, *, within: Sequence[str] = ()
+) -> exp.Expr:
+    """A window's number, from 0."""
+    window = exp.Window(
+        this=function,
+        partition_by=[column(each) for each in within],
+        order=exp.Order(expressions=[exp.Ordered(this=column(each)) for each in by]),
+    )
+    return alias(bigint(exp.Sub(this=window, expression=exp.Literal.number(1))), name)

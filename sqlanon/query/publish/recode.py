@@ -1,0 +1,243 @@
+"""Recode: the statement that publishes a table, for any engine that speaks SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.query.classes.violations import ENTITY, value_of
+from sqlanon.query.encoding.encode import LEAF, SIZE, VALUE, same_value, values_of
+from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.publish.suppression import Suppression, is_published, is_suppressed
+from sqlanon.query.syntax import alias, bigint, column, count_all, named, table, when
+
+LABEL = "label"
+RECORD = "record"
+SMALL = "small"
+
+
+@dataclass(frozen=True, slots=True)
+class Recode:
+    """How one quasi-identifier is published.
+
+    Args:
+        name: The column.
+        constant: The label that every value becomes, where the level is the top.
+        labels: A query of `value` and `label`, where the level lies between; None for the
+            original values.
+    """
+
+    name: str
+    constant: str | None = None
+    labels: exp.Select | None = None
+
+    @property
+    def is_original(self) -> bool:
+        """Whether the values stay as they are."""
+        return self.constant is None and self.labels is None
+
+    def published(self) -> exp.Expr:
+        """The published value of a record of the source."""
+        if self.labels is not None:
+            return column(LABEL, f"{self.name} labels")
+        if self.constant is not None:
+            return constant_text(self.constant)
+        return column(self.name, RECORD)
+
+
+def recode(
+    source: exp.Table, name: str, hierarchy: Hierarchy, level: int, column_type: exp.DataType
+) -> Recode:
+    """How a column is published at a level of its hierarchy.
+
+    Args:
+        source: The table.
+        name: The column.
+        hierarchy: Explicit rows, or a rule that is written as an expression over the values, so
+            that no value of the table stands in the statement.
+        level: Level in [0, height of the hierarchy].
+        column_type: The column's type.
+    """
+    if level == 0:
+        return Recode(name)
+    found = labelled(source, name, hierarchy, {level: LABEL}, column_type)
+    return Recode(name, found.constants.get(level), found.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What the values of a column become at some levels of its hierarchy.
+
+    Args:
+        constants: Levels at which all values become one label.
+        rows: A query of `value` and a column of labels for each other level; None where there is
+            none.
+    """
+
+    constants: Mapping[int, str]
+    rows: exp.Select | None
+
+
+def labelled(
+    source: exp.Table,
+    name: str,
+    hierarchy: Hierarchy,
+    levels: Mapping[int, str],
+    column_type: exp.DataType,
+) -> Labelled:
+    """What the values of a column become at some levels above the leaves.
+
+    Args:
+        source: The table.
+        name: The column.
+        hierarchy: As for `recode`.
+        levels: The levels, and what their columns of labels are called.
+        column_type: The column's type.
+    """
+    if hierarchy.rows is not None:
+        top = {hierarchy.height: hierarchy.rows[0][-1]} if hierarchy.height in levels else {}
+        others = {at: own for at, own in levels.items() if at not in top}
+        rows = _listed(hierarchy.rows, others, column_type) if others else None
+        return Labelled({at: str(text) for at, text in top.items()}, rows)
+    every = level_labels(hierarchy, column(VALUE), column_type, name=name)
+    labels = {at: every[at - 1] for at in levels}
+    constants = {at: own.this for at, own in labels.items() if isinstance(own, exp.Literal)}
+    varying = [alias(own, levels[at]) for at, own in labels.items() if at not in constants]
+    if not varying:
+        return Labelled(constants, None)
+    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
+    return Labelled(constants, exp.select(column(VALUE), *varying).from_(values))
+
+
+def _listed(
+    rows: Sequence[Sequence[str | None]], levels: Mapping[int, str], column_type: exp.DataType
+) -> exp.Select:
+    """The labels that explicit rows list."""
+    kept = [(row[0], *(row[at] for at in levels)) for row in rows]
+    if all(row[0] is not None for row in kept):
+        kept.append((None,) * (len(levels) + 1))
+    names = list(levels.values())
+    listed = exp.values(
+        [tuple(map(_text, row)) for row in kept], alias="listed", columns=[LEAF, *names]
+    )
+    return values_of(listed, column_type, names)
+
+
+def _text(value: str | None) -> exp.Expr:
+    return exp.null() if value is None else exp.Literal.string(value)
+
+
+def constant_text(text: str) -> exp.Expr:
+    """A label that all values become."""
+    return exp.cast(exp.Literal.string(text), exp.DataType.Type.VARCHAR)
+
+
+def published(
+    source: exp.Table,
+    columns: Mapping[str, exp.DataType | None],
+    recodes: Mapping[str, Recode],
+    *,
+    suppressed: Suppression | None,
+) -> exp.Select:
+    """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
+
+    Sorting by every published column is deterministic, and tells nothing that the columns do not.
+
+    Args:
+        source: The table.
+        columns: The published columns, in order, with a type where one is to be cast to.
+        recodes: How each quasi-identifier is published.
+        suppressed: Which classes are suppressed; None where there are none.
+    """
+    query = generalized(source, recodes)
+    values = {
+        name: as_published(column(name, RECORD), kind)
+        if name not in recodes or recodes[name].is_original
+        else recodes[name].published()
+        for name, kind in columns.items()
+    }
+    if suppressed is not None:
+        query = with_suppressed(query, source, recodes, suppressed)
+        if suppressed.label is not None:
+            gone, label = is_suppressed(SMALL), exp.Literal.string(suppressed.label)
+            values |= {n: when(gone.copy(), label.copy(), as_text(values[n])) for n in recodes}
+    query = query.select(*(alias(value, name) for name, value in values.items()))
+    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
+
+
+def with_suppressed(
+    query: exp.Select,
+    source: exp.Table,
+    recodes: Mapping[str, Recode],
+    suppressed: Suppression,
+) -> exp.Select:
+    """The records joined to the suppressed classes, or without these where they are dropped."""
+    # A column with one label tells no classes apart, unless there is no other.
+    varying = [item for item in recodes.values() if item.constant is None]
+    parts = {
+        f"key_{place}": item.published()
+        for place, item in enumerate(varying or list(recodes.values())[:1])
+    }
+    carried = {value_of(n): column(name, RECORD) for n, name in enumerate(suppressed.sensitive)}
+    if suppressed.entity is not None:
+        carried[ENTITY] = column(suppressed.entity, RECORD)
+    grouped = {**parts, **carried}
+    details = (
+        generalized(source, recodes)
+        .select(*(alias(value.copy(), name) for name, value in grouped.items()))
+        .select(alias(bigint(count_all()), SIZE))
+        .group_by(*(value.copy() for value in grouped.values()))
+    )
+    statements = suppressed.statements(details, list(parts))
+    for name, statement in statements:
+        query = query.with_(exp.to_identifier(name, quoted=True), as_=statement)
+    same = [same_value(column(key, SMALL), value, nullable=True) for key, value in parts.items()]
+    last = named(table(statements[-1][0]), SMALL)
+    joined = query.join(last, on=exp.and_(*same), join_type="left")
+    return joined.where(is_published(SMALL)) if suppressed.label is None else joined
+
+
+def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
+    """A value of the source; minus zero, which counts as zero, is published as zero."""
+    if kind is None:
+        return value
+    if kind.this in exp.DataType.FLOAT_TYPES:
+        return exp.cast(exp.Add(this=value, expression=exp.Literal.number("0.0")), kind)
+    return exp.cast(value, kind)
+
+
+def as_text(value: exp.Expr) -> exp.Expr:
+    """A value as text, as the label of suppressed records is."""
+    return exp.cast(value, exp.DataType.Type.VARCHAR)
+
+
+def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
+    """The records of a table, each joined to its labels."""
+    query = exp.Select().from_(
+        exp.alias_(source.copy(), exp.to_identifier(RECORD, quoted=True), table=True)
+    )
+    for item in recodes.values():
+        if item.labels is not None:
+            name = f"{item.name} labels"
+            same = same_value(column(item.name, RECORD), column(VALUE, name), nullable=True)
+            target = item.labels.copy().subquery(exp.to_identifier(name, quoted=True))
+            query = query.join(target, on=same)
+    return query
+
+
+def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:
+    """CREATE TABLE target AS the rows."""
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
+    return exp.Create(this=target.copy(), kind="TABLE", expression=rows, properties=properties)
+
+
+def rename_table(table: exp.Table, name: str) -> exp.Alter:
+    """ALTER TABLE table RENAME TO name."""
+    return exp.Alter(
+        this=table.copy(),
+        kind="TABLE",
+        actions=[exp.AlterRename(this=exp.Table(this=exp.to_identifier(name, quoted=True)))],
+    )

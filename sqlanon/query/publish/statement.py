@@ -1,0 +1,74 @@
+"""Statement: the query whose rows are published, by the kind of recoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.query.publish import recode
+from sqlanon.query.publish.suppression import Suppression
+from sqlanon.recoding import Clusters, FullDomain, Recoding
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What is published, whatever the recoding.
+
+    Args:
+        source: The table.
+        columns: The published columns, in order, with a type where one is to be cast to.
+        hierarchies: The hierarchy and the type of each quasi-identifier.
+        suppressed: Which classes are suppressed; None where there are none.
+        few: Columns of few labels, which records are sorted by the places of.
+    """
+
+    source: exp.Table
+    columns: Mapping[str, exp.DataType | None]
+    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]]
+    suppressed: Suppression | None = None
+    few: Collection[str] = ()
+
+
+def published_rows(recoding: Recoding, publication: Publication) -> exp.Select:
+    """The rows to publish.
+
+    Raises:
+        PolicyError: No statement carries out such a recoding.
+    """
+    if recoding.kind not in STATEMENTS:
+        raise PolicyError(f"no statement carries out a recoding of kind {recoding.kind!r}")
+    return STATEMENTS[recoding.kind](recoding, publication)
+
+
+def _of_node(recoding: FullDomain, publication: Publication) -> exp.Select:
+    source = publication.source
+    parts = zip(publication.hierarchies.items(), recoding.node, strict=True)
+    recodes = {
+        name: recode.recode(source, name, hierarchy, level, kind)
+        for (name, (hierarchy, kind)), level in parts
+    }
+    columns, suppressed = publication.columns, publication.suppressed
+    if not publication.few:
+        return recode.published(source, columns, recodes, suppressed=suppressed)
+    from sqlanon.query.publish.sort_keys import published_by_place  # small tables do not need it
+
+    return published_by_place(publication.few, source, columns, recodes, suppressed=suppressed)
+
+
+def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
+    from sqlanon.query.publish import local  # recodings at one level do not need it
+
+    return local.published(
+        publication.source, publication.columns, publication.hierarchies, recoding
+    )
+
+
+STATEMENTS: Mapping[str, Callable[[Any, Publication], exp.Select]] = {
+    FullDomain.kind: _of_node,
+    Clusters.kind: _of_clusters,
+}

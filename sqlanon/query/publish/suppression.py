@@ -1,0 +1,139 @@
+"""Suppression: which published classes fail a model, as part of the statement that publishes.
+
+The statement works it out from the records themselves, since a list of the classes would show rare
+values. What is suppressed changes the distribution that t-closeness refers to, so there is a round
+for each time that the search had to look again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.policy.privacy import ValueModel
+from sqlanon.query.classes import violations
+from sqlanon.query.classes.frequency import REQUIRED
+from sqlanon.query.privacy import details as detail
+from sqlanon.query.privacy import models, sensitive
+from sqlanon.query.privacy.sensitive import Needed, Reference, Relation
+from sqlanon.query.syntax import column, nested, table
+
+_DETAILS = "sqlanon_details"
+Step = tuple[str, exp.Select]
+_NONE = 0  # records required to go, which only a search asks for
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A sensitive attribute and its models.
+
+    Args:
+        models: What its values in every class must satisfy.
+        needed: The figures that these look at.
+        order: Its values in order with the nodes of its hierarchy, or None for the type's order.
+        height: Height of the hierarchy.
+        number: Number of its column among the details.
+        persons: Whether persons are counted, once for each value, instead of records.
+    """
+
+    models: tuple[ValueModel, ...]
+    needed: Needed
+    order: Relation | None
+    height: int
+    number: int = 0
+    persons: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """What makes a class one that is suppressed, and what becomes of its records.
+
+    Args:
+        k: Smallest class size allowed [records, or persons].
+        attributes: What is asked of the sensitive attributes.
+        sensitive: The columns of these.
+        entity: The column that says whose record it is.
+        rounds: How often suppression is looked at.
+        label: What replaces the quasi-identifiers of suppressed records; None drops them.
+    """
+
+    k: int
+    attributes: tuple[Attribute, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    entity: str | None = None
+    rounds: int = 1
+    label: str | None = None
+
+    def statements(self, details: exp.Select, keys: Sequence[str]) -> list[Step]:
+        """Named queries, each from those before; the last one has a row per suppressed class.
+
+        Args:
+            details: Rows of the keys, a value per attribute, the person where records have one,
+                and SIZE.
+            keys: What tells classes apart.
+        """
+        rows = table(_DETAILS)
+        steps = [(_DETAILS, details)]
+        parts = [violations.small(rows, keys, self.k, _NONE)]
+        if self.entity is not None:
+            parts.append(violations.few_persons(rows, keys, self.k, _NONE))
+        references, failing = self._failing(rows, keys, 1)
+        steps += [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
+        for number in range(2, self.rounds + 1):
+            gone, left = table(_suppressed(number - 1)), f"sqlanon_left_{number}"
+            known = exp.Select(expressions=[exp.Star()]).from_(gone)
+            references, failing = self._failing(table(left), keys, number)
+            steps += [
+                (left, violations.without(rows, gone, keys, nullable=True)),
+                *references,
+                (_suppressed(number), violations.merged([known, *failing], keys)),
+            ]
+        return steps
+
+    def _failing(
+        self, rows: exp.Table, keys: Sequence[str], number: int
+    ) -> tuple[list[Step], list[exp.Select]]:
+        """The classes that fail a model in a round, and the references that these ask for.
+
+        Only relative models have more to say after the first round.
+        """
+        references, failing = [], []
+        for place, attribute in enumerate(self.attributes):
+            asked = [m for m in attribute.models if number == 1 or m.relative]
+            if not asked:
+                continue
+            name = f"sqlanon_reference_{place}_{number}"
+            counted = detail.values(rows, attribute.number, entity=attribute.persons)
+            reference = sensitive.reference(
+                nested(counted, "rows"),
+                nulls=attribute.needed.nulls,
+                order=attribute.order,
+                height=attribute.height,
+            )
+            references.append((name, reference))
+            spread = violations.spread_rows(rows, keys, attribute.number, entity=attribute.persons)
+            figures = sensitive.class_figures(
+                nested(spread, "spread_rows"),
+                keys,
+                attribute.needed,
+                Reference.of(table(name), height=attribute.height),
+            )
+            conditions = [(models.violates(m), exp.Literal.number(_NONE)) for m in asked]
+            failing.append(violations.failing(figures, keys, conditions))
+        return references, failing
+
+
+def is_published(relation: str) -> exp.Expr:
+    """Whether a record that was joined to the suppressed classes met none."""
+    return exp.Is(this=column(REQUIRED, relation), expression=exp.null())
+
+
+def is_suppressed(relation: str) -> exp.Expr:
+    """Whether it met one."""
+    return exp.Not(this=is_published(relation))
+
+
+def _suppressed(number: int) -> str:
+    return f"sqlanon_suppressed_{number}"
