@@ -25,9 +25,9 @@ import fim
 from people import generated
 
 from sqlanon import Hierarchy, KAnonymity, Policy
-from sqlanon.binding import bind
-from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.microdata.binding import bind
+from sqlanon.microdata.encoding import encode_subject
 from sqlanon.mining import Wanted, mined
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))

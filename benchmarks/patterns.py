@@ -25,10 +25,10 @@ import numpy as np
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
-from sqlanon.binding import bind
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.instances import Counted
 from sqlanon.localized import coded
+from sqlanon.microdata.binding import bind
 from sqlanon.options import Options
 from sqlanon.patterned import asked_nodes, patterned
 from sqlanon.search.patterns.greedy import promising

@@ -122,9 +122,9 @@ def show(
 ) -> None:
     """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
     from sqlanon.hierarchy.declaration import Hierarchy
-    from sqlanon.inspection import bind_hierarchies, show_hierarchy
-    from sqlanon.stored import open_database
-    from sqlanon.stored import resolved_hierarchy as resolved
+    from sqlanon.microdata.inspect import bind_hierarchies, show_hierarchy
+    from sqlanon.microdata.stored_hierarchies import open_database
+    from sqlanon.microdata.stored_hierarchies import resolved_hierarchy as resolved
 
     hierarchy = Hierarchy.from_spec(spec)
     if column is not None:
@@ -143,7 +143,7 @@ def show(
 
 def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
     """Hold hierarchies against the columns that they belong to; all faults at once."""
-    from sqlanon.inspection import bind_hierarchies
+    from sqlanon.microdata.inspect import bind_hierarchies
 
     bound = bind_hierarchies(given.source, given.table, bindings, **run.resources)
     reports = [replace(report, examples=()) for report in bound]
@@ -158,7 +158,7 @@ def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
 def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     """Write the hierarchy file that a rule gives the values present in a column, to edit."""
     from sqlanon.hierarchy.declaration import Hierarchy
-    from sqlanon.inspection import make_hierarchy, write_paths
+    from sqlanon.microdata.inspect import make_hierarchy, write_paths
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
     if wanted.output.exists() and wanted.output.samefile(given.source):
@@ -195,7 +195,7 @@ def load(
 ) -> None:
     """Store a hierarchy in a database, to be used as table:NAME."""
     from sqlanon.hierarchy.declaration import Hierarchy
-    from sqlanon.stored import load_hierarchy, open_database
+    from sqlanon.microdata.stored_hierarchies import load_hierarchy, open_database
 
     hierarchy = Hierarchy.from_spec(spec)
     with open_database(database, read_only=False, **run.resources) as engine:
@@ -212,7 +212,7 @@ def load(
 
 def list_stored(*, database: Database, run: RunOptions) -> None:
     """Print the hierarchies that a database stores."""
-    from sqlanon.stored import list_hierarchies, open_database
+    from sqlanon.microdata.stored_hierarchies import list_hierarchies, open_database
 
     with open_database(database, read_only=True, **run.resources) as engine:
         stored = list_hierarchies(engine)
@@ -235,7 +235,7 @@ def list_stored(*, database: Database, run: RunOptions) -> None:
 
 def drop(*, database: Database, name: Name, run: RunOptions) -> None:
     """Remove a stored hierarchy from a database."""
-    from sqlanon.stored import drop_hierarchy, open_database
+    from sqlanon.microdata.stored_hierarchies import drop_hierarchy, open_database
 
     with open_database(database, read_only=False, **run.resources) as engine:
         drop_hierarchy(engine, name)

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.query.classes import classes
@@ -139,8 +139,8 @@ def table_results(engine: Engine, table: exp.Table, policy: Policy) -> TableResu
 def _sensitive_results(
     engine: Engine, table: exp.Table, policy: Policy, types: Mapping[str, exp.DataType]
 ) -> TableResults:
-    from sqlanon.attributes import bound  # k alone does not need them
     from sqlanon.disclosure import attribute_figures, joint_diversity, rank_attribute
+    from sqlanon.microdata.sensitive import bound  # k alone does not need them
 
     attributes = [
         rank_attribute(engine, table, bound(engine, table, policy, types, name), policy.entity)

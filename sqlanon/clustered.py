@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.binding import Subject
 from sqlanon.localized import Coded, Outcome, decided, demands_of
 from sqlanon.loss.cells import CellCosts
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import Units, expanded
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.blocks import cut
@@ -21,7 +22,6 @@ from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands
 from sqlanon.tallied import Assigned
-from sqlanon.units import Units, expanded
 from sqlanon.unsatisfiable import unsatisfied_as_one
 from sqlanon.wording import counted
 

@@ -12,9 +12,9 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.batch import LARGE, Batch, FrequencySet
-from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import ClassCounts, Objective, Suppressed
+from sqlanon.microdata.encoding import Encoded
 from sqlanon.pricing import Pricing
 from sqlanon.query.classes import frequency
 from sqlanon.query.syntax import rows_of

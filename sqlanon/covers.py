@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.binding import Subject
 from sqlanon.clustered import Started, decide_clusters
-from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.localized import Coded, coded, plain, refuse_unsuited
 from sqlanon.method_options import CoverOptions
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import block_of
+from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.mining import Wanted, mined
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import Candidates, Problem
 from sqlanon.search.clustering.set_cover import within
-from sqlanon.units import block_of
 
 Cover = Callable[[Problem, Candidates], Started]
 """The first clusters of a table or of a block of it, chosen from its candidates."""

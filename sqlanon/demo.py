@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from sqlanon import census
 from sqlanon.api import anonymize, check
-from sqlanon.binding import Subject, bind
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import SETTINGS, Policy, read_document
 from sqlanon.query import syntax
 from sqlanon.reports.check import CheckReport

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.attributes import BoundSensitive
 from sqlanon.engine.base import Engine
+from sqlanon.microdata.sensitive import BoundSensitive
 from sqlanon.query.classes.classes import pair_value
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.privacy import details, models, sensitive, worst

@@ -28,10 +28,10 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.method_options import ExactPatternOptions
+from sqlanon.microdata.binding import Subject
 from sqlanon.options import Decided, Options
 from sqlanon.pattern_problem import Parts, Patterned, droppable, greedy_parts, published_cost
 from sqlanon.patterned import decide_patterns

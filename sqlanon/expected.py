@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject
 from sqlanon.classes import ClassStatistics
-from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Column, Release, Spread
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import Encoded
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import measure
 from sqlanon.query.encoding import encode

@@ -10,9 +10,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sqlanon.batch import LARGE, Batch
-from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import Gains
+from sqlanon.microdata.encoding import Encoded
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import measure
 from sqlanon.query.classes import gains, violations

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
+from sqlanon.microdata.distinct import COUNT, Units
 from sqlanon.query.classes import instances
 from sqlanon.query.publish.local import UNIT
-from sqlanon.units import COUNT, Units
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 
-from sqlanon.binding import Subject
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.expected import Chosen, NodeClasses, node_classes
 from sqlanon.method_options import LatticeOptions
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.node_problem import Problem, problem_of
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
@@ -21,7 +22,6 @@ from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.search.lattice.best_node import Outcome, best_node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.spellings import spelling_notes
 from sqlanon.wording import key
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject, bind
-from sqlanon.encoding import encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.microdata.binding import Subject, bind
+from sqlanon.microdata.encoding import encode_subject
 from sqlanon.mining import Wanted, mined
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity

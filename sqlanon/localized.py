@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.binding import Subject
-from sqlanon.encoding import Encoded, leaf_maps
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.loss.cells import CellCosts
 from sqlanon.loss.measures import measured
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import Units, units_of
+from sqlanon.microdata.encoding import Encoded, leaf_maps
+from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
@@ -24,9 +26,7 @@ from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.search.privacy import Demands, ValueDemand
-from sqlanon.spellings import spelling_notes
 from sqlanon.tallied import Assigned, tallied
-from sqlanon.units import Units, units_of
 
 Numbers = NDArray[np.int64]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject, bind, column_types, refuse_unsuited
-from sqlanon.encoding import encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import VALUE_MEASURES
 from sqlanon.loss.measures import measured, refuse_inapplicable
 from sqlanon.loss.release import Column, Release
+from sqlanon.microdata.binding import Subject, bind, column_types, refuse_unsuited
+from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.published import read_published

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.itemcodes import Forest, ItemCodes, Words
+from sqlanon.microdata.encoding import Encoded
 from sqlanon.mined import Itemsets, by_column, taxonomy_of
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import extension, itemsets

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlanon.binding import Subject
 from sqlanon.counting import Counter
-from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.base import Engine
 from sqlanon.expected import Chosen
 from sqlanon.hierarchy.tree import node_counts
@@ -19,6 +17,8 @@ from sqlanon.loss.objectives import (
     Objective,
 )
 from sqlanon.method_options import LatticeOptions
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.options import Options
 from sqlanon.policy.policy import Policy
 from sqlanon.pricing import Pricing

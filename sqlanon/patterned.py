@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.instances import Counted
 from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
 from sqlanon.method_options import GreedyPatternOptions, masks_of
+from sqlanon.microdata.binding import Subject
 from sqlanon.options import Decided, Options
 from sqlanon.pattern_problem import Finished, Parts, Patterned, finish, greedy_parts
 from sqlanon.policy.patterns import MaskColumn

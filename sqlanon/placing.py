@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
+from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding.encode import confused
 from sqlanon.query.publish.sort_keys import MOST_PLACES, distinct_roughly

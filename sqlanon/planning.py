@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject, bind, enumerated
 from sqlanon.checking import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.measures import refuse_inapplicable
+from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.options import Decided, Options
 from sqlanon.plans import Plan
 from sqlanon.policy.policy import Policy
@@ -103,7 +103,7 @@ def _resolved(engine: Engine, policy: Policy) -> Policy:
     """The policy with the hierarchies of its sensitive columns read from the database."""
     if not policy.demands:
         return policy
-    from sqlanon.attributes import resolved_sensitive  # k alone does not need it
+    from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
     return replace(policy, sensitive=resolved_sensitive(engine, policy))
 

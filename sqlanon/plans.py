@@ -136,7 +136,7 @@ class Plan:
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         if not (policy.demands or policy.entity):
             return Suppression(policy.k, label=label)
-        from sqlanon.attributes import asked  # k alone does not need it
+        from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
         columns = {name: self._type(name) for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns)

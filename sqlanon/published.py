@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject
 from sqlanon.classes import ClassStatistics
-from sqlanon.encoding import Encoded
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Spread
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import Encoded
 from sqlanon.query.assess import measure, released
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import nested

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.binding import column_types
 from sqlanon.checking import TableResults, demanded_results
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
+from sqlanon.microdata.binding import column_types
 from sqlanon.plans import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.binding import column_types, refuse_unsuited
 from sqlanon.checking import as_published
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import is_database
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode

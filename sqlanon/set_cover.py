@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from sqlanon.binding import Subject
 from sqlanon.clustered import Started
 from sqlanon.covers import decide_cover
 from sqlanon.engine.base import Engine
 from sqlanon.method_options import SetCoverOptions
+from sqlanon.microdata.binding import Subject
 from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.problem import Candidates, Problem

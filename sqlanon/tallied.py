@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.binding import Subject
 from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Release, Tallied
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import Units
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Clusters, Run
 from sqlanon.search.packing import packed, united
-from sqlanon.units import Units
 
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlanon.batch import LARGE, Batch
-from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import Engine
+from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
     CLASS_SIZE,

@@ -37,7 +37,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.details import Details, SensitiveCodes
+from sqlanon.microdata.details import Details, SensitiveCodes
 from sqlanon.policy.privacy import TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE

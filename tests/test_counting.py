@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
 
 from sqlanon import counting
-from sqlanon.binding import bind
 from sqlanon.counting import LARGE, PRICED, Counter
-from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.hierarchy import layout
 from sqlanon.hierarchy.declaration import Hierarchy
@@ -26,6 +24,8 @@ from sqlanon.loss.objectives import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
+from sqlanon.microdata.binding import bind
+from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy, QuasiIdentifier
 from sqlanon.pricing import Pricing
 

@@ -31,12 +31,12 @@ from sqlanon import (
     QuasiIdentifier,
     UnsatisfiableError,
 )
-from sqlanon.binding import bind
-from sqlanon.encoding import encode_subject
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.expected import Chosen, node_classes
 from sqlanon.loss.cells import LOSSES, MEASURES
 from sqlanon.loss.measures import FORMULAS
+from sqlanon.microdata.binding import bind
+from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Sensitive
 from sqlanon.query.assess.measure import node_classes as classes_query
 

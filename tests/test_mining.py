@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from strategies import hierarchies, records_of
 
 from sqlanon import Hierarchy, Policy
-from sqlanon.binding import Subject, bind
-from sqlanon.encoding import Encoded, encode_subject
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import PolicyError
+from sqlanon.microdata.binding import Subject, bind
+from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.mining import KINDS, Wanted, mined
 from sqlanon.search.clustering.taxonomy import Taxonomy
 

@@ -10,10 +10,10 @@ import pytest
 from public import read
 
 from sqlanon import KAnonymity, Policy
-from sqlanon.binding import bind
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.instances import Counted
 from sqlanon.localized import coded
+from sqlanon.microdata.binding import bind
 from sqlanon.options import Options
 from sqlanon.patterned import asked_nodes, patterned
 from sqlanon.search.patterns.greedy import LEFT, greedy

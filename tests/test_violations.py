@@ -14,8 +14,8 @@ from oracles.lattice import fails
 from sqlglot import exp
 from strategies import closenesses, diversities
 
-from sqlanon.details import SensitiveCodes
 from sqlanon.engine.base import render
+from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.query.encoding.values import listed
 from sqlanon.query.privacy import models, sensitive

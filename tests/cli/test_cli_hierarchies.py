@@ -9,8 +9,8 @@ import pytest
 import sqlanon
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.inspection import bind_hierarchies, make_hierarchy, write_paths
-from sqlanon.stored import (
+from sqlanon.microdata.inspect import bind_hierarchies, make_hierarchy, write_paths
+from sqlanon.microdata.stored_hierarchies import (
     drop_hierarchy,
     hierarchy_table,
     list_hierarchies,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.attributes import BoundSensitive, bound, bound_sensitive
-from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.sensitive import BoundSensitive, bound, bound_sensitive
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
+from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
@@ -22,7 +22,7 @@ from sqlanon.query.text import TEXT
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
-    from sqlanon.details import Details, SensitiveCodes
+    from sqlanon.microdata.details import Details, SensitiveCodes
     from sqlanon.query.encoding.encode import Carried
 
 Maps = Mapping[str, exp.Select]
@@ -73,7 +73,7 @@ def encode_subject(
     layout, maps = leaf_maps(engine, subject)
     details: Details | None
     if policy.demands or policy.entity or valued:
-        from sqlanon.details import ranked  # k alone needs none of these
+        from sqlanon.microdata.details import ranked  # k alone needs none of these
 
         codes = ranked(engine, subject, policy, valued)
         table, details = _detailed(engine, subject, maps, layout.words, codes)
@@ -115,7 +115,7 @@ def _detailed(
     codes: tuple[Sequence[SensitiveCodes], Mapping[str, Carried]],
 ) -> tuple[exp.Table, Details]:
     """The table of combinations from that of the details, which carries sensitive codes, too."""
-    from sqlanon.details import Details  # k alone needs none of these
+    from sqlanon.microdata.details import Details  # k alone needs none of these
     from sqlanon.query.classes.violations import ENTITY
 
     attributes, carried = codes

@@ -7,7 +7,7 @@ from collections import Counter
 
 from sqlglot import exp
 
-from sqlanon.binding import Subject
+from sqlanon.microdata.binding import Subject
 from sqlanon.wording import counted
 
 DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th

@@ -122,7 +122,7 @@ def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
     """The same quasi-identifier, its hierarchy read from the database if it is stored there."""
     if attribute.hierarchy.kind != "table":
         return attribute
-    from sqlanon.stored import resolved_hierarchy  # few policies need it
+    from sqlanon.microdata.stored_hierarchies import resolved_hierarchy  # few policies need it
 
     return replace(attribute, hierarchy=resolved_hierarchy(engine, attribute.hierarchy))
 

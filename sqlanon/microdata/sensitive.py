@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.binding import enumerated, resolved
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.tree import Tree
+from sqlanon.microdata.binding import enumerated, resolved
 from sqlanon.policy.policy import Policy, QuasiIdentifier, Sensitive
 from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.query.encoding import encode, values

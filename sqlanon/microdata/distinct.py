@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from sqlanon.binding import Subject
-from sqlanon.encoding import Encoded, Maps, uncovered_faults
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import Encoded, Maps, uncovered_faults
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
@@ -24,7 +24,7 @@ from sqlanon.query.syntax import column
 from sqlanon.search.clustering.problem import Problem
 
 if TYPE_CHECKING:
-    from sqlanon.details import SensitiveCodes
+    from sqlanon.microdata.details import SensitiveCodes
 
 Numbers = NDArray[np.int64]
 COUNT = "records"
@@ -102,7 +102,7 @@ def _sensitive(
 ) -> tuple[tuple[SensitiveCodes, ...], dict[str, Carried]]:
     if not policy.demands:
         return (), {}
-    from sqlanon.details import ranked  # k alone does not need it
+    from sqlanon.microdata.details import ranked  # k alone does not need it
 
     attributes, carried = ranked(engine, subject, policy)
     return tuple(attributes), carried

@@ -128,8 +128,8 @@ def _fitted(
 ) -> tuple[Hierarchy, Tree]:
     """A hierarchy, read from the database if need be, and its tree over a column's values."""
     # These modules find stored hierarchies through this one.
-    from sqlanon.binding import bind
-    from sqlanon.encoding import encode_subject
+    from sqlanon.microdata.binding import bind
+    from sqlanon.microdata.encoding import encode_subject
 
     policy = Policy({column: hierarchy})
     subject = bind(engine, table, policy)

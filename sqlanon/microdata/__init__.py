@@ -1,0 +1,1 @@
+"""Microdata: a policy bound to a table, and the table in codes."""
