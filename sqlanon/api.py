@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from sqlanon.checking import check_table
+from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits
 from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source
@@ -107,7 +107,7 @@ def risk(
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
     """
-    from sqlanon.risks import RiskOptions, assess, opened_population
+    from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
     options = RiskOptions(threshold, identifying, max_columns, every_subset, progress)
     with (
@@ -145,7 +145,7 @@ def measure(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.measuring import Wanted, measure_release
+    from sqlanon.assessment.measure import Wanted, measure_release
 
     wanted = Wanted(class_attribute, tuple(losses))
     with (

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.checking import demanded_results
+from sqlanon.assessment.check import demanded_results
+from sqlanon.assessment.purity import Told, class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
 from sqlanon.plans import Plan
 from sqlanon.reports.plan import Report
-from sqlanon.spreads import Told, class_spread
 
 
 def expected_report(engine: Engine, plan: Plan, table: exp.Table, told: Tallied) -> Report:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.checking import demanded_results
+from sqlanon.assessment.check import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.measures import refuse_inapplicable

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.checking import TableResults, demanded_results
+from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types

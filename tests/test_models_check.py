@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from oracles.models import figures_of, grouped
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive, TCloseness, tabulation
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive, TCloseness
+from sqlanon.assessment import classes as tabulation
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import layout
 

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Policy, subsets
+from sqlanon import Policy
+from sqlanon.assessment import subsets
+from sqlanon.assessment.subsets import SubsetCounter
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
-from sqlanon.subsets import SubsetCounter
 
 DATABASE = duckdb.connect()
 NAMES = ("a", "b", "c", "d")

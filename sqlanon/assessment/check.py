@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
+from sqlanon.assessment.classes import class_statistics, tabulate
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
@@ -17,7 +18,6 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.query.classes import classes
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
-from sqlanon.tabulation import class_statistics, tabulate
 from sqlanon.wording import counted
 
 MISSPELT = 0.85  # likeness from which a name that is missing is taken for another one
@@ -139,7 +139,7 @@ def table_results(engine: Engine, table: exp.Table, policy: Policy) -> TableResu
 def _sensitive_results(
     engine: Engine, table: exp.Table, policy: Policy, types: Mapping[str, exp.DataType]
 ) -> TableResults:
-    from sqlanon.disclosure import attribute_figures, joint_diversity, rank_attribute
+    from sqlanon.assessment.disclosure import attribute_figures, joint_diversity, rank_attribute
     from sqlanon.microdata.sensitive import bound  # k alone does not need them
 
     attributes = [

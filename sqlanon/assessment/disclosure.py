@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.sensitive import BoundSensitive
 from sqlanon.query.classes.classes import pair_value
@@ -17,7 +18,6 @@ from sqlanon.query.privacy import details, models, sensitive, worst
 from sqlanon.query.privacy.sensitive import Needed, Reference
 from sqlanon.query.syntax import column, nested
 from sqlanon.reports.check import ModelResult, SensitiveFigures
-from sqlanon.tabulation import Tabulated
 
 Row = Mapping[str, Any]
 # How the figures of some classes and of others become those of all.

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.release import read_published
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import VALUE_MEASURES
@@ -17,7 +18,6 @@ from sqlanon.microdata.binding import Subject, bind, column_types, refuse_unsuit
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.published import read_published
 from sqlanon.reports.measure import MeasureReport
 from sqlanon.wording import key
 

@@ -10,7 +10,17 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.checking import as_published
+from sqlanon.assessment.check import as_published
+from sqlanon.assessment.subsets import (
+    TOO_MANY,
+    Coded,
+    SubsetOptions,
+    Tell,
+    code_table,
+    default_largest,
+    number_of_subsets,
+    subset_risk,
+)
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import is_database
@@ -26,16 +36,6 @@ from sqlanon.reports.risk import (
     RiskReport,
     SubsetRisk,
     class_members,
-)
-from sqlanon.subsets import (
-    TOO_MANY,
-    Coded,
-    SubsetOptions,
-    Tell,
-    code_table,
-    default_largest,
-    number_of_subsets,
-    subset_risk,
 )
 
 IDENTIFYING = 0.05

@@ -23,7 +23,7 @@ from operator import and_, or_
 
 from sqlglot import exp
 
-from sqlanon.coded import Coded, Subset, code_table, members
+from sqlanon.assessment.subset_codes import Coded, Subset, code_table, members
 from sqlanon.engine.base import Engine
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.assessment.purity import Told, class_spread, label_keys
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
@@ -21,7 +22,6 @@ from sqlanon.query.assess import measure, released
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import nested
 from sqlanon.query.text import TEXT
-from sqlanon.spreads import Told, class_spread, label_keys
 from sqlanon.wording import counted
 
 Origins = list[tuple[int, Place, float]]

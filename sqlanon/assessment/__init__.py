@@ -1,0 +1,1 @@
+"""Assessment: what a table as it stands discloses, risks and has lost."""
