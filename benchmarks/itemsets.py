@@ -26,9 +26,9 @@ from people import generated
 
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.methods.itemsets.mining import Wanted, mined
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.mining import Wanted, mined
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 NINE = (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from sqlanon.errors import PolicyError
-from sqlanon.method_options import Option
-from sqlanon.options import METHODS, OPTIONS, listed, owners_of
+from sqlanon.methods.options import Option
+from sqlanon.methods.registry import METHODS, OPTIONS, listed, owners_of
 
 MODELS = "Privacy models"
 RESOURCES = "Resources"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.options import AUTO, OPTIONS, method_named
+from sqlanon.methods.registry import AUTO, OPTIONS, method_named
 
 from .options import PolicyOptions, PublishingOptions, SearchOptions, search_field
 from .output import note

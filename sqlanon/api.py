@@ -19,7 +19,7 @@ from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
-    from sqlanon.options import Options
+    from sqlanon.methods.registry import Options
     from sqlanon.plans import Plan
     from sqlanon.policy.patterns import Patterns
     from sqlanon.publishing import Target
@@ -36,7 +36,7 @@ _LIMITS = frozenset(Limits.__annotations__)
 
 
 class Settings(Limits, total=False):
-    """How to search, as `sqlanon.options` describes it, and the arguments of `Resources`."""
+    """How to search, as `sqlanon.methods.registry` describes it, and the arguments of `Resources`."""
 
     method: str
     loss: str
@@ -186,7 +186,7 @@ def mine(
     Raises:
         SqlanonError: The source, the policy or the new table is at fault; the message says how.
     """
-    from sqlanon.listing import Listed, list_itemsets
+    from sqlanon.methods.itemsets.listing import Listed, list_itemsets
 
     listed = Listed(kind, into, overwrite, progress)
     with open_source(connection, table, read_only=into is None, **resources) as source:
@@ -224,7 +224,7 @@ def bound(
         SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
             message says how.
     """
-    from sqlanon.bounding import bound_table
+    from sqlanon.methods.clustering.bound import bound_table
 
     with open_source(connection, table, read_only=True, **resources) as source:
         settled = _settled(source, policy)
@@ -245,7 +245,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         table: As for `check`.
         policy: What the published table must satisfy, or a function as for `check`.
         settings: How to search, and the resources of `check`; everything has a default.
-            `method`, `loss` and what each method takes are described by `sqlanon.options.OPTIONS`
+            `method`, `loss` and what each method takes are described by `sqlanon.methods.registry.OPTIONS`
             and `sqlanon plan --help`; `seed` is what chance is drawn from, and `progress` is
             called with a line that says how far the search is.
 
@@ -361,7 +361,7 @@ def anonymize(
 
 def _options(settings: Settings) -> Options[Any]:
     """How to search, of all settings."""
-    from sqlanon.options import Options, meaning
+    from sqlanon.methods.registry import Options, meaning
 
     search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
     known = list(Settings.__annotations__)

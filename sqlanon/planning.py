@@ -13,8 +13,8 @@ from sqlanon.assessment.check import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.measures import refuse_inapplicable
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
-from sqlanon.options import Decided, Options
 from sqlanon.plans import Plan
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding.fingerprint import fingerprint

@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
 
-from sqlanon import counting
-from sqlanon.counting import LARGE, PRICED, Counter
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.hierarchy import layout
 from sqlanon.hierarchy.declaration import Hierarchy
@@ -24,10 +22,12 @@ from sqlanon.loss.objectives import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
+from sqlanon.methods.fulldomain import counter as counting
+from sqlanon.methods.fulldomain.cell_costs import Pricing
+from sqlanon.methods.fulldomain.counter import LARGE, PRICED, Counter
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy, QuasiIdentifier
-from sqlanon.pricing import Pricing
 
 
 @st.composite

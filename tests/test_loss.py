@@ -32,7 +32,7 @@ from sqlanon.loss.objectives import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
-from sqlanon.options import METHODS, Options
+from sqlanon.methods.registry import METHODS, Options
 from sqlanon.search.lattice.bounds import combine
 
 # Five leaves; level 1 has nodes of 3, 1 and 1 leaves, level 2 of 3 and 2, level 3 is the top.

@@ -13,7 +13,7 @@ from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.classes import ClassStatistics
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.loss.cells import MEASURES
-from sqlanon.options import METHODS
+from sqlanon.methods.registry import METHODS
 from sqlanon.policy.policy import Sensitive
 
 GENDER_ZIP = [("M", "41278"), ("M", "98705"), ("F", "41278"), ("F", "98705")]

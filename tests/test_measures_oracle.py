@@ -32,9 +32,9 @@ from sqlanon import (
     UnsatisfiableError,
 )
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.expected import Chosen, node_classes
 from sqlanon.loss.cells import LOSSES, MEASURES
 from sqlanon.loss.measures import FORMULAS
+from sqlanon.methods.fulldomain.release import Chosen, node_classes
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Sensitive

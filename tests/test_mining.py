@@ -17,9 +17,9 @@ from strategies import hierarchies, records_of
 from sqlanon import Hierarchy, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import PolicyError
+from sqlanon.methods.itemsets.mining import KINDS, Wanted, mined
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject
-from sqlanon.mining import KINDS, Wanted, mined
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 BRANCHY = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]

@@ -12,19 +12,10 @@ from oracles.lattice import Case, brute_force
 from strategies import cases
 
 import sqlanon
-from sqlanon import (
-    KAnonymity,
-    LDiversity,
-    Policy,
-    TCloseness,
-    UnsatisfiableError,
-    batch,
-    counting,
-    gains,
-    violating,
-)
+from sqlanon import KAnonymity, LDiversity, Policy, TCloseness, UnsatisfiableError
 from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
+from sqlanon.methods.fulldomain import counter, frequency_sets, gains, violations
 from sqlanon.search.lattice import best_node
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -77,14 +68,14 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
 WAYS = {
     "one box at a time": [(best_node, "LARGEST_BOX", 4)],
     "everything rolled up": [
-        (counting, "WORTHWHILE", LITTLE), (counting, "_work", lambda *_: -1),
-        (counting, "QUERY", -1),
+        (counter, "WORTHWHILE", LITTLE), (counter, "_work", lambda *_: -1),
+        (counter, "QUERY", -1),
     ],
-    "costs joined": [(counting, "PRICED", -1)],
-    "costs held": [(counting, "PRICED", MUCH)],
-    "a query per node": [(batch, "MOST", 1), (batch, "SIDE_BY_SIDE", 1)],
+    "costs joined": [(counter, "PRICED", -1)],
+    "costs held": [(counter, "PRICED", MUCH)],
+    "a query per node": [(frequency_sets, "MOST", 1), (frequency_sets, "SIDE_BY_SIDE", 1)],
     "several words": [(layout, "WORD_BITS", 3)],
-    "side by side": [(module, "LARGE", LITTLE) for module in (batch, counting, gains, violating)],
+    "side by side": [(module, "LARGE", LITTLE) for module in (frequency_sets, counter, gains, violations)],
 }  # fmt: skip
 
 

@@ -6,14 +6,14 @@ from dataclasses import fields
 
 import pytest
 
-from sqlanon import violations
 from sqlanon.cli.options import PolicyOptions
+from sqlanon.methods.fulldomain import suppression_bounds
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query.privacy import models
 from sqlanon.search import privacy
 from sqlanon.search.patterns import cuts
 
-TABLES = [models._MODELS, privacy._HOLDS, cuts._CUTS, violations._REQUIRED]
+TABLES = [models._MODELS, privacy._HOLDS, cuts._CUTS, suppression_bounds._REQUIRED]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.layer)

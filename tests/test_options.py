@@ -12,7 +12,7 @@ import sqlanon
 from sqlanon.api import Settings
 from sqlanon.engine.base import Limits
 from sqlanon.errors import PolicyError
-from sqlanon.options import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
+from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 
 ROOT = Path(__file__).parent.parent
 COMMON = {"method": "str", "loss": "str", "seed": "int", "progress": "Progress | None"}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
 from sqlanon.errors import PolicyError
-from sqlanon.exact import components, optimal, places_of, undominated
-from sqlanon.pattern_problem import Parts, published_cost
+from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
+from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
 from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order

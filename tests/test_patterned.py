@@ -151,13 +151,13 @@ def test_exact_refuses_a_distance_that_is_not_convex(people):
 
 
 def test_exact_says_how_to_install_its_solver(people, monkeypatch):
-    monkeypatch.setattr("sqlanon.exact.find_spec", lambda _: None)
+    monkeypatch.setattr("sqlanon.methods.patterns.optimum.find_spec", lambda _: None)
     with pytest.raises(PolicyError, match=r"pip install 'sqlanon\[exact\]'"):
         sqlanon.plan(people, "people", policy_of(), method="pattern-exact", patterns="all")
 
 
 def test_exact_refuses_a_program_that_would_not_fit(people, monkeypatch):
-    monkeypatch.setattr("sqlanon.exact.MOST_PLACES", 63)
+    monkeypatch.setattr("sqlanon.methods.patterns.optimum.MOST_PLACES", 63)
     with pytest.raises(PolicyError, match="8 distinct rows by 8 patterns are too many"):
         sqlanon.plan(people, "people", policy_of(), method="pattern-exact", patterns="all")
 

@@ -11,11 +11,11 @@ from public import read
 
 from sqlanon import KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.instances import Counted
-from sqlanon.localized import coded
+from sqlanon.methods.local.input import coded
+from sqlanon.methods.patterns.instances import Counted
+from sqlanon.methods.patterns.method import asked_nodes, patterned
+from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
-from sqlanon.options import Options
-from sqlanon.patterned import asked_nodes, patterned
 from sqlanon.search.patterns.greedy import LEFT, greedy
 
 COLUMNS = (

@@ -18,19 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import (
-    Hierarchy,
-    KAnonymity,
-    LDiversity,
-    Policy,
-    QuasiIdentifier,
-    TCloseness,
-    batch,
-    counting,
-    gains,
-)
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
+from sqlanon.methods.fulldomain import counter, frequency_sets, gains
 from sqlanon.policy.policy import Sensitive
 from sqlanon.search.lattice.ratio import INFINITE, ONE, Ratio
 
@@ -146,7 +137,7 @@ def policy_of(case):
 
 WAYS = {
     "as it comes": [],
-    "side by side": [(module, "LARGE", 0) for module in (batch, counting, gains)],
+    "side by side": [(module, "LARGE", 0) for module in (frequency_sets, counter, gains)],
     "several words": [(layout, "WORD_BITS", 3)],
 }
 

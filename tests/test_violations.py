@@ -15,6 +15,7 @@ from sqlglot import exp
 from strategies import closenesses, diversities
 
 from sqlanon.engine.base import render
+from sqlanon.methods.fulldomain.suppression_bounds import Scope
 from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.query.encoding.values import listed
@@ -23,7 +24,6 @@ from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.privacy.sensitive import Reference
 from sqlanon.query.publish.recode import create_table
 from sqlanon.query.syntax import nested, table
-from sqlanon.violations import Scope
 
 JOBS = ("nurse", "clerk", "boss")
 NODES = {job: number for number, job in enumerate(JOBS)} | {"boss": 1}  # clerk and boss share one

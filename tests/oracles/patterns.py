@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from sqlanon.pattern_problem import Patterned
+from sqlanon.methods.patterns.problem import Patterned
 from sqlanon.search.patterns.greedy import Rows, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 

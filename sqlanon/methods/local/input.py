@@ -15,18 +15,18 @@ from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.loss.cells import CellCosts
 from sqlanon.loss.measures import measured
+from sqlanon.methods.local.result import Assigned, tallied
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import Units, units_of
 from sqlanon.microdata.encoding import Encoded, leaf_maps
 from sqlanon.microdata.spellings import spelling_notes
-from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.search.privacy import Demands, ValueDemand
-from sqlanon.tallied import Assigned, tallied
 
 Numbers = NDArray[np.int64]
 

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.batch import LARGE, Batch
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import Gains
+from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch
+from sqlanon.methods.fulldomain.utility import UNSURE
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import measure
@@ -20,7 +21,6 @@ from sqlanon.query.classes.frequency import with_nodes
 from sqlanon.query.classes.gains import Valued
 from sqlanon.query.syntax import nested
 from sqlanon.search.lattice.ratio import ONE
-from sqlanon.utility import UNSURE
 
 
 @dataclass(slots=True)

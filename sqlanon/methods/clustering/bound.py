@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from sqlanon.clustered import problem_of
-from sqlanon.covers import Mine
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.localized import plain, refuse_unsuited
 from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.methods.clustering.covers import Mine
+from sqlanon.methods.clustering.method import problem_of
+from sqlanon.methods.local.input import plain, refuse_unsuited
 from sqlanon.microdata.binding import bind
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.bound import BoundReport

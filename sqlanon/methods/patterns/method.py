@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.instances import Counted
-from sqlanon.localized import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
-from sqlanon.method_options import GreedyPatternOptions, masks_of
+from sqlanon.methods.local.input import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
+from sqlanon.methods.local.result import Assigned
+from sqlanon.methods.options import GreedyPatternOptions, masks_of
+from sqlanon.methods.patterns.instances import Counted
+from sqlanon.methods.patterns.problem import Finished, Parts, Patterned, finish, greedy_parts
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
-from sqlanon.options import Decided, Options
-from sqlanon.pattern_problem import Finished, Parts, Patterned, finish, greedy_parts
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.patterns.greedy import LEFT, Placed, Rows, greedy, pattern_order
-from sqlanon.tallied import Assigned
 
 Numbers = NDArray[np.int64]
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.localized import Coded, Outcome, decided, demands_of
 from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.local.input import Coded, Outcome, decided, demands_of
+from sqlanon.methods.local.result import Assigned
+from sqlanon.methods.registry import Decided, Options
+from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import Units, expanded
-from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.blocks import cut
 from sqlanon.search.clustering.problem import Clusters as Found
@@ -21,8 +23,6 @@ from sqlanon.search.clustering.problem import Problem
 from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands
-from sqlanon.tallied import Assigned
-from sqlanon.unsatisfiable import unsatisfied_as_one
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]

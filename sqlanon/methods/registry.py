@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
-from sqlanon.method_options import (
+from sqlanon.methods.options import (
     DirectCoverOptions,
     ExactPatternOptions,
     GreedyPatternOptions,
@@ -93,7 +93,7 @@ METHODS: Mapping[str, Method] = {
     for row in (
         Method(
             "incognito",
-            "sqlanon.leveled",
+            "sqlanon.methods.fulldomain.method",
             "full-domain",
             "the least loss of all nodes of the lattice, proven",
             (*LOSSES, "utility"),
@@ -101,7 +101,7 @@ METHODS: Mapping[str, Method] = {
         ),
         Method(
             "set-cover",
-            "sqlanon.set_cover",
+            "sqlanon.methods.clustering.set_cover",
             "local",
             "with k alone a loss of at most 2 (1 + ln 2k) times the least possible",
             CELLS,
@@ -109,7 +109,7 @@ METHODS: Mapping[str, Method] = {
         ),
         Method(
             "direct-cover",
-            "sqlanon.direct_cover",
+            "sqlanon.methods.clustering.direct_cover",
             "local",
             "every model of the policy, for every record",
             CELLS,
@@ -117,7 +117,7 @@ METHODS: Mapping[str, Method] = {
         ),
         Method(
             "pattern-greedy",
-            "sqlanon.patterned",
+            "sqlanon.methods.patterns.method",
             "local",
             "every model of the policy",
             CELLS,
@@ -129,7 +129,7 @@ METHODS: Mapping[str, Method] = {
         ),
         Method(
             "pattern-exact",
-            "sqlanon.exact",
+            "sqlanon.methods.patterns.optimum",
             "local",
             "nothing that your patterns and the policy allow to publish loses less, proven",
             CELLS,

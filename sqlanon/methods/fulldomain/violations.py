@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from sqlanon.batch import LARGE, Batch
 from sqlanon.engine.base import Engine
+from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch
+from sqlanon.methods.fulldomain.suppression_bounds import NOTHING, Found, Scope, Settled
 from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
@@ -33,7 +34,6 @@ from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.spread import Shape
 from sqlanon.query.syntax import column, nested
-from sqlanon.violations import NOTHING, Found, Scope, Settled
 
 Rows = list[tuple[int, ...]]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.pattern_problem import Patterned
+from sqlanon.methods.patterns.problem import Patterned
 from sqlanon.search.patterns.cuts import Cut, cut
 from sqlanon.search.patterns.greedy import Placed
 

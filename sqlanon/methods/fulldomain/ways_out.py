@@ -8,14 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.node_problem import Problem
+from sqlanon.methods.fulldomain.problem import Problem
+from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.query.classes import classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import details, models, sensitive, worst
 from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import Outcome
-from sqlanon.unsatisfiable import impossible, models_text, too_few_values
 
 _DIGITS = 4  # of a suppression limit that is proposed
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.itemcodes import ItemCodes
+from sqlanon.methods.itemsets.codes import ItemCodes
 from sqlanon.query.encoding.encode import ATTRIBUTE
 from sqlanon.query.itemsets import itemsets
 from sqlanon.query.text import TEXT

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlanon.clustered import Started
-from sqlanon.covers import decide_cover
 from sqlanon.engine.base import Engine
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.method_options import DirectCoverOptions
+from sqlanon.methods.clustering.covers import decide_cover
+from sqlanon.methods.clustering.method import Started
+from sqlanon.methods.options import DirectCoverOptions
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
-from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
 from sqlanon.search.clustering.problem import Candidates, Problem

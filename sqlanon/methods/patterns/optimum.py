@@ -30,13 +30,19 @@ from numpy.typing import NDArray
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.method_options import ExactPatternOptions
+from sqlanon.methods.options import ExactPatternOptions
+from sqlanon.methods.patterns.integer_program import Component, Places
+from sqlanon.methods.patterns.method import decide_patterns
+from sqlanon.methods.patterns.problem import (
+    Parts,
+    Patterned,
+    droppable,
+    greedy_parts,
+    published_cost,
+)
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
-from sqlanon.options import Decided, Options
-from sqlanon.pattern_problem import Parts, Patterned, droppable, greedy_parts, published_cost
-from sqlanon.patterned import decide_patterns
 from sqlanon.policy.policy import Policy
-from sqlanon.program import Component, Places
 from sqlanon.search.patterns.cuts import inseparable
 from sqlanon.search.patterns.greedy import LEFT, Placed, instance_keys
 from sqlanon.search.privacy import Demands

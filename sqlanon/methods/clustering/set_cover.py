@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from sqlanon.clustered import Started
-from sqlanon.covers import decide_cover
 from sqlanon.engine.base import Engine
-from sqlanon.method_options import SetCoverOptions
+from sqlanon.methods.clustering.covers import decide_cover
+from sqlanon.methods.clustering.method import Started
+from sqlanon.methods.options import SetCoverOptions
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
-from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.problem import Candidates, Problem
 from sqlanon.search.clustering.set_cover import exhaustive_cover, set_cover

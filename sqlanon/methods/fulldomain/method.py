@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.expected import Chosen, NodeClasses, node_classes
-from sqlanon.method_options import LatticeOptions
+from sqlanon.methods.fulldomain.problem import Problem, problem_of
+from sqlanon.methods.fulldomain.release import Chosen, NodeClasses, node_classes
+from sqlanon.methods.options import LatticeOptions
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.spellings import spelling_notes
-from sqlanon.node_problem import Problem, problem_of
-from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
@@ -40,7 +40,9 @@ def decide(
     outcome = _search(problem, options)
     searched_at = time.monotonic()
     if outcome.best is None:
-        from sqlanon.ways_out import unsatisfiable  # most searches find something
+        from sqlanon.methods.fulldomain.ways_out import (
+            unsatisfiable,  # most searches find something
+        )
 
         raise unsatisfiable(problem, outcome)
     settled = problem.settled(outcome.best)

@@ -21,9 +21,9 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.itemcodes import Forest, ItemCodes, Words
+from sqlanon.methods.itemsets.codes import Forest, ItemCodes, Words
+from sqlanon.methods.itemsets.itemsets import Itemsets, by_column, taxonomy_of
 from sqlanon.microdata.encoding import Encoded
-from sqlanon.mined import Itemsets, by_column, taxonomy_of
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import extension, itemsets
 from sqlanon.query.itemsets.extension import Depth, Step

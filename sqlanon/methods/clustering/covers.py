@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.clustered import Started, decide_clusters
 from sqlanon.engine.base import Engine
-from sqlanon.localized import Coded, coded, plain, refuse_unsuited
-from sqlanon.method_options import CoverOptions
+from sqlanon.methods.clustering.method import Started, decide_clusters
+from sqlanon.methods.itemsets.mining import Wanted, mined
+from sqlanon.methods.local.input import Coded, coded, plain, refuse_unsuited
+from sqlanon.methods.options import CoverOptions
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
-from sqlanon.mining import Wanted, mined
-from sqlanon.options import Decided, Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import Candidates, Problem

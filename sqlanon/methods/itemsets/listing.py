@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.methods.itemsets.mining import Wanted, mined
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.mining import Wanted, mined
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.query.itemsets.itemsets import SUPPORT

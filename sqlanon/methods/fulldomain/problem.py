@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlanon.counting import Counter
 from sqlanon.engine.base import Engine
-from sqlanon.expected import Chosen
 from sqlanon.hierarchy.tree import node_counts
 from sqlanon.loss.cells import CELL_LOSSES, CellCosts
 from sqlanon.loss.objectives import (
@@ -16,17 +14,19 @@ from sqlanon.loss.objectives import (
     DiscernibilityObjective,
     Objective,
 )
-from sqlanon.method_options import LatticeOptions
+from sqlanon.methods.fulldomain.cell_costs import Pricing
+from sqlanon.methods.fulldomain.counter import Counter
+from sqlanon.methods.fulldomain.release import Chosen
+from sqlanon.methods.options import LatticeOptions
+from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, encode_subject
-from sqlanon.options import Options
 from sqlanon.policy.policy import Policy
-from sqlanon.pricing import Pricing
 from sqlanon.search.lattice.best_node import BATCH, WIDE_BATCH, Lattice
 from sqlanon.search.lattice.bounds import Check
 
 if TYPE_CHECKING:
-    from sqlanon.violating import Violations
+    from sqlanon.methods.fulldomain.violations import Violations
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ def problem_of(
     objective = _objective(options.loss, subject, encoded, costs, policy.k)
     gains, ratio = None, None
     if weighed:
-        from sqlanon.gains import GainCounter  # no other loss needs it
-        from sqlanon.utility import weighing
+        from sqlanon.methods.fulldomain.gains import GainCounter  # no other loss needs it
+        from sqlanon.methods.fulldomain.utility import weighing
 
         gains = GainCounter.of(engine, encoded, policy, allowance)
         objective = weighing(objective, gains.highest)
@@ -104,8 +104,8 @@ def _violations(
 ) -> Violations | None:
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
-    from sqlanon.violating import Violations  # k alone needs none of these
-    from sqlanon.violations import Scope
+    from sqlanon.methods.fulldomain.suppression_bounds import Scope
+    from sqlanon.methods.fulldomain.violations import Violations  # k alone needs none of these
 
     scope = Scope(
         encoded.details,

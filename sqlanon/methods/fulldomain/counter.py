@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.batch import LARGE, Batch, FrequencySet
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import ClassCounts, Objective, Suppressed
+from sqlanon.methods.fulldomain.cell_costs import Pricing
+from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch, FrequencySet
 from sqlanon.microdata.encoding import Encoded
-from sqlanon.pricing import Pricing
 from sqlanon.query.classes import frequency
 from sqlanon.query.syntax import rows_of
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check, Forecast
 
 if TYPE_CHECKING:
-    from sqlanon.gains import GainCounter
-    from sqlanon.violating import Violations
-    from sqlanon.violations import Found, Settled
+    from sqlanon.methods.fulldomain.gains import GainCounter
+    from sqlanon.methods.fulldomain.suppression_bounds import Found, Settled
+    from sqlanon.methods.fulldomain.violations import Violations
 
 Rows = list[tuple[int, ...]]
 

@@ -189,7 +189,7 @@ def _joined(
         joined |= parts.group == group
         if _is_class(table, parts, joined):
             return joined
-    from sqlanon.unsatisfiable import unsatisfied_as_one  # most tables can be published
+    from sqlanon.methods.unsatisfiable import unsatisfied_as_one  # most tables can be published
 
     found = unsatisfied_as_one(policy, table.rows.demands, int(table.rows.sizes.sum()))
     assert found is not None  # all records are joined by now, and still fail

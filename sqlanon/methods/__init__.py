@@ -1,0 +1,1 @@
+"""Methods: from a table and a policy to a recoding."""

@@ -1,0 +1,1 @@
+"""Local recoding by clusters."""

@@ -1,0 +1,1 @@
+"""Full-domain recoding: one generalization level per column."""

@@ -1,0 +1,1 @@
+"""Generalized itemsets of a table, mined in the database."""

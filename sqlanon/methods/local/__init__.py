@@ -1,0 +1,1 @@
+"""What methods that recode record by record share."""

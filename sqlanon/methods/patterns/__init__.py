@@ -1,0 +1,1 @@
+"""Local recoding by patterns of kept columns."""
