@@ -5,7 +5,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon import Policy, census
+from sqlanon import Policy
+from sqlanon.demo import census
 
 
 def generated(connection):

@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from sqlanon import census
+from sqlanon.demo import census
 
 
 def timed(connection, statement):

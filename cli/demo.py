@@ -25,7 +25,7 @@ def demo(
     run: RunOptions,
 ) -> None:
     """Make up a census, anonymize it, and show what that did; needs nothing, under 10 seconds."""
-    from sqlanon.demo import Demo, run_demo
+    from sqlanon.demo.demo import Demo, run_demo
 
     wanted = Demo(folder, records, run.seed, overwrite)
     with output.progress(run) as progress:

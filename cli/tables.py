@@ -26,7 +26,7 @@ from .options import (
 from .policies import PolicyMaker, policy_document, search_settings
 
 if TYPE_CHECKING:
-    from sqlanon.plans import Plan
+    from sqlanon.publishing.plan import Plan
     from sqlanon.reports.check import CheckReport
     from sqlanon.reports.plan import Report
 
@@ -210,7 +210,7 @@ def _publish(report: Report, run: RunOptions) -> None:
 
 
 def _check_target(target: TargetOptions) -> None:
-    from sqlanon.publishing import Target
+    from sqlanon.publishing.apply import Target
 
     Target(**target.place)
     if target.yes and not target.in_place:

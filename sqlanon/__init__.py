@@ -24,13 +24,13 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
     from sqlanon.hierarchy.declaration import Hierarchy as Hierarchy
-    from sqlanon.plans import Plan as Plan
     from sqlanon.policy.policy import Policy as Policy
     from sqlanon.policy.policy import QuasiIdentifier as QuasiIdentifier
     from sqlanon.policy.policy import Sensitive as Sensitive
     from sqlanon.policy.privacy import KAnonymity as KAnonymity
     from sqlanon.policy.privacy import LDiversity as LDiversity
     from sqlanon.policy.privacy import TCloseness as TCloseness
+    from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
     from sqlanon.reports.itemsets import MiningReport as MiningReport
@@ -55,7 +55,7 @@ _HOMES = {
     "Hierarchy": "sqlanon.hierarchy.declaration",
     "MeasureReport": "sqlanon.reports.measure",
     "MiningReport": "sqlanon.reports.itemsets",
-    "Plan": "sqlanon.plans",
+    "Plan": "sqlanon.publishing.plan",
     "Policy": "sqlanon.policy.policy",
     "QuasiIdentifier": "sqlanon.policy.policy",
     "Sensitive": "sqlanon.policy.policy",

@@ -20,9 +20,9 @@ from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
-    from sqlanon.plans import Plan
     from sqlanon.policy.patterns import Patterns
-    from sqlanon.publishing import Target
+    from sqlanon.publishing.apply import Target
+    from sqlanon.publishing.plan import Plan
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.itemsets import MiningReport
     from sqlanon.reports.measure import MeasureReport
@@ -255,11 +255,11 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
     """
     options = _options(settings)
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
-    loading = Thread(target=_load, args=(options.method.home, "sqlanon.planning"))
+    loading = Thread(target=_load, args=(options.method.home, "sqlanon.publishing.planner"))
     loading.start()
     with open_source(connection, table, read_only=True, **_limits(settings)) as source:
         loading.join()
-        from sqlanon.planning import make_plan
+        from sqlanon.publishing.planner import make_plan
 
         settled = _settled(source, policy)
         with source.engine.transaction():
@@ -299,7 +299,7 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing import Target
+    from sqlanon.publishing.apply import Target
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, resources, confirm)
@@ -343,8 +343,8 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.planning import make_plan
-    from sqlanon.publishing import Target, refuse_target
+    from sqlanon.publishing.apply import Target, refuse_target
+    from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
     options, limits = _options(settings), _limits(settings)
@@ -432,7 +432,7 @@ def _unchanged(source: OpenedSource, target: Target) -> AbstractContextManager[N
 
 
 def _publish(source: OpenedSource, plan: Plan, target: Target) -> Report:
-    from sqlanon.publishing import publish, publish_afresh
+    from sqlanon.publishing.apply import publish, publish_afresh
 
     file = _replaced_file(source, target)
     if file is None:

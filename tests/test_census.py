@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from sqlanon import census
+from sqlanon.demo import census
 from sqlanon.errors import PolicyError
 
 RECORDS = 100_000

@@ -12,8 +12,9 @@ import pytest
 import sqlglot
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier, planning
+from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, SourceError, StalePlanError
+from sqlanon.publishing import planner
 from sqlanon.recoding import Clusters, FullDomain, Run
 
 COUNTRIES = Hierarchy.from_rows(
@@ -448,7 +449,7 @@ def large(connection):
         CREATE TABLE crowd AS SELECT (i * 7) % 40 AS age, 'job ' || hash(i) % 30 AS job,
             'zip ' || hash(i, 1) % 9000 AS zip, 'd' || nullif(hash(i, 2) % 5, 0) AS diagnosis,
             i AS note
-        FROM range({planning.MANY_RECORDS}) AS r(i)
+        FROM range({planner.MANY_RECORDS}) AS r(i)
     """)
     policy = Policy(
         {

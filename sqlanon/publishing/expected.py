@@ -13,7 +13,7 @@ from sqlanon.assessment.purity import Told, class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
-from sqlanon.plans import Plan
+from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
 
 

@@ -14,7 +14,7 @@ from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
-from sqlanon.plans import Plan
+from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.syntax import is_same

@@ -15,8 +15,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
-from sqlanon.plans import Plan
 from sqlanon.policy.policy import Policy
+from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
 from sqlanon.reports.plan import Report
@@ -77,7 +77,7 @@ def make_plan(
     )
     report = plan.report
     if decided.tallied is not None:
-        from sqlanon.expectation import expected_report  # k alone does not need it
+        from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
         report = expected_report(engine, plan, table, decided.tallied)
     elif fingerprinted or policy.entity:
@@ -94,7 +94,7 @@ def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -
     """The columns that records had better be sorted by the places of."""
     if recoding.records is not None or subject.records < MANY_RECORDS:
         return ()
-    from sqlanon.placing import few_labels  # small tables do not need it
+    from sqlanon.publishing.sort_keys import few_labels  # small tables do not need it
 
     return few_labels(engine, subject, policy, recoding.levels)
 
@@ -119,7 +119,7 @@ def _counted(engine: Engine, plan: Plan, table: exp.Table) -> Report:
     demanded = [demand.column for demand in policy.demands]
     persons = [] if policy.entity is None else [policy.entity]
     columns = list(dict.fromkeys([*policy.attributes, *demanded, *persons]))
-    from sqlanon.expectation import staged  # k alone does not need it
+    from sqlanon.publishing.expected import staged  # k alone does not need it
 
     with staged(engine, plan.recoded(columns, table)) as rows:
         found = demanded_results(engine, rows, policy, columns)

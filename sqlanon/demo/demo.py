@@ -11,8 +11,8 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
-from sqlanon import census
 from sqlanon.api import anonymize, check
+from sqlanon.demo import census
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError

@@ -1,0 +1,1 @@
+"""The demo: a made-up census, and the tour through it."""

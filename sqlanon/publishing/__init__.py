@@ -1,0 +1,1 @@
+"""Publishing: plans, what they are expected to give, and carrying them out."""
