@@ -26,7 +26,7 @@ from people import generated
 
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.itemsets.mining import Wanted, mined
+from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 
@@ -80,7 +80,7 @@ class Run:
             self.subject = bind(engine, engine.resolve("people"), policy)
             self.encoded = encode_subject(engine, self.subject, policy)
             self.encode = time.perf_counter() - started
-            wanted = Wanted(k, "closed", self.subject.low, self.subject.high)
+            wanted = MiningRequest(k, "closed", self.subject.low, self.subject.high)
             started, processor = time.perf_counter(), time.process_time()
             self.found = mined(engine, self.encoded, self.subject.trees, wanted)
             self.seconds = time.perf_counter() - started

@@ -36,7 +36,7 @@ _LIMITS = frozenset(Limits.__annotations__)
 
 
 class Settings(Limits, total=False):
-    """How to search, as `sqlanon.methods.registry` describes it, and the arguments of `Resources`."""
+    """How to search, as `methods.registry` describes it, and the arguments of `Resources`."""
 
     method: str
     loss: str
@@ -145,9 +145,9 @@ def measure(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.assessment.measure import Wanted, measure_release
+    from sqlanon.assessment.measure import MeasureRequest, measure_release
 
-    wanted = Wanted(class_attribute, tuple(losses))
+    wanted = MeasureRequest(class_attribute, tuple(losses))
     with (
         open_source(connection, original, read_only=True, **resources) as source,
         source.engine.second_table(released, released_table) as table,
@@ -245,9 +245,9 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         table: As for `check`.
         policy: What the published table must satisfy, or a function as for `check`.
         settings: How to search, and the resources of `check`; everything has a default.
-            `method`, `loss` and what each method takes are described by `sqlanon.methods.registry.OPTIONS`
-            and `sqlanon plan --help`; `seed` is what chance is drawn from, and `progress` is
-            called with a line that says how far the search is.
+            `method`, `loss` and what each method takes are described by `OPTIONS` of
+            `sqlanon.methods.registry` and `sqlanon plan --help`; `seed` is what chance is drawn
+            from, and `progress` is called with a line that says how far the search is.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.

@@ -1,96 +1,244 @@
-"""The house: who may import whom, and that every package is shipped."""
+"""The house: who may import whom, one name per class, and that every package is shipped."""
 
 from __future__ import annotations
 
 import ast
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-STDLIB_ONLY = {
-    "bound_report", "cautions", "check_report", "classes", "codes", "documents", "errors",
-    "hierarchy", "hierarchy_report", "itemsets_report", "loss", "masks", "measure_report",
-    "measures", "objective", "plan_report", "policy", "privacy", "reading", "recoding",
-    "reidentification", "release", "report_document", "roles", "rules", "separation", "tree",
-    "wording",
-}  # fmt: skip
-HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer"}
-ALLOWED = {"search": {"numpy"}, "query": {"sqlglot"}, "engine": {"duckdb", "pyarrow", "sqlglot"}}
+# Each row may import the rows above it. Within a row a tuple is in order, too; a set holds
+# siblings, which never import each other.
+LAYERS = (
+    ("errors", "wording"),
+    ("recoding", "classes", "hierarchy"),
+    ("policy", "loss", "reports"),
+    {"search", "query", "engine", "resources"},
+    ("microdata",),
+    {"assessment", "methods"},
+    ("publishing",),
+    ("api", "demo", "cli"),
+)
+METHODS = (
+    "options",
+    "registry",
+    "unsatisfiable",
+    "local",
+    "itemsets",
+    {"fulldomain", "clustering", "patterns"},
+)
+GROUND = {name for row in LAYERS[:3] for name in row}
+LIBRARIES = {
+    "search": {"numpy"},
+    "query": {"sqlglot"},
+    "engine": {"duckdb", "pyarrow", "sqlglot"},
+    "resources": {"jinja2", "sqlglot"},
+}
+HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer", "highspy"}
 
 
-def imports(path, *, nested=True):
-    """Modules that a file imports, absolute."""
+def imported(path, *, late=True):
+    """Modules that a file imports, absolute, those for type checkers included."""
     tree = ast.parse(path.read_text())
-    body = ast.walk(tree) if nested else tree.body
-    for node in body:
+    for node in ast.walk(tree) if late else tree.body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def modules(folder):
-    return sorted((ROOT / folder).rglob("*.py"))
+def sources():
+    """Every file of the library and of the command line."""
+    return [*(ROOT / "sqlanon").rglob("*.py"), *(ROOT / "cli").rglob("*.py")]
 
 
-@pytest.mark.parametrize("name", sorted(STDLIB_ONLY))
-def test_the_ground_floor_imports_the_standard_library_alone(name):
-    found = set(imports(ROOT / "sqlanon" / f"{name}.py"))
-    assert not {module.split(".")[0] for module in found} & HEAVY
-    upstairs = {m.split(".")[1] for m in found if m.startswith("sqlanon.")} - STDLIB_ONLY
-    assert not upstairs
+def modules(folder=ROOT / "sqlanon"):
+    """Every module of a package by its name inside it, without those that name the package."""
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        if path.name != "__init__.py":
+            found[".".join(path.relative_to(folder).with_suffix("").parts)] = path
+    return found
 
 
-@pytest.mark.parametrize("room", sorted(ALLOWED))
-def test_rooms_import_neither_each_other_nor_what_is_not_theirs(room):
-    for path in modules(f"sqlanon/{room}"):
-        found = set(imports(path))
-        heavy = {module.split(".")[0] for module in found} & HEAVY
-        assert heavy <= ALLOWED[room], path
-        inside = {m.split(".")[1] for m in found if m.startswith("sqlanon.")}
-        assert inside <= STDLIB_ONLY | {room}, path
+def arrows(folder=ROOT / "sqlanon"):
+    """Which modules of the package each of its modules imports."""
+    known = modules(folder)
+    found = {}
+    for name, path in known.items():
+        own = set()
+        for target in imported(path):
+            parts = target.split(".")[1:] if target.startswith("sqlanon.") else []
+            while parts and ".".join(parts) not in known:
+                parts.pop()
+            own.add(".".join(parts))
+        found[name] = own - {"", name}
+    return found
 
 
-@pytest.mark.slow
+def ranks(rows):
+    """The place of every name: its row, and its place in it where the row is in order."""
+    return {
+        name: (number, place if isinstance(row, tuple) else 0)
+        for number, row in enumerate(normal(rows))
+        for place, name in enumerate(row)
+    }
+
+
+def normal(rows):
+    return [row if isinstance(row, tuple | set) else (row,) for row in rows]
+
+
+def upward(found, rows, prefix=""):
+    """Imports that do not point from a row to one above it, as pairs of modules."""
+    place = ranks(rows)
+
+    def room(module):
+        return module.removeprefix(prefix).split(".")[0]
+
+    return [
+        (module, target)
+        for module, targets in found.items()
+        for target in sorted(targets)
+        if module.startswith(prefix) and target.startswith(prefix)
+        if room(module) != room(target) and not place[room(target)] < place[room(module)]
+    ]
+
+
+def circles(found):
+    """Groups of modules that import each other, directly or by way of others."""
+    reached = {}
+    for start in found:
+        seen, left = set(), [start]
+        while left:
+            for target in found[left.pop()] - seen:
+                seen.add(target)
+                left.append(target)
+        reached[start] = seen
+    return sorted({tuple(sorted(m for m in reached[n] if n in reached[m])) for n in found} - {()})
+
+
+def shared_class_names(folder=ROOT / "sqlanon"):
+    """Public classes of one name in several modules."""
+    homes = defaultdict(list)
+    for name, path in modules(folder).items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(name)
+    return {name: found for name, found in homes.items() if len(found) > 1}
+
+
+def test_every_import_points_to_a_layer_above():
+    assert len(LAYERS) <= 8
+    assert not upward(arrows(), LAYERS)
+
+
+def test_methods_are_siblings_on_common_ground():
+    assert not upward(arrows(), METHODS, "methods.")
+
+
+def test_no_modules_import_each_other():
+    assert not circles(arrows())
+
+
+def test_every_public_class_has_a_name_of_its_own():
+    assert not shared_class_names()
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A package of two layers that breaks no rule."""
+    for name, text in {
+        "errors": "class Fault: ...",
+        "policy.roles": "from sqlanon.errors import Fault\nclass Role: ...",
+        "search.cover": "from sqlanon.policy.roles import Role",
+        "query.text": "from sqlanon.policy import roles",
+    }.items():
+        path = tmp_path / Path(*name.split(".")).with_suffix(".py")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_a_house_without_faults_has_none(house):
+    assert not upward(arrows(house), LAYERS)
+    assert not circles(arrows(house))
+    assert not shared_class_names(house)
+
+
+@pytest.mark.parametrize(
+    ("module", "text", "target"),
+    [
+        ("policy/roles", "from sqlanon.search import cover", "search.cover"),
+        ("policy/roles", "def late():\n    import sqlanon.search.cover", "search.cover"),
+        ("errors", "if TYPE_CHECKING:\n    from sqlanon.policy.roles import Role", "policy.roles"),
+        ("query/text", "from sqlanon.search.cover import Cover", "search.cover"),
+    ],
+)
+def test_an_upward_import_and_one_between_siblings_are_found(house, module, text, target):
+    (house / f"{module}.py").write_text(text)
+    assert upward(arrows(house), LAYERS) == [(module.replace("/", "."), target)]
+
+
+def test_a_circle_is_found(house):
+    (house / "errors.py").write_text("def late():\n    from sqlanon.search.cover import Cover")
+    assert circles(arrows(house)) == [("errors", "policy.roles", "search.cover")]
+
+
+def test_two_public_classes_of_one_name_are_found(house):
+    (house / "query" / "text.py").write_text("class Role: ...\nclass _Fault: ...")
+    assert shared_class_names(house) == {"Role": ["policy.roles", "query.text"]}
+
+
+@pytest.mark.parametrize("room", sorted(GROUND | set(LIBRARIES)))
+def test_libraries_are_loaded_in_their_layer_alone(room):
+    for name, path in modules().items():
+        if name.split(".")[0] == room:
+            found = {module.split(".")[0] for module in imported(path)}
+            assert found & HEAVY <= LIBRARIES.get(room, set()), path
+
+
 def test_only_the_engine_imports_duckdb():
-    for path in modules("sqlanon") + modules("cli"):
+    for path in sources():
         if "engine" not in path.parts:
-            assert not {m for m in imports(path) if m.split(".")[0] == "duckdb"}, path
+            assert not {m for m in imported(path) if m.split(".")[0] == "duckdb"}, path
 
 
 def test_nothing_above_the_engines_names_one():
     seam = {f"sqlanon.engine.{name}" for name in ("base", "open", "rewrite")}
-    for path in modules("sqlanon") + modules("cli"):
+    for path in sources():
         if "engine" not in path.parts:
-            named = {m for m in imports(path) if m.startswith("sqlanon.engine.")}
+            named = {m for m in imported(path) if m.startswith("sqlanon.engine.")}
             assert all(".".join(m.split(".")[:3]) in seam for m in named), path
 
 
+def test_nobody_asks_for_the_type_of_a_recoding():
+    for path in sources():
+        asked = [
+            node
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "type")
+            if {"Clusters", "FullDomain", "Recoding"} & {ast.unparse(each) for each in node.args}
+            or any(ast.unparse(each).split(".")[-1] == "recoding" for each in node.args)
+        ]
+        assert not asked, path
+
+
 def test_only_resources_reads_sql_files_and_templates():
-    for path in modules("sqlanon") + modules("cli"):
+    for path in sources():
         if path.name != "resources.py":
             assert "importlib.resources" not in path.read_text(), path
 
 
-@pytest.mark.parametrize("path", modules("sqlanon") + modules("cli"), ids=lambda p: p.name)
-def test_nobody_asks_for_the_type_of_a_recoding(path):
-    asked = [
-        node
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "type")
-        if {"Clusters", "FullDomain", "Recoding"} & {ast.unparse(each) for each in node.args}
-        or any(ast.unparse(each).split(".")[-1] == "recoding" for each in node.args)
-    ]
-    assert not asked
+def test_no_package_is_called_like_a_public_function_or_a_shipped_folder():
+    import sqlanon
 
-
-def test_no_module_is_called_like_a_shipped_folder():
-    for name in ("sql", "cli", "templates"):
-        assert not (ROOT / "sqlanon" / name).exists()
-        assert not (ROOT / "sqlanon" / f"{name}.py").exists()
+    functions = {name for name in sqlanon.__all__ if name.islower()}
+    for path in (ROOT / "sqlanon").iterdir():
+        assert path.stem not in functions | {"sql", "cli", "templates"}
 
 
 def test_every_package_is_shipped():
@@ -100,13 +248,18 @@ def test_every_package_is_shipped():
     homes["templates"] = "sqlanon.templates"
     found = set()
     for folder, package in homes.items():
-        for init in (ROOT / folder).rglob("__init__.py"):
-            inner = init.parent.relative_to(ROOT / folder).parts
+        for path in (ROOT / folder).rglob("*.py"):
+            inner = path.parent.relative_to(ROOT / folder).parts
             found.add(".".join((package, *inner)))
     assert listed == found
 
 
-@pytest.mark.parametrize("path", modules("sqlanon") + modules("cli"), ids=lambda p: p.name)
-def test_slow_modules_are_imported_where_they_are_needed(path):
-    late = {m.split(".")[0] for m in imports(path, nested=False)} & {"pyarrow", "jinja2", "rich"}
-    assert not late
+def test_slow_modules_are_imported_where_they_are_needed():
+    for path in sources():
+        late = {m.split(".")[0] for m in imported(path, late=False)}
+        assert not late & {"pyarrow", "jinja2", "rich", "highspy"}, path
+
+
+def test_modules_can_be_read_at_a_sitting():
+    for path in sources():
+        assert len(path.read_text().splitlines()) <= 400, path

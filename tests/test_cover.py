@@ -31,7 +31,7 @@ from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.convert import convert
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
 from sqlanon.search.clustering.lower_bound import lower_bound, record_bounds
-from sqlanon.search.clustering.problem import NOWHERE, Clusters, members
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.set_cover import (
     cover_by_subsets,
     exhaustive_cover,
@@ -264,7 +264,7 @@ def test_direct_cover_takes_candidates_in_order_while_they_hold_k_records(proble
     expected = np.full(problem.records, NOWHERE)
     for number, records in enumerate(found):
         expected[records] = number
-    same = Clusters.of(problem, expected)
+    same = Clustering.of(problem, expected)
     assert label.tolist() == same.label.tolist()
     assert (label == NOWHERE).sum() == len(left) < problem.k
 
@@ -337,12 +337,12 @@ def test_an_error_says_that_the_models_fail_for_all_records():
 
 def test_clusters_with_one_closure_become_one_cluster():
     problem = problem_of([("a", "x"), ("a", "y"), ("a", "x"), ("a", "y")], 2)
-    clusters = Clusters.of(problem, np.array([0, 0, 1, 1]))
+    clusters = Clustering.of(problem, np.array([0, 0, 1, 1]))
     assert clusters.label.tolist() == [0, 0, 0, 0]
     assert clusters.nodes.tolist() == [list(closure_of(problem, [0, 1]))]
 
 
 def test_suppressed_records_lose_all_their_cells():
     problem = problem_of(FIGURE_1, 2)
-    clusters = Clusters.of(problem, np.array([0, NOWHERE, 0, NOWHERE]))
+    clusters = Clustering.of(problem, np.array([0, NOWHERE, 0, NOWHERE]))
     assert (clusters.loss(problem), clusters.sizes.tolist()) == (2 * 1 + 2 * 4, [2])

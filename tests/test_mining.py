@@ -17,7 +17,7 @@ from strategies import hierarchies, records_of
 from sqlanon import Hierarchy, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import PolicyError
-from sqlanon.methods.itemsets.mining import KINDS, Wanted, mined
+from sqlanon.methods.itemsets.mining import KINDS, MiningRequest, mined
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -36,7 +36,7 @@ class Case:
 
     def mined(self, k, kind="closed", levels=None, progress=None):
         low, high = levels or (self.subject.low, self.subject.high)
-        wanted = Wanted(k, kind, low, high, progress)
+        wanted = MiningRequest(k, kind, low, high, progress)
         return mined(self.engine, self.encoded, self.subject.trees, wanted)
 
 
@@ -343,4 +343,4 @@ def test_progress_tells_every_attribute():
 @pytest.mark.parametrize(("k", "kind"), [(0, "closed"), (2, "maximal")])
 def test_an_unknown_kind_or_no_k_is_refused(k, kind):
     with pytest.raises(PolicyError):
-        Wanted(k, kind, [0], [1])
+        MiningRequest(k, kind, [0], [1])

@@ -75,7 +75,9 @@ WAYS = {
     "costs held": [(counter, "PRICED", MUCH)],
     "a query per node": [(frequency_sets, "MOST", 1), (frequency_sets, "SIDE_BY_SIDE", 1)],
     "several words": [(layout, "WORD_BITS", 3)],
-    "side by side": [(module, "LARGE", LITTLE) for module in (frequency_sets, counter, gains, violations)],
+    "side by side": [
+        (module, "LARGE", LITTLE) for module in (frequency_sets, counter, gains, violations)
+    ],
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from oracles.covers import closure_of, held_by, problem_of
 from strategies import problems
 
 from sqlanon.search.clustering.bitmaps import flags
-from sqlanon.search.clustering.problem import Clusters
+from sqlanon.search.clustering.problem import Clustering
 from sqlanon.search.clustering.refine import closures as joins
 from sqlanon.search.clustering.refine.closures import Joins
 from sqlanon.search.clustering.refine.pools import FAR, Pools, boxes_of
@@ -153,4 +153,4 @@ def test_a_trial_loses_no_less_than_its_clusters(seed):
         sizes = np.bincount(parts)
         assert (sizes[sizes > 0] >= problem.k).all()
         sub = problem_of([tuple(map(str, row)) for row in problem.leaves[order]], problem.k)
-        assert Clusters.of(sub, parts).loss(sub) <= trials.loss[pool, trial]
+        assert Clustering.of(sub, parts).loss(sub) <= trials.loss[pool, trial]

@@ -10,7 +10,7 @@ from strategies import problems
 
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import record_bounds
-from sqlanon.search.clustering.problem import NOWHERE, Clusters, check
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, check
 from sqlanon.search.clustering.refine.search import Effort, cut_groups, refine
 from sqlanon.search.clustering.set_cover import set_cover
 
@@ -58,7 +58,7 @@ def test_a_round_whose_pools_all_lose_more_changes_nothing():
 
 def test_refinement_gains_on_a_random_table():
     problem = random_table(120, 4)
-    before = Clusters.of(problem, np.arange(120) // 4)
+    before = Clustering.of(problem, np.arange(120) // 4)
     found = refine(problem, before, SHORT)
     check(problem, found)
     assert found.loss(problem) < 0.95 * before.loss(problem)
@@ -103,7 +103,7 @@ def test_no_time_is_no_search():
 
 def test_a_table_of_one_cluster_stays_as_it_is():
     problem = problem_of([("a",), ("b",)], 2)
-    before = Clusters.of(problem, np.zeros(2, np.int64))
+    before = Clustering.of(problem, np.zeros(2, np.int64))
     assert refine(problem, before).label.tolist() == [0, 0]
 
 
@@ -112,7 +112,7 @@ def test_a_table_of_one_cluster_stays_as_it_is():
 def test_suppressed_records_stay_suppressed(problem, seed):
     label = np.zeros(problem.records, np.int64)
     label[problem.k :] = NOWHERE
-    before = Clusters.of(problem, label)
+    before = Clustering.of(problem, label)
     found = refine(problem, before, Effort(4, seed=seed))
     assert (found.label == NOWHERE).tolist() == (before.label == NOWHERE).tolist()
     assert found.loss(problem) <= before.loss(problem)

@@ -15,7 +15,7 @@ from sqlglot import exp
 from strategies import closenesses, diversities
 
 from sqlanon.engine.base import render
-from sqlanon.methods.fulldomain.suppression_bounds import Scope
+from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
 from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.query.encoding.values import listed
@@ -113,7 +113,7 @@ def test_no_fewer_records_of_a_class_have_to_go_than_required(
     own, others, model, allowance, keeping
 ):
     records = sum(own) + sum(others)
-    scope = Scope(None, 1, 1, records, min(allowance, records), keeping)
+    scope = SuppressionScope(None, 1, 1, records, min(allowance, records), keeping)
     required = by_figures(own, others, model, scope)
     assert min(required or 0, sum(own)) <= least_gone(own, others, model, scope)
 

@@ -23,7 +23,7 @@ from sqlanon.wording import key
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MeasureRequest:
     """What is to be measured besides what always is.
 
     Args:
@@ -36,7 +36,7 @@ class Wanted:
 
 
 def measure_release(
-    engine: Engine, original: exp.Table, table: exp.Table, policy: Policy, wanted: Wanted
+    engine: Engine, original: exp.Table, table: exp.Table, policy: Policy, wanted: MeasureRequest
 ) -> MeasureReport:
     """Measures a released table against its original, from these and the hierarchies alone.
 
@@ -115,7 +115,7 @@ def _plain(policy: Policy) -> Policy:
 
 
 def _sensitive(
-    engine: Engine, subject: Subject, table: exp.Table, policy: Policy, wanted: Wanted
+    engine: Engine, subject: Subject, table: exp.Table, policy: Policy, wanted: MeasureRequest
 ) -> dict[str, bool]:
     """The sensitive attributes in both tables, and whether NULL is a value of theirs.
 

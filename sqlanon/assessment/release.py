@@ -13,7 +13,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.labels import Label, LabelMatch, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Spread
 from sqlanon.microdata.binding import Subject
@@ -260,7 +260,7 @@ def _labels(
         held = engine.materialize("held", released.held_labels(classes, number))
         kind = subject.columns[name]
         matches = [
-            Match(label, places[number][place], records, n)
+            LabelMatch(label, places[number][place], records, n)
             for label, place, records, n in engine.rows(
                 released.readings(held, nodes, number, kind)
             )
@@ -304,7 +304,9 @@ def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
     return listed
 
 
-def _unknown(engine: Engine, held: exp.Table, name: str, matches: Sequence[Match]) -> list[str]:
+def _unknown(
+    engine: Engine, held: exp.Table, name: str, matches: Sequence[LabelMatch]
+) -> list[str]:
     labels, records = engine.rows(released.held_totals(held))[0]
     known = {match.label: match.records for match in matches}
     if labels == len(known):
@@ -332,7 +334,7 @@ def _unclear(name: str, ambiguous: int, excessive: int) -> list[str]:
     return faults
 
 
-def _labelled(nodes: Nodes, places: Mapping[Label, Place], matches: Sequence[Match]) -> Labels:
+def _labelled(nodes: Nodes, places: Mapping[Label, Place], matches: Sequence[LabelMatch]) -> Labels:
     """The records and classes of the nodes that labels stand for."""
     records: dict[Place, int] = {}
     classes: dict[Place, int] = {}

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.assessment.check import as_published
 from sqlanon.assessment.subsets import (
     TOO_MANY,
-    Coded,
+    SubsetCodes,
     SubsetOptions,
     Tell,
     code_table,
@@ -30,8 +30,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 from sqlanon.reports.risk import (
-    Match,
     Persons,
+    PopulationMatch,
     PopulationRisk,
     RiskReport,
     SubsetRisk,
@@ -179,14 +179,14 @@ def _checked_names(engine: Engine, table: exp.Table, policy: Policy) -> list[str
     return names
 
 
-def _class_statistics(engine: Engine, coded: Coded, entity: str | None) -> ClassStatistics:
+def _class_statistics(engine: Engine, coded: SubsetCodes, entity: str | None) -> ClassStatistics:
     query = risk.class_histogram(coded.table, coded.words, coded.person)
     statistics = ClassStatistics.of(engine.rows(query))
     return statistics if entity is None else replace(statistics, rows=coded.records)
 
 
 def _persons(
-    engine: Engine, coded: Coded, statistics: ClassStatistics, entity: str | None
+    engine: Engine, coded: SubsetCodes, statistics: ClassStatistics, entity: str | None
 ) -> Persons | None:
     """What is known of persons; None where records are counted."""
     if entity is None:
@@ -276,7 +276,7 @@ class _Search:
                 population_entity=self.population_entity,
             )
         )
-        found = tuple(Match(*row[:5]) for row in rows)
+        found = tuple(PopulationMatch(*row[:5]) for row in rows)
         absent = [(match.released, match.records) for match in found if not match.size]
         larger = [row[5:] for row in rows if row[0]]
         faults = [

@@ -23,7 +23,7 @@ def members(subset: Subset) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class SubsetCodes:
     """A table as the frequency set of all its quasi-identifiers.
 
     Args:
@@ -63,7 +63,9 @@ class Coded:
         return tuple(masks)
 
 
-def code_table(engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None) -> Coded:
+def code_table(
+    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None
+) -> SubsetCodes:
     """Numbers the values of every column and writes the frequency set of them all.
 
     Args:
@@ -97,7 +99,7 @@ def code_table(engine: Engine, table: exp.Table, names: Sequence[str], entity: s
         if rows == total:
             base, person = _settled(engine, base, words), None
             rows = engine.rows(encode.extent(base))[0][0]
-    return Coded(base, rows, tuple(names), values, fields, words, person, records, total)
+    return SubsetCodes(base, rows, tuple(names), values, fields, words, person, records, total)
 
 
 @dataclass(frozen=True, slots=True)

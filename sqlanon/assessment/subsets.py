@@ -23,7 +23,7 @@ from operator import and_, or_
 
 from sqlglot import exp
 
-from sqlanon.assessment.subset_codes import Coded, Subset, code_table, members
+from sqlanon.assessment.subset_codes import Subset, SubsetCodes, code_table, members
 from sqlanon.engine.base import Engine
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
@@ -31,11 +31,11 @@ from sqlanon.query.encoding import encode
 from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
 
 __all__ = [
-    "Coded",
     "Counts",
-    "FrequencySet",
     "Subset",
+    "SubsetCodes",
     "SubsetCounter",
+    "SubsetCounts",
     "SubsetOptions",
     "code_table",
     "default_largest",
@@ -79,7 +79,7 @@ class SubsetOptions:
     tell: Tell | None = None
 
 
-def subset_risk(engine: Engine, coded: Coded, options: SubsetOptions) -> SubsetRisk:
+def subset_risk(engine: Engine, coded: SubsetCodes, options: SubsetOptions) -> SubsetRisk:
     """What every set of columns tells apart, and the smallest that identify."""
     needed = needed_uniques(options.identifying, coded.total)
     counter = SubsetCounter(engine, coded, needed, options.every, options.tell)
@@ -138,7 +138,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class FrequencySet:
+class SubsetCounts:
     """Class sizes of a set of columns, held in the database.
 
     Args:
@@ -168,7 +168,7 @@ class SubsetCounter:
     """
 
     engine: Engine
-    coded: Coded
+    coded: SubsetCodes
     needed: int
     every: bool
     tell: Tell | None = None
@@ -186,7 +186,7 @@ class SubsetCounter:
         What is not counted then lies within a set without uniques, or holds an identifying set.
         """
         whole = self.coded.whole
-        base = FrequencySet(whole, self.coded.table, self.coded.rows)
+        base = SubsetCounts(whole, self.coded.table, self.coded.rows)
         singles = [1 << number for number in range(len(self.coded.names))]
         others = [whole & ~single for single in singles if whole != single]
         self._sought = len({*wanted, *singles, *others, whole})
@@ -199,7 +199,7 @@ class SubsetCounter:
         still = [one for one in wanted if not any(one & wide == one for wide in barren)]
         self._walk([one for one in still if one not in self.counts], base)
 
-    def _walk(self, wanted: Sequence[Subset], source: FrequencySet, seen: int = 0) -> None:
+    def _walk(self, wanted: Sequence[Subset], source: SubsetCounts, seen: int = 0) -> None:
         """Counts subsets of a frequency set's columns, each after the sets within it.
 
         Args:
@@ -224,7 +224,7 @@ class SubsetCounter:
                 self._walk([one for one in wanted if not one & column], source, seen)
                 wanted = [one for one in wanted if one & column]
 
-    def _count_open(self, wanted: Sequence[Subset], source: FrequencySet, seen: int) -> None:
+    def _count_open(self, wanted: Sequence[Subset], source: SubsetCounts, seen: int) -> None:
         """Counts sets; of a large source none that holds another one which turns out to identify.
 
         From a small source, asking once for all is faster than asking again for fewer.
@@ -261,7 +261,7 @@ class SubsetCounter:
             for one, counts in self.counts.items()
         )
 
-    def _narrowed(self, source: FrequencySet, subset: Subset) -> FrequencySet:
+    def _narrowed(self, source: SubsetCounts, subset: Subset) -> SubsetCounts:
         """The frequency set of fewer columns, or the source where it is not much smaller."""
         masks = self.coded.masks(subset)
         kept = masks if self.coded.person is None else (*masks, -1)
@@ -269,13 +269,13 @@ class SubsetCounter:
         self.rolled_up += 1
         if subset not in self.counts:
             self._sought += 1
-        self._count([subset], FrequencySet(subset, table, source.rows))
+        self._count([subset], SubsetCounts(subset, table, source.rows))
         rows = self.counts[subset].classes
         if self.coded.person is not None:
             rows = self.engine.rows(encode.extent(table))[0][0]
-        return FrequencySet(subset, table, rows) if rows <= SHRUNK * source.rows else source
+        return SubsetCounts(subset, table, rows) if rows <= SHRUNK * source.rows else source
 
-    def _count(self, wanted: Sequence[Subset], source: FrequencySet) -> None:
+    def _count(self, wanted: Sequence[Subset], source: SubsetCounts) -> None:
         """Counts sets from a frequency set."""
         joint = source.rows <= JOINT
         ask = self._joint_counts if joint else self._counts

@@ -20,7 +20,7 @@ Run = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class LabelMatch:
     """A node that a label may stand for.
 
     Args:
@@ -81,7 +81,7 @@ class Nodes:
         return all(first + size <= other for (first, size), (other, _) in pairwise(runs))
 
 
-def read(nodes: Nodes, matches: Iterable[Match]) -> Reading:
+def read(nodes: Nodes, matches: Iterable[LabelMatch]) -> Reading:
     """Chooses the node of each label.
 
     First, a node with fewer records in the original than the label has in the release is none of

@@ -15,7 +15,7 @@ from sqlanon.recoding import Node
 
 
 @dataclass(frozen=True, slots=True)
-class Suppressed:
+class SuppressedCells:
     """Records that are suppressed, and what else a loss asks of them.
 
     Args:
@@ -69,7 +69,7 @@ class ClassCounts:
     squares: int = 0
     small_squares: int = 0
     small_cost: int = 0
-    required: Suppressed | None = None
+    required: SuppressedCells | None = None
     gains: Gains | None = None
 
     @property
@@ -78,12 +78,12 @@ class ClassCounts:
         return self.classes - self.small_classes
 
     @property
-    def suppressed(self) -> Suppressed:
+    def suppressed(self) -> SuppressedCells:
         """The violating classes."""
-        return Suppressed(self.small_records, self.small_squares, self.small_cost)
+        return SuppressedCells(self.small_records, self.small_squares, self.small_cost)
 
     @property
-    def certain(self) -> Suppressed:
+    def certain(self) -> SuppressedCells:
         """What this node and every node below suppresses at least."""
         return self.suppressed if self.required is None else self.required
 
@@ -105,7 +105,7 @@ class Objective(Protocol):
     def up(self, node: Node, counts: ClassCounts) -> int:
         """The part that never shrinks on the way up."""
 
-    def down(self, suppressed: Suppressed) -> int:
+    def down(self, suppressed: SuppressedCells) -> int:
         """The part that never grows on the way up, of records that are suppressed."""
 
     def value(self, node: Node, counts: ClassCounts) -> int:
@@ -152,7 +152,7 @@ class CellObjective:
         """What all cells lose by generalization alone."""
         return self.lowest_up(node)
 
-    def down(self, suppressed: Suppressed) -> int:
+    def down(self, suppressed: SuppressedCells) -> int:
         """What suppression adds."""
         return suppressed.records * self.unit - suppressed.cost
 
@@ -201,7 +201,7 @@ class DiscernibilityObjective:
         """Sum of the squared sizes of all classes."""
         return counts.squares
 
-    def down(self, suppressed: Suppressed) -> int:
+    def down(self, suppressed: SuppressedCells) -> int:
         """What suppressing records adds to the squares of their classes."""
         return suppressed.records * self.records - suppressed.squares
 
@@ -253,7 +253,7 @@ class ClassSizeObjective:
         """Published classes and what the small ones can make at most, negated."""
         return -(counts.kept_classes + counts.small_records // self.k)
 
-    def down(self, suppressed: Suppressed) -> int:
+    def down(self, suppressed: SuppressedCells) -> int:
         """Classes that the published records can make at most, negated."""
         return -((self.records - suppressed.records) // self.k)
 

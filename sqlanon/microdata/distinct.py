@@ -21,7 +21,7 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
 from sqlanon.query.publish import local
 from sqlanon.query.syntax import column
-from sqlanon.search.clustering.problem import Problem
+from sqlanon.search.clustering.problem import ClusteringProblem
 
 if TYPE_CHECKING:
     from sqlanon.microdata.details import SensitiveCodes
@@ -138,7 +138,9 @@ def _leaves(subject: Subject, layout: Layout, codes: Numbers) -> Numbers:
     return leaves
 
 
-def block_of(engine: Engine, subject: Subject, encoded: Encoded, problem: Problem) -> Encoded:
+def block_of(
+    engine: Engine, subject: Subject, encoded: Encoded, problem: ClusteringProblem
+) -> Encoded:
     """The codes of some of the records, as those of a table of their own.
 
     Args:

@@ -17,7 +17,7 @@ from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.query.publish import recode
 from sqlanon.query.publish.statement import Publication, published_rows
-from sqlanon.query.publish.suppression import Suppression
+from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.recoding import Recoding, recoding_of
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
@@ -128,19 +128,19 @@ class Plan:
         floats = (n for n in attributes if self._type(n).this in exp.DataType.FLOAT_TYPES)
         return casts | {name: self._type(name) for name in floats}
 
-    def _suppressed(self, source: exp.Table) -> Suppression | None:
+    def _suppressed(self, source: exp.Table) -> SuppressionQuery | None:
         """Which classes are suppressed, as the statement works it out again."""
         policy = self.policy
         if not self.report.suppressed_records or self.recoding.published_records is not None:
             return None
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         if not (policy.demands or policy.entity):
-            return Suppression(policy.k, label=label)
+            return SuppressionQuery(policy.k, label=label)
         from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
         columns = {name: self._type(name) for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns)
-        return Suppression(policy.k, attributes, names, policy.entity, self.rounds, label)
+        return SuppressionQuery(policy.k, attributes, names, policy.entity, self.rounds, label)
 
     def _type(self, name: str) -> exp.DataType:
         return exp.DataType.build(self.columns[name], dialect="duckdb", udt=True)

@@ -19,8 +19,8 @@ from sqlanon.wording import counted, part_of, percent
 
 __all__ = [
     "ColumnFigures",
-    "Match",
     "Persons",
+    "PopulationMatch",
     "PopulationRisk",
     "RiskReport",
     "SubsetFigures",
@@ -30,7 +30,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class PopulationMatch:
     """The classes whose match in the population has one size.
 
     Args:
@@ -57,7 +57,7 @@ class PopulationRisk:
         threshold: Risk above which a record counts as at risk, in (0, 1].
     """
 
-    matches: tuple[Match, ...]
+    matches: tuple[PopulationMatch, ...]
     threshold: float
 
     @property

@@ -271,16 +271,16 @@ def test_in_place_shows_the_plan_then_asks_then_applies_it(
 def test_plan_that_does_not_hold_is_shown_and_exits_with_1(
     run, database, policy, monkeypatch, words
 ):
-    import sqlanon.planning
+    from sqlanon.publishing import planner
 
-    make_plan = sqlanon.planning.make_plan
+    make_plan = planner.make_plan
 
     def violated(*given, **how):
         found = make_plan(*given, **how)
         models = tuple(replace(result, holds=False) for result in found.report.models)
         return replace(found, report=replace(found.report, models=models))
 
-    monkeypatch.setattr(sqlanon.planning, "make_plan", violated)
+    monkeypatch.setattr(planner, "make_plan", violated)
     outcome = run(words[0], database, *policy, *words[1:])
     assert outcome.code == 1
     assert outcome.out
@@ -288,15 +288,15 @@ def test_plan_that_does_not_hold_is_shown_and_exits_with_1(
 
 @pytest.mark.slow
 def test_in_place_searches_once(at_terminal, database, policy, monkeypatch):
-    import sqlanon.planning
+    from sqlanon.publishing import planner
 
-    make_plan, plans = sqlanon.planning.make_plan, []
+    make_plan, plans = planner.make_plan, []
 
     def counted(*given, **how):
         plans.append(make_plan(*given, **how))
         return plans[-1]
 
-    monkeypatch.setattr(sqlanon.planning, "make_plan", counted)
+    monkeypatch.setattr(planner, "make_plan", counted)
     assert at_terminal("y\n", "anonymize", database, *policy, "--in-place")[0] == 0
     assert len(plans) == 1
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 FIGURE_1 = (
@@ -64,7 +64,7 @@ def problem_of(rows, k, trees=None, loss="suppressed-cells", demand=None):
     costs = CellCosts.of(loss, trees, [1.0] * len(trees), len(rows))
     taxonomies = tuple(Taxonomy.of(t, c) for t, c in zip(trees, costs.costs, strict=True))
     leaves = np.array([[t.leaves.index(v) for t, v in zip(trees, r, strict=True)] for r in rows])
-    return Problem(taxonomies, leaves, k, demand)
+    return ClusteringProblem(taxonomies, leaves, k, demand)
 
 
 def held_by(problem, nodes):

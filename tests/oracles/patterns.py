@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from sqlanon.methods.patterns.problem import Patterned
-from sqlanon.search.patterns.greedy import Rows, pattern_order
+from sqlanon.search.patterns.greedy import DistinctRows, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 
 
@@ -35,7 +35,7 @@ def table_of(rows, kept, k, values=None, models=()):
         codes[:, c // 7] |= leaves[:, c] << 8 * (c % 7)
         masks[:, c // 7] |= np.where(nodes[:, c] == 0, 255 << 8 * (c % 7), 0)
     costs = tuple(np.array([[0] * len(own), [1] * len(own)]) for own in values)
-    own = Rows(codes, sizes, demands if models else None)
+    own = DistinctRows(codes, sizes, demands if models else None)
     return Patterned(own, nodes, masks, costs, leaves, np.ones(width, int), k)
 
 

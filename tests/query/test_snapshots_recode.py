@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.classes import classes
 from sqlanon.query.publish import recode
-from sqlanon.query.publish.suppression import Suppression
+from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import table
 
 SEX_ROWS = Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")])
@@ -28,7 +28,7 @@ SEX_ANY = recode.recode(PEOPLE, "sex", SEX_ROWS, 1, TEXT)
 SEX_TOP = recode.recode(PEOPLE, "sex", SEX_ROWS, 2, TEXT)
 ZIP = recode.recode(PEOPLE, "zip", Hierarchy.prefix(2), 1, TEXT)
 ZIP_TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
-PAIRS = Suppression(2)
+PAIRS = SuppressionQuery(2)
 
 # The classes of fewer than two records by sex, before what is selected of the others.
 SMALL_PAIRS = """
@@ -130,7 +130,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "published where everything has one label",
-        recode.published(PEOPLE, {"zip": None}, {"zip": ZIP_TOP}, suppressed=Suppression(9)),
+        recode.published(PEOPLE, {"zip": None}, {"zip": ZIP_TOP}, suppressed=SuppressionQuery(9)),
         [],
     ),
 ]

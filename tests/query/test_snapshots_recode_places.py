@@ -17,14 +17,14 @@ from snapshots import (  # noqa: F401
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.publish import recode
 from sqlanon.query.publish.sort_keys import distinct_roughly, published_by_place
-from sqlanon.query.publish.suppression import Suppression
+from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import table
 
 SEX = recode.recode(
     PEOPLE, "sex", Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")]), 1, TEXT
 )
 TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
-PAIRS = Suppression(2)
+PAIRS = SuppressionQuery(2)
 
 SNAPSHOTS = [
     Snapshot(

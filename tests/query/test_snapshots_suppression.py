@@ -14,7 +14,7 @@ from sqlglot import exp, parse_one
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.privacy.models import needed_by
-from sqlanon.query.publish.suppression import Attribute, Suppression, is_suppressed
+from sqlanon.query.publish.suppression import Attribute, SuppressionQuery, is_suppressed
 from sqlanon.query.syntax import table
 
 
@@ -33,12 +33,12 @@ KEYS = ["word_0", "word_1"]
 SNAPSHOTS = [
     Snapshot(
         "small classes",
-        statement(Suppression(5), KEYS),
+        statement(SuppressionQuery(5), KEYS),
         [(1, 0, 0)],
     ),
     Snapshot(
         "few persons",
-        statement(Suppression(3, entity="person"), KEYS),
+        statement(SuppressionQuery(3, entity="person"), KEYS),
         [(1, 0, 0), (5, 1, 0)],
     ),
     Snapshot(
@@ -70,7 +70,7 @@ def asked(*models, persons=False):
 )
 def test_suppressed_are_the_classes_that_fail_a_model(connection, models, suppressed):
     """Of value 0, 1 and NULL class (1, 0) has 3, 1 and 0 records, and class (5, 1) 3, 0 and 2."""
-    query = statement(Suppression(1, (asked(*models),)), KEYS)
+    query = statement(SuppressionQuery(1, (asked(*models),)), KEYS)
     rows = connection.execute(text(query)).fetchall()
     assert sorted(row[:2] for row in rows) == suppressed
 
@@ -78,12 +78,12 @@ def test_suppressed_are_the_classes_that_fail_a_model(connection, models, suppre
 def test_persons_count_once_for_each_value(connection):
     """Ann and Bob hold value 0 in class (1, 0), and Ann value 1: 2 and 1."""
     attribute = asked(LDiversity(2, "recursive", 2.5), persons=True)
-    query = statement(Suppression(1, (attribute,), entity="person"), KEYS)
+    query = statement(SuppressionQuery(1, (attribute,), entity="person"), KEYS)
     assert connection.execute(text(query)).fetchall() == []
 
 
 def test_each_round_refers_to_what_the_round_before_has_left():
-    close = Suppression(2, (asked(TCloseness(0.3)),), rounds=3)
+    close = SuppressionQuery(2, (asked(TCloseness(0.3)),), rounds=3)
     steps = [name for name, _ in close.statements(exp.select("*").from_(DETAILS), KEYS)]
     assert steps == [
         "sqlanon_details", "sqlanon_reference_0_1", "sqlanon_suppressed_1",
@@ -93,7 +93,7 @@ def test_each_round_refers_to_what_the_round_before_has_left():
 
 
 def test_later_rounds_ask_for_closeness_alone():
-    diverse = Suppression(2, (asked(LDiversity(2)),), rounds=2)
+    diverse = SuppressionQuery(2, (asked(LDiversity(2)),), rounds=2)
     steps = [name for name, _ in diverse.statements(exp.select("*").from_(DETAILS), KEYS)]
     assert "sqlanon_reference_0_2" not in steps
 
@@ -103,5 +103,5 @@ def test_models_are_plain_enough_for_spark():
     distances = ("equal", "ordered", "kl", "scaled", "scaled-literal")
     models = [LDiversity(2), LDiversity(2, "entropy"), LDiversity(2, "recursive", 2)]
     models += [TCloseness(0.3, distance) for distance in distances]
-    query = statement(Suppression(2, (asked(*models),), rounds=2), KEYS)
+    query = statement(SuppressionQuery(2, (asked(*models),), rounds=2), KEYS)
     parse_one(text(query, "spark"), dialect="spark")

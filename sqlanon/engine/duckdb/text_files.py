@@ -33,7 +33,7 @@ _WORDS = frozenset({"nan", "inf", "infinity"})
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TextLayout:
     """How a CSV file is written.
 
     Args:
@@ -108,7 +108,7 @@ def scan_file(function: str, path: Path, options: Mapping[str, exp.Expr]) -> exp
     return exp.Table(this=call)
 
 
-def _sniff(engine: DuckDB, path: Path) -> Layout:
+def _sniff(engine: DuckDB, path: Path) -> TextLayout:
     delimiter = _delimiter(path)
     options: dict[str, exp.Expr] = {
         **_dialect(delimiter),
@@ -136,7 +136,7 @@ def _sniff(engine: DuckDB, path: Path) -> Layout:
     types = dict(zip(names, (column["type"] for column in columns), strict=True))
     formats = {"DATE": date_format, "TIMESTAMP": timestamp_format}
     formats = {kind: form for kind, form in formats.items() if form}
-    return Layout(delimiter, types, formats, _decimals(path, delimiter, names))
+    return TextLayout(delimiter, types, formats, _decimals(path, delimiter, names))
 
 
 def _decimals(path: Path, delimiter: str, names: Sequence[str]) -> dict[str, int]:
@@ -238,11 +238,11 @@ def _scan(path: Path, delimiter: str, types: Mapping[str, str]) -> exp.Table:
     return scan_file("read_csv", path, options)
 
 
-def _as_text(path: Path, layout: Layout) -> exp.Table:
+def _as_text(path: Path, layout: TextLayout) -> exp.Table:
     return _scan(path, layout.delimiter, dict.fromkeys(layout.types, "VARCHAR"))
 
 
-def _guarded(path: Path, layout: Layout) -> exp.Select:
+def _guarded(path: Path, layout: TextLayout) -> exp.Select:
     """All columns, converted; the query fails where a value is not spelt as its type spells it."""
     stop = exp.Anonymous(this="error", expressions=[exp.Literal.string("guard")])
     projections: list[exp.Expr] = []
@@ -258,7 +258,7 @@ def _guarded(path: Path, layout: Layout) -> exp.Select:
     return exp.select(*projections).from_(_as_text(path, layout))
 
 
-def _converted(text: exp.Expr, kind: str, layout: Layout, *, safe: bool) -> exp.Expr:
+def _converted(text: exp.Expr, kind: str, layout: TextLayout, *, safe: bool) -> exp.Expr:
     if kind in layout.formats:
         function = "try_strptime" if safe else "strptime"
         form = exp.Literal.string(layout.formats[kind])
@@ -268,7 +268,7 @@ def _converted(text: exp.Expr, kind: str, layout: Layout, *, safe: bool) -> exp.
     return built(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
 
 
-def _spelt(name: str, converted: exp.Expr, layout: Layout) -> exp.Expr:
+def _spelt(name: str, converted: exp.Expr, layout: TextLayout) -> exp.Expr:
     """The one text that a value is written as: texts that have it are as many as values."""
     kind, decimals = layout.types[name], layout.decimals.get(name)
     text = exp.cast(converted.copy(), "VARCHAR")
@@ -291,7 +291,7 @@ def _spelt(name: str, converted: exp.Expr, layout: Layout) -> exp.Expr:
     )
 
 
-def _changed(text: exp.Expr, converted: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
+def _changed(text: exp.Expr, converted: exp.Expr, kind: str, layout: TextLayout) -> exp.Expr:
     """True where a converted text is not the same value any more."""
     if kind == "DOUBLE":
         pattern = exp.Literal.string(_NO_NUMBER)
@@ -301,7 +301,7 @@ def _changed(text: exp.Expr, converted: exp.Expr, kind: str, layout: Layout) -> 
     return exp.false()
 
 
-def _late(engine: DuckDB, table: exp.Table, layout: Layout) -> bool:
+def _late(engine: DuckDB, table: exp.Table, layout: TextLayout) -> bool:
     """Whether a column taken for text is empty in the first rows, and only there."""
     names = [name for name, kind in layout.types.items() if kind not in _TYPED]
     if not names:
@@ -313,7 +313,7 @@ def _late(engine: DuckDB, table: exp.Table, layout: Layout) -> bool:
     return bool(empty) and any(engine.rows(exp.select(*empty).from_(table.copy()))[0])
 
 
-def _read_slowly(engine: DuckDB, path: Path, table: exp.Table, layout: Layout) -> None:
+def _read_slowly(engine: DuckDB, path: Path, table: exp.Table, layout: TextLayout) -> None:
     """Reads all as text, asks of every value which types it fits, then converts."""
     raw = engine.temporary("text")
     scan = exp.select("*").from_(_as_text(path, layout))
@@ -367,7 +367,7 @@ def _trimmed(text: exp.Expr) -> exp.Expr:
     return exp.Trim(this=text.copy())
 
 
-def _fits(text: exp.Expr, kind: str, layout: Layout) -> exp.Expr:
+def _fits(text: exp.Expr, kind: str, layout: TextLayout) -> exp.Expr:
     """An aggregate: the type holds every value of the column; NULL where there is none."""
     trimmed = _trimmed(text)
     converted = _converted(trimmed, kind, layout, safe=True)

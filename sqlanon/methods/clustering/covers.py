@@ -10,8 +10,8 @@ import numpy as np
 
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.method import Started, decide_clusters
-from sqlanon.methods.itemsets.mining import Wanted, mined
-from sqlanon.methods.local.input import Coded, coded, plain, refuse_unsuited
+from sqlanon.methods.itemsets.mining import MiningRequest, mined
+from sqlanon.methods.local.input import EncodedRecords, coded, plain, refuse_unsuited
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -19,10 +19,10 @@ from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.lower_bound import record_bounds
-from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.set_cover import within
 
-Cover = Callable[[Problem, Candidates], Started]
+Cover = Callable[[ClusteringProblem, Candidates], Started]
 """The first clusters of a table or of a block of it, chosen from its candidates."""
 
 
@@ -33,7 +33,7 @@ class Mine:
     engine: Engine
     subject: Subject
     encoded: Encoded
-    read: Coded
+    read: EncodedRecords
 
     @classmethod
     def of(cls, engine: Engine, subject: Subject, policy: Policy, loss: str) -> Mine:
@@ -43,14 +43,14 @@ class Mine:
 
     def candidates(
         self,
-        problem: Problem,
+        problem: ClusteringProblem,
         kind: str = "closed",
         progress: Callable[[str], None] | None = None,
     ) -> Candidates:
         """The itemsets that clusters of the table, or of a block of it, may be published as."""
         engine, subject = self.engine, self.subject
         heights = [tree.height for tree in subject.trees]
-        wanted = Wanted(problem.k, kind, [0] * len(heights), heights, progress)
+        wanted = MiningRequest(problem.k, kind, [0] * len(heights), heights, progress)
         is_block = problem.records < subject.records
         with engine.workspace():
             own = block_of(engine, subject, self.encoded, problem) if is_block else self.encoded
@@ -80,7 +80,7 @@ def decide_cover(
     own: CoverOptions = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"
 
-    def start(problem: Problem) -> Started:
+    def start(problem: ClusteringProblem) -> Started:
         every = mine.candidates(problem, kind, options.progress)
         bounds = record_bounds(problem, every)
         options.tell(f"cover: {len(every):,} candidates")

@@ -13,7 +13,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
-from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.wording import counted
 
 
@@ -29,11 +29,11 @@ def decide(
     return decide_cover(engine, subject, policy, options, cover)
 
 
-def _direct(problem: Problem, candidates: Candidates) -> Started:
+def _direct(problem: ClusteringProblem, candidates: Candidates) -> Started:
     return Started(direct_cover(problem, candidates))
 
 
-def _published(problem: Problem, candidates: Candidates) -> Started:
+def _published(problem: ClusteringProblem, candidates: Candidates) -> Started:
     """All cells of what no itemset covers are suppressed."""
     found = published_direct_cover(problem, candidates)
     left = np.flatnonzero(found.label < 0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.local.input import Coded, Outcome, decided, demands_of
+from sqlanon.methods.local.input import EncodedRecords, LocalOutcome, decided, demands_of
 from sqlanon.methods.local.result import Assigned
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
@@ -18,8 +18,8 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import Units, expanded
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.blocks import cut
-from sqlanon.search.clustering.problem import Clusters as Found
-from sqlanon.search.clustering.problem import Problem
+from sqlanon.search.clustering.problem import Clustering as Found
+from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands
@@ -50,7 +50,7 @@ class Started:
     guarantee: str = ""
 
 
-Start = Callable[[Problem], Started]
+Start = Callable[[ClusteringProblem], Started]
 """The first clusters of a table or of a block of it, as each method finds them.
 
 Raises UnsatisfiableError where none satisfy the policy.
@@ -58,7 +58,7 @@ Raises UnsatisfiableError where none satisfy the policy.
 
 
 def decide_clusters(
-    subject: Subject, policy: Policy, options: Options[Any], read: Coded, start: Start
+    subject: Subject, policy: Policy, options: Options[Any], read: EncodedRecords, start: Start
 ) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
 
@@ -112,7 +112,7 @@ class Clustered:
     notes: tuple[str, ...] = ()
     blocks: int = 1
 
-    def outcome(self, policy: Policy, assigned: Assigned) -> Outcome:
+    def outcome(self, policy: Policy, assigned: Assigned) -> LocalOutcome:
         """What is reported of them."""
         search = {
             "candidates": self.candidates,
@@ -121,7 +121,7 @@ class Clustered:
             "proven": self.cost == self.bound,
         }
         notes = (*_unused(policy), *self.notes, *_without_itemset(self))
-        return Outcome(assigned, self.bound, search, notes)
+        return LocalOutcome(assigned, self.bound, search, notes)
 
 
 def _unused(policy: Policy) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _unused(policy: Policy) -> Iterator[str]:
         yield "this method publishes every record; the suppression limit is not used"
 
 
-def clustered(problem: Problem, options: Options[Any], start: Start) -> Clustered:
+def clustered(problem: ClusteringProblem, options: Options[Any], start: Start) -> Clustered:
     """Clusters of all records, block by block.
 
     Raises:
@@ -176,7 +176,7 @@ def _block_notes(options: Options[Any], blocks: Sequence[Numbers]) -> Iterator[s
         yield f"{counted(larger, 'block')} could not be cut any further and is larger than that"
 
 
-def _part(problem: Problem, records: Numbers) -> Problem:
+def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:
     """The problem of some of the records, by the reference of the whole table."""
     demand = problem.demand
     if isinstance(demand, Demands):
@@ -184,7 +184,7 @@ def _part(problem: Problem, records: Numbers) -> Problem:
     return replace(problem, leaves=problem.leaves[records], demand=demand)
 
 
-def _clustered(problem: Problem, options: Options[Any], start: Start) -> Clustered:
+def _clustered(problem: ClusteringProblem, options: Options[Any], start: Start) -> Clustered:
     started = start(problem)
     found, bounds = started.found, started.bounds
     if options.own.refine:
@@ -217,13 +217,17 @@ def _without_itemset(found: Clustered) -> Iterator[str]:
         )
 
 
-def problem_of(subject: Subject, policy: Policy, units: Units, costs: CellCosts) -> Problem:
+def problem_of(
+    subject: Subject, policy: Policy, units: Units, costs: CellCosts
+) -> ClusteringProblem:
     """The table as a search sees it: a row of leaves per record, in the order of the units."""
     records = expanded(units.sizes)
     demands = demands_of(units)
     if demands is not None:
         demands = replace(demands, values=units.values[records])
-    return Problem(tuple(taxonomies(subject, costs)), units.leaves[records], policy.k, demands)
+    return ClusteringProblem(
+        tuple(taxonomies(subject, costs)), units.leaves[records], policy.k, demands
+    )
 
 
 def taxonomies(subject: Subject, costs: CellCosts) -> list[Taxonomy]:

@@ -11,7 +11,7 @@ from sqlanon.methods.options import SetCoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.set_cover import exhaustive_cover, set_cover
 
 
@@ -25,7 +25,7 @@ def decide(
     """
     own = options.own
 
-    def cover(problem: Problem, candidates: Candidates) -> Started:
+    def cover(problem: ClusteringProblem, candidates: Candidates) -> Started:
         if own.candidates == "all":
             found, uncovered = exhaustive_cover(problem, own.beta)
         else:

@@ -12,7 +12,7 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.loss.objectives import ClassCounts, Objective, Suppressed
+from sqlanon.loss.objectives import ClassCounts, Objective, SuppressedCells
 from sqlanon.methods.fulldomain.cell_costs import Pricing
 from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch, FrequencySet
 from sqlanon.microdata.encoding import Encoded
@@ -23,7 +23,7 @@ from sqlanon.search.lattice.bounds import Check, Forecast
 
 if TYPE_CHECKING:
     from sqlanon.methods.fulldomain.gains import GainCounter
-    from sqlanon.methods.fulldomain.suppression_bounds import Found, Settled
+    from sqlanon.methods.fulldomain.suppression_bounds import Settled, ViolationCounts
     from sqlanon.methods.fulldomain.violations import Violations
 
 Rows = list[tuple[int, ...]]
@@ -228,7 +228,7 @@ class Counter:
             checks |= {node: self._judged(node, each) for node, each in found.items()}
         return [checks[node] for node in nodes]
 
-    def _judged(self, node: Node, found: Found) -> Check:
+    def _judged(self, node: Node, found: ViolationCounts) -> Check:
         """The check of a node with the violations of all models."""
         assert self.violations is not None
         scope, required = self.violations.scope, found.required
@@ -241,9 +241,9 @@ class Counter:
         check = self._check(node, self._violating(node, found))
         return replace(check, required=required, most=most, settled=settled)
 
-    def _violating(self, node: Node, found: Found) -> ClassCounts:
+    def _violating(self, node: Node, found: ViolationCounts) -> ClassCounts:
         """The counts of a node with the violations of all models."""
-        certain = Suppressed(found.required, found.required_squares, found.required_cost)
+        certain = SuppressedCells(found.required, found.required_squares, found.required_cost)
         each = ClassCounts(
             self._known[node].classes,
             found.classes,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.methods.fulldomain.problem import Problem, problem_of
+from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.fulldomain.release import Chosen, NodeClasses, node_classes
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
@@ -20,7 +20,7 @@ from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
-from sqlanon.search.lattice.best_node import Outcome, best_node
+from sqlanon.search.lattice.best_node import SearchOutcome, best_node
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.wording import key
 
@@ -52,7 +52,7 @@ def decide(
     return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
 
 
-def _search(problem: Problem, options: Options[LatticeOptions]) -> Outcome:
+def _search(problem: FullDomainProblem, options: Options[LatticeOptions]) -> SearchOutcome:
     counter = problem.counter
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
@@ -70,8 +70,8 @@ def _search(problem: Problem, options: Options[LatticeOptions]) -> Outcome:
 
 def _expected(
     engine: Engine,
-    problem: Problem,
-    outcome: Outcome,
+    problem: FullDomainProblem,
+    outcome: SearchOutcome,
     options: Options[LatticeOptions],
     settled: tuple[Chosen, int],
 ) -> Report:
@@ -130,7 +130,7 @@ def _published(policy: Policy, classes: NodeClasses) -> ClassStatistics:
     return ClassStatistics.of(sizes.items())
 
 
-def _unfinished(outcome: Outcome, options: Options[LatticeOptions]) -> list[str]:
+def _unfinished(outcome: SearchOutcome, options: Options[LatticeOptions]) -> list[str]:
     """What the time limit cut short."""
     notes = []
     if not outcome.proven:
@@ -140,7 +140,7 @@ def _unfinished(outcome: Outcome, options: Options[LatticeOptions]) -> list[str]
     return notes
 
 
-def _refuse_ambiguous_label(problem: Problem, best: Check) -> None:
+def _refuse_ambiguous_label(problem: FullDomainProblem, best: Check) -> None:
     """Refuses to publish suppressed values under a label that stands for something else."""
     policy, subject = problem.policy, problem.subject
     if policy.suppressed == "drop" or not best.suppressed:

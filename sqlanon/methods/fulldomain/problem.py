@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FullDomainProblem:
     """A full-domain search, ready to start."""
 
     subject: Subject
@@ -49,7 +49,7 @@ class Problem:
 
 def problem_of(
     engine: Engine, subject: Subject, policy: Policy, options: Options[LatticeOptions]
-) -> Problem:
+) -> FullDomainProblem:
     """A table in codes, with what its nodes are to be counted and judged by."""
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"
@@ -96,7 +96,7 @@ def problem_of(
         WIDE_BATCH if counter.violations is not None and allowance else BATCH,
         ratio,
     )
-    return Problem(subject, policy, encoded, counter, lattice)
+    return FullDomainProblem(subject, policy, encoded, counter, lattice)
 
 
 def _violations(
@@ -104,10 +104,10 @@ def _violations(
 ) -> Violations | None:
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
-    from sqlanon.methods.fulldomain.suppression_bounds import Scope
+    from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
     from sqlanon.methods.fulldomain.violations import Violations  # k alone needs none of these
 
-    scope = Scope(
+    scope = SuppressionScope(
         encoded.details,
         encoded.layout.words,
         policy.k,

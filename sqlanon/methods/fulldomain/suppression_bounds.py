@@ -49,7 +49,7 @@ SAFETY = 1e-6  # records; far more than rounding can make of a figure that is co
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ViolationCounts:
     """The violating classes of a node.
 
     Args:
@@ -71,7 +71,7 @@ class Found:
     required_cost: int
 
 
-NOTHING = Found(0, 0, 0, 0, 0, 0, 0)
+NOTHING = ViolationCounts(0, 0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,13 @@ class Settled:
         suppressed: A temporary table with their words.
     """
 
-    found: Found
+    found: ViolationCounts
     rounds: int
     suppressed: exp.Table
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SuppressionScope:
     """What the violations of a node depend on besides its classes.
 
     Args:
@@ -171,20 +171,20 @@ class Scope:
         return 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
 
 
-Required = Callable[[Scope, SensitiveCodes, Any], exp.Expr]
+Required = Callable[[SuppressionScope, SensitiveCodes, Any], exp.Expr]
 
 
-def _all(scope: Scope, _: SensitiveCodes, __: ValueModel) -> exp.Expr:
+def _all(scope: SuppressionScope, _: SensitiveCodes, __: ValueModel) -> exp.Expr:
     """More than a class can have."""
     return exp.Literal.number(scope.records)
 
 
-def _unknown(_: Scope, __: SensitiveCodes, ___: ValueModel) -> exp.Expr:
+def _unknown(_: SuppressionScope, __: SensitiveCodes, ___: ValueModel) -> exp.Expr:
     """Nothing is proved of a model that is not closed under union."""
     return exp.Literal.number(0)
 
 
-def _by_entropy(_: Scope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
+def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     needed = math.log(model.l) - TOLERANCE
     part = 1 - column(sensitive.ENTROPY) / _real(needed) if needed > 0 else _real(0.0)
     nothing = column(sensitive.COUNTED).eq(0)
@@ -193,7 +193,7 @@ def _by_entropy(_: Scope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     )
 
 
-def _by_tail(_: Scope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
+def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     """The largest count loses what keeps it from being below c times the tail of the class."""
     factor = Fraction(str(model.c))
     tail = column(sensitive.tail(int(model.l)))
@@ -203,7 +203,7 @@ def _by_tail(_: Scope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
 
 
-def _by_excess(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
     """See the module's docstring; both sides of the quotient are multiplied by n M."""
     left = scope.left(attribute)
     if not left:
@@ -216,7 +216,7 @@ def _by_excess(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> ex
     return when(excess > 0, required, exp.Literal.number(0))
 
 
-def _by_order(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
     steps = attribute.values - 1
     if steps < 1:
         return exp.Literal.number(0)
@@ -226,11 +226,13 @@ def _by_order(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp
     return _by_furthest(model, slack, max(mean, steps - mean) / steps)
 
 
-def _by_level(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+def _by_level(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
     return _by_furthest(model, scope.moved(attribute), 1.0)
 
 
-def _by_divergence(scope: Scope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+def _by_divergence(
+    scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness
+) -> exp.Expr:
     if scope.moved(attribute) or not attribute.counts:
         return exp.Literal.number(0)
     return _by_furthest(model, 0.0, math.log(attribute.records / min(attribute.counts)))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sqlanon.loss.objectives import CellObjective, ClassCounts, Objective, Suppressed
+from sqlanon.loss.objectives import CellObjective, ClassCounts, Objective, SuppressedCells
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.ratio import ONE, Ratio
 
@@ -50,7 +50,7 @@ class UtilityObjective:
         """What all cells lose by generalization alone."""
         return self.cells.up(node, counts)
 
-    def down(self, suppressed: Suppressed) -> int:
+    def down(self, suppressed: SuppressedCells) -> int:
         """What suppression adds to the cost."""
         return self.cells.down(suppressed)
 

@@ -13,7 +13,12 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch
-from sqlanon.methods.fulldomain.suppression_bounds import NOTHING, Found, Scope, Settled
+from sqlanon.methods.fulldomain.suppression_bounds import (
+    NOTHING,
+    Settled,
+    SuppressionScope,
+    ViolationCounts,
+)
 from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
@@ -49,13 +54,13 @@ class Violations:
     """
 
     engine: Engine
-    scope: Scope
+    scope: SuppressionScope
     squares: bool
     _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
 
-    def count(self, batch: Batch) -> list[Found]:
+    def count(self, batch: Batch) -> list[ViolationCounts]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
-        found = {number: Found(*row) for number, *row in self._counts(batch)}
+        found = {number: ViolationCounts(*row) for number, *row in self._counts(batch)}
         return [found.get(number, NOTHING) for number in range(len(batch.nodes))]
 
     def settle(self, batch: Batch) -> Settled:
@@ -108,11 +113,11 @@ class Violations:
         query = self._added_up(failing, batch)
         return query if classes.masks and prices is None else with_nodes(query, words, prices)
 
-    def _found(self, batch: Batch, gone: exp.Table) -> Found:
+    def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         words, prices = self.scope.words, batch.source.prices
         query = with_nodes(self._added_up(_all(gone), batch), words, prices)
         rows = self.engine.rows(query, batch.parameters)
-        return Found(*rows[0][1:]) if rows else NOTHING
+        return ViolationCounts(*rows[0][1:]) if rows else NOTHING
 
     def _added_up(self, classes: exp.Select, batch: Batch) -> exp.Select:
         counts = (CLASS_SIZE, REQUIRED)

@@ -8,19 +8,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.fulldomain.problem import Problem
+from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.query.classes import classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import details, models, sensitive, worst
 from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
-from sqlanon.search.lattice.best_node import Outcome
+from sqlanon.search.lattice.best_node import SearchOutcome
 
 _DIGITS = 4  # of a suppression limit that is proposed
 
 
-def unsatisfiable(problem: Problem, outcome: Outcome) -> UnsatisfiableError:
+def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> UnsatisfiableError:
     """The error to raise where a search found no recoding."""
     lattice = problem.lattice
     if not outcome.proven:
@@ -38,7 +38,7 @@ def unsatisfiable(problem: Problem, outcome: Outcome) -> UnsatisfiableError:
     return UnsatisfiableError(f"{_finding(problem, asked, suppressed)}; {' or '.join(ways)}")
 
 
-def _too_much(problem: Problem) -> list[str]:
+def _too_much(problem: FullDomainProblem) -> list[str]:
     """What is asked beyond what the table has, so that neither levels nor suppression help."""
     policy = problem.policy
     diverse = [(each.column, each.model) for each in policy.demands if each.model.least_values]
@@ -53,7 +53,7 @@ def _too_much(problem: Problem) -> list[str]:
     return faults
 
 
-def _values(problem: Problem, names: Sequence[str]) -> dict[str, int]:
+def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
     """How many values columns have; NULL is one unless the policy says otherwise."""
     if not names:
         return {}
@@ -68,7 +68,7 @@ def _values(problem: Problem, names: Sequence[str]) -> dict[str, int]:
     }
 
 
-def _suppressed(problem: Problem, node: Node) -> int:
+def _suppressed(problem: FullDomainProblem, node: Node) -> int:
     """Records in classes of a node, within the levels allowed, that fail any model."""
     counter = problem.counter
     if counter.violations is None:
@@ -77,7 +77,7 @@ def _suppressed(problem: Problem, node: Node) -> int:
     return settled.found.records
 
 
-def _satisfies_as_one(problem: Problem) -> bool:
+def _satisfies_as_one(problem: FullDomainProblem) -> bool:
     """Whether the table satisfies the policy as one class, at the top of all hierarchies.
 
     It is as large and as diverse as any class can be, and at no distance from itself; its values
@@ -99,7 +99,7 @@ def _satisfies_as_one(problem: Problem) -> bool:
     return True
 
 
-def _finding(problem: Problem, asked: str, suppressed: int) -> str:
+def _finding(problem: FullDomainProblem, asked: str, suppressed: int) -> str:
     lattice, records = problem.lattice, problem.subject.records
     if suppressed <= lattice.allowance and lattice.smallest:
         return (
@@ -118,7 +118,7 @@ def _finding(problem: Problem, asked: str, suppressed: int) -> str:
     )
 
 
-def _ways_out(problem: Problem, suppressed: int) -> list[str]:
+def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
     """What would help, each tried out: wider level bounds, a higher limit, dropping."""
     subject, lattice = problem.subject, problem.lattice
     ways = []

@@ -19,7 +19,7 @@ from sqlanon.search.clustering.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MinedItemsets:
     """Itemsets as arrays of one length, in the order of the trees, the first attribute first.
 
     Args:
@@ -48,7 +48,7 @@ class Itemsets:
     memberships: int
     codes: ItemCodes
 
-    def fetch(self, engine: Engine) -> Found:
+    def fetch(self, engine: Engine) -> MinedItemsets:
         """All of them, out of the database.
 
         Args:
@@ -57,7 +57,7 @@ class Itemsets:
         rows = engine.fetch(itemsets.ordered(self.table, self.codes.words))
         words = [column.to_numpy() for column in rows.columns[:-1]]
         nodes = [_small(self.codes.nodes(n, words)) for n in range(len(self.codes.forests))]
-        return Found(tuple(nodes), rows.columns[-1].to_numpy())
+        return MinedItemsets(tuple(nodes), rows.columns[-1].to_numpy())
 
     def labelled(self, engine: Engine, trees: Sequence[Tree]) -> exp.Select:
         """A query of the itemsets as generalized values and their support.

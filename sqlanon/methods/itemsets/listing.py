@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.methods.itemsets.mining import Wanted, mined
+from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
@@ -59,7 +59,7 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
     subject = bind(engine, table, plain)
     if place is not None:
         _refuse_named_support(subject)
-    wanted = Wanted(policy.k, listed.kind, subject.low, subject.high, listed.progress)
+    wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
     with engine.workspace():
         encoded = encode_subject(engine, subject, plain)
         found = mined(engine, encoded, subject.trees, wanted)

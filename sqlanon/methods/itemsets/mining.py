@@ -32,7 +32,7 @@ KINDS = ("closed", "frequent")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MiningRequest:
     """What is to be mined.
 
     Args:
@@ -59,7 +59,9 @@ class Wanted:
             raise PolicyError(f"k is {self.k}; an itemset has at least 1 record")
 
 
-def mined(engine: Engine, encoded: Encoded, trees: Sequence[Tree], wanted: Wanted) -> Itemsets:
+def mined(
+    engine: Engine, encoded: Encoded, trees: Sequence[Tree], wanted: MiningRequest
+) -> Itemsets:
     """The frequent generalized itemsets of a table, closed ones alone or all.
 
     Call it in a workspace of the engine, which drops what an error leaves behind.
@@ -87,7 +89,7 @@ class _Mining:
 
     engine: Engine
     codes: ItemCodes
-    wanted: Wanted
+    wanted: MiningRequest
 
     def run(self, encoded: Encoded, trees: Sequence[Tree]) -> Itemsets:
         """Gives the itemset without nodes a node of one attribute after the other."""

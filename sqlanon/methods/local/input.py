@@ -32,7 +32,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class EncodedRecords:
     """A table in codes, as methods that recode record by record read it.
 
     Args:
@@ -52,7 +52,7 @@ class Coded:
 
 def coded(
     engine: Engine, subject: Subject, policy: Policy, loss: str, encoded: Encoded | None = None
-) -> Coded:
+) -> EncodedRecords:
     """Reads a table in codes, with what cells cost by a loss.
 
     Args:
@@ -69,7 +69,7 @@ def coded(
     units = units_of(engine, subject, coding, policy)
     counts = units.leaf_counts(subject.trees) if encoded is None else encoded.counts
     costs = CellCosts.of(loss, subject.trees, subject.weights, subject.records, counts)
-    return Coded(coding[0], counts, units, costs, time.monotonic())
+    return EncodedRecords(coding[0], counts, units, costs, time.monotonic())
 
 
 def demands_of(units: Units) -> Demands | None:
@@ -83,7 +83,7 @@ def demands_of(units: Units) -> Demands | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LocalOutcome:
     """What a search found, before it is measured.
 
     Args:
@@ -100,7 +100,11 @@ class Outcome:
 
 
 def decided(
-    subject: Subject, policy: Policy, options: Options[Any], read: Coded, outcome: Outcome
+    subject: Subject,
+    policy: Policy,
+    options: Options[Any],
+    read: EncodedRecords,
+    outcome: LocalOutcome,
 ) -> Decided:
     """The recoding that a search found, with a report of all that follows from it alone.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.labels import Label, Match, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.labels import Label, LabelMatch, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Release, Tallied
 from sqlanon.microdata.binding import Subject
@@ -216,7 +216,7 @@ class _Cells:
         """The node of each label that is published, by the label's number."""
         numbers = {text: n for n, text in enumerate(self.texts) if records[n]}
         matches = [
-            Match(text, (level, node), records[numbers[text]], classes[numbers[text]])
+            LabelMatch(text, (level, node), records[numbers[text]], classes[numbers[text]])
             for level in range(self.tree.height + 1)
             for node, text in enumerate(self.tree.node_labels(level))
             if text in numbers

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.methods.local.input import Coded, Outcome, coded, decided, demands_of, refuse_unsuited
+from sqlanon.methods.local.input import (
+    EncodedRecords,
+    LocalOutcome,
+    coded,
+    decided,
+    demands_of,
+    refuse_unsuited,
+)
 from sqlanon.methods.local.result import Assigned
 from sqlanon.methods.options import GreedyPatternOptions, masks_of
 from sqlanon.methods.patterns.instances import Counted
@@ -21,7 +28,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.search.patterns.greedy import LEFT, Placed, Rows, greedy, pattern_order
+from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
 
 Numbers = NDArray[np.int64]
 
@@ -66,7 +73,7 @@ def decide_patterns(
     finished = finish(table, parts, policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     search = dict(_searched(parts, finished)) | {"candidates": len(table.nodes)}
-    outcome = Outcome(assigned, parts.bound, search, finished.notes)
+    outcome = LocalOutcome(assigned, parts.bound, search, finished.notes)
     return decided(subject, policy, options, read, outcome)
 
 
@@ -88,7 +95,9 @@ def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:
     return masks_of(options.own.patterns).nodes(columns)
 
 
-def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Node]) -> Patterned:
+def patterned(
+    subject: Subject, policy: Policy, read: EncodedRecords, nodes: Sequence[Node]
+) -> Patterned:
     """The table as a search sees it, with its patterns by cost.
 
     A pattern costs what all records would lose by it, so with suppression alone it is the
@@ -119,7 +128,7 @@ def patterned(subject: Subject, policy: Policy, read: Coded, nodes: Sequence[Nod
         np.array(layout.leaf_codes(c, tree), np.int64).T[units.leaves[:, c]]
         for c, tree in enumerate(subject.trees)
     ]
-    rows = Rows(reduce(np.bitwise_or, codes), units.sizes, demands_of(units))
+    rows = DistinctRows(reduce(np.bitwise_or, codes), units.sizes, demands_of(units))
     return Patterned(
         rows, levels[order], masks, costs, units.leaves, np.array(tops), max(policy.k, 1)
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.policy import Policy
-from sqlanon.search.patterns.greedy import LEFT, Placed, Rows
+from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed
 from sqlanon.wording import counted
 
 Numbers = NDArray[np.int64]
@@ -31,7 +31,7 @@ class Patterned:
         k: The smallest class allowed [records].
     """
 
-    rows: Rows
+    rows: DistinctRows
     nodes: Numbers
     masks: Numbers
     costs: tuple[Numbers, ...]

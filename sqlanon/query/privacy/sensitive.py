@@ -52,8 +52,8 @@ from sqlanon.query.privacy.spread import (
     THROUGH,
     TURN,
     TURN_BELOW,
-    Scope,
     Shape,
+    SpreadScope,
     beyond,
     excess,
     spread,
@@ -109,7 +109,7 @@ def class_figures(
         reference: The distribution over the table that is looked at; only distances need it.
         shape: What else the source has, and which figures are wanted.
     """
-    scope = Scope(tuple(keys), needed, reference or _NO_REFERENCE, shape or Shape())
+    scope = SpreadScope(tuple(keys), needed, reference or _NO_REFERENCE, shape or Shape())
     figures = [
         alias(total(column(SIZE)), CLASS_SIZE),
         alias(_n(), COUNTED),
@@ -167,17 +167,17 @@ def _whole(*factors: exp.Expr) -> exp.Expr:
     return not_zero(times(double(_n()), *factors))
 
 
-def _steps(scope: Scope) -> exp.Expr:
+def _steps(scope: SpreadScope) -> exp.Expr:
     """The greatest difference of two ranks, m - 1."""
     return minus(scope.values, number(1))
 
 
-def _equal(scope: Scope) -> exp.Expr:
+def _equal(scope: SpreadScope) -> exp.Expr:
     """P and Q both add up to one, so what exceeds is half of the difference."""
     return divided(double(excess(scope)), _whole(scope.records))
 
 
-def _hierarchical(scope: Scope) -> exp.Expr:
+def _hierarchical(scope: SpreadScope) -> exp.Expr:
     """The same at every level."""
     found, height = excess(scope), max(scope.reference.height, 1)
     if scope.reference.levels:
@@ -185,7 +185,7 @@ def _hierarchical(scope: Scope) -> exp.Expr:
     return divided(double(found), _whole(scope.records, number(height)))
 
 
-def _ordered(scope: Scope) -> exp.Expr:
+def _ordered(scope: SpreadScope) -> exp.Expr:
     """Terms after each value, whose sign changes at TURN, and before the first: n Q_i."""
 
     def between(low: tuple[str, str], high: tuple[str, str]) -> exp.Expr:
@@ -211,7 +211,7 @@ def _ordered(scope: Scope) -> exp.Expr:
     return divided(double(work), _whole(scope.records, _steps(scope)))
 
 
-def _kl(scope: Scope) -> exp.Expr:
+def _kl(scope: SpreadScope) -> exp.Expr:
     """(sum c ln(c / C)) / n + ln(N / n)."""
     ratio = divided(double(column(HELD)), double(column(RECORDS)))
     terms = _real_sum(times(column(HELD), exp.Ln(this=ratio)))
@@ -220,7 +220,7 @@ def _kl(scope: Scope) -> exp.Expr:
 
 
 def _scaled_by(name: str) -> Distance:
-    def scaled(scope: Scope) -> exp.Expr:
+    def scaled(scope: SpreadScope) -> exp.Expr:
         """The sums keep their value up to the next value's rank."""
         ranks = minus(column(NEXT_RANK), column(RANK))
         work = exp.Sum(this=when(_counts(), times(exp.Abs(this=column(name)), ranks)))
@@ -233,7 +233,7 @@ def _counts() -> exp.Expr:
     return exp.Not(this=is_null(column(HELD)))
 
 
-Distance = Callable[[Scope], exp.Expr]
+Distance = Callable[[SpreadScope], exp.Expr]
 _DISTANCES: dict[str, Distance] = {
     "equal": _equal,
     "ordered": _ordered,

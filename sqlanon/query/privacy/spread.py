@@ -67,7 +67,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SpreadScope:
     """What every stage looks at.
 
     Args:
@@ -118,7 +118,7 @@ class Scope:
         return wide(count)
 
 
-def spread(scope: Scope, source: Relation) -> exp.Select:
+def spread(scope: SpreadScope, source: Relation) -> exp.Select:
     """One row per class and value, with what the figures need.
 
     Args:
@@ -140,7 +140,7 @@ def spread(scope: Scope, source: Relation) -> exp.Select:
     return rows
 
 
-def excess(scope: Scope) -> exp.Expr:
+def excess(scope: SpreadScope) -> exp.Expr:
     """What a class has beyond its share of every value or node: sum of max(c N - C n, 0)."""
     more = exp.GT(this=_here(scope), expression=_there())
     return or_zero(exp.Sum(this=when(more, minus(_here(scope), _there()))))
@@ -159,7 +159,7 @@ def beyond(left: int) -> tuple[exp.Expr, exp.Expr]:
     return or_zero(exp.Sum(this=exceeding)), or_zero(exp.Sum(this=favoured))
 
 
-def _here(scope: Scope) -> exp.Expr:
+def _here(scope: SpreadScope) -> exp.Expr:
     return times(column(HELD), scope.records)
 
 
@@ -167,7 +167,7 @@ def _there() -> exp.Expr:
     return times(column(RECORDS), column(COUNTED))
 
 
-def _held(scope: Scope, source: Relation) -> exp.Select:
+def _held(scope: SpreadScope, source: Relation) -> exp.Select:
     """Records per class and value: all (SIZE), and those that count (HELD)."""
     grouped = scope.shape.grouped
     size: exp.Expr = column(SIZE) if grouped else bigint(summed(SIZE))
@@ -182,7 +182,7 @@ def _held(scope: Scope, source: Relation) -> exp.Select:
     return query
 
 
-def _placed(scope: Scope, held: exp.Select) -> exp.Select:
+def _placed(scope: SpreadScope, held: exp.Select) -> exp.Select:
     """The same with what the reference says of each value."""
     levels = scope.reference.levels
     nodes = [name for level in levels for name in (node(level), node_records(level))]
@@ -194,7 +194,7 @@ def _placed(scope: Scope, held: exp.Select) -> exp.Select:
     return query.join(reference, on=same, join_type="left", copy=False)
 
 
-def _sized(scope: Scope, rows: exp.Select) -> exp.Select:
+def _sized(scope: SpreadScope, rows: exp.Select) -> exp.Select:
     """The same with COUNTED, for which a window would sort."""
     sizes = [*scope.by(), alias(bigint(summed(HELD)), COUNTED)]
     counts = exp.Select(expressions=sizes, group=exp.Group(expressions=scope.by()))
@@ -205,7 +205,7 @@ def _sized(scope: Scope, rows: exp.Select) -> exp.Select:
     return _with(query, "values", rows)
 
 
-def _windows(scope: Scope) -> list[exp.Expr]:
+def _windows(scope: SpreadScope) -> list[exp.Expr]:
     """What a value's row must know of the others of its class, in their order."""
     figures = []
     if scope.needed.in_order:
@@ -231,7 +231,7 @@ def _windows(scope: Scope) -> list[exp.Expr]:
     return figures
 
 
-def _steps(scope: Scope) -> list[exp.Expr]:
+def _steps(scope: SpreadScope) -> list[exp.Expr]:
     """The sums of the scaled distances' terms (p - q) |ln(p / q)| up to each value, in parts."""
 
     def step() -> exp.Expr:
@@ -248,7 +248,7 @@ def _steps(scope: Scope) -> list[exp.Expr]:
     ]
 
 
-def _moved(scope: Scope, rows: exp.Select) -> exp.Select:
+def _moved(scope: SpreadScope, rows: exp.Select) -> exp.Select:
     """The same with MOVED: what a class has beyond its share of all inner nodes."""
     parts = []
     for level in scope.reference.levels:
@@ -269,13 +269,13 @@ def _moved(scope: Scope, rows: exp.Select) -> exp.Select:
     return _with(query, "spread", rows)
 
 
-def _per_class(scope: Scope, moved: exp.Expr, relation: exp.Subquery) -> exp.Select:
+def _per_class(scope: SpreadScope, moved: exp.Expr, relation: exp.Subquery) -> exp.Select:
     columns = [*scope.by(), alias(moved, MOVED)]
     query = exp.Select(expressions=columns, group=exp.Group(expressions=scope.by()))
     return query.from_(relation, copy=False)
 
 
-def _turned(scope: Scope, rows: exp.Select) -> exp.Select:
+def _turned(scope: SpreadScope, rows: exp.Select) -> exp.Select:
     """The same with where the terms of the ordered distance change their sign after each value.
 
     From a value of a class up to its next one, at the ranks i from RANK to NEXT_RANK - 1, the
@@ -297,7 +297,7 @@ def _turned(scope: Scope, rows: exp.Select) -> exp.Select:
     return _with(query, "marked", extended(rows, [alias(mark, _MARK)]))
 
 
-def _turns(scope: Scope) -> exp.Select:
+def _turns(scope: SpreadScope) -> exp.Select:
     """Rows of the distinct marks, with a REACHED of NULL, and of the reference, in one order."""
     nothing = exp.Cast(this=exp.Null(), to=exp.DataType(this=exp.DataType.Type.BIGINT))
     asked = exp.Select(expressions=[column(_MARK), alias(nothing, REACHED)]).distinct(copy=False)

@@ -11,7 +11,7 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encoding.encode import LEAF, SIZE, VALUE, same_value, values_of
 from sqlanon.query.hierarchy.labels import level_labels
-from sqlanon.query.publish.suppression import Suppression, is_published, is_suppressed
+from sqlanon.query.publish.suppression import SuppressionQuery, is_published, is_suppressed
 from sqlanon.query.syntax import alias, bigint, column, count_all, named, table, when
 
 LABEL = "label"
@@ -140,7 +140,7 @@ def published(
     columns: Mapping[str, exp.DataType | None],
     recodes: Mapping[str, Recode],
     *,
-    suppressed: Suppression | None,
+    suppressed: SuppressionQuery | None,
 ) -> exp.Select:
     """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
 
@@ -172,7 +172,7 @@ def with_suppressed(
     query: exp.Select,
     source: exp.Table,
     recodes: Mapping[str, Recode],
-    suppressed: Suppression,
+    suppressed: SuppressionQuery,
 ) -> exp.Select:
     """The records joined to the suppressed classes, or without these where they are dropped."""
     # A column with one label tells no classes apart, unless there is no other.

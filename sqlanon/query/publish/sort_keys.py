@@ -25,7 +25,7 @@ from sqlanon.query.publish.recode import (
     published,
     with_suppressed,
 )
-from sqlanon.query.publish.suppression import Suppression, is_suppressed
+from sqlanon.query.publish.suppression import SuppressionQuery, is_suppressed
 from sqlanon.query.syntax import alias, bigint, column, nested, table, when
 
 MOST_PLACES = 4096
@@ -55,7 +55,7 @@ def published_by_place(
     columns: Mapping[str, exp.DataType | None],
     recodes: Mapping[str, Recode],
     *,
-    suppressed: Suppression | None,
+    suppressed: SuppressionQuery | None,
 ) -> exp.Select:
     """The rows of `recode.published`, sorted by the places of labels, where columns have few.
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.publish import recode
-from sqlanon.query.publish.suppression import Suppression
+from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.recoding import Clusters, FullDomain, Recoding
 
 
@@ -30,7 +30,7 @@ class Publication:
     source: exp.Table
     columns: Mapping[str, exp.DataType | None]
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]]
-    suppressed: Suppression | None = None
+    suppressed: SuppressionQuery | None = None
     few: Collection[str] = ()
 
 

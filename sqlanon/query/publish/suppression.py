@@ -47,7 +47,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Suppression:
+class SuppressionQuery:
     """What makes a class one that is suppressed, and what becomes of its records.
 
     Args:

@@ -8,11 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.clustering.problem import Clusters, Problem, closures, members, renumbered
+from sqlanon.search.clustering.problem import (
+    Clustering,
+    ClusteringProblem,
+    closures,
+    members,
+    renumbered,
+)
 from sqlanon.search.clustering.taxonomy import Numbers
 
 
-def assign_rest(problem: Problem, label: Numbers) -> Clusters:
+def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     """Puts every record without a cluster into one, and mends what then fails the demand.
 
     Args:
@@ -24,7 +30,7 @@ def assign_rest(problem: Problem, label: Numbers) -> Clusters:
     """
     label = renumbered(label)
     if label.max(initial=-1) < 0:
-        return mend(problem, Clusters.of(problem, np.zeros(problem.records, np.int64)))
+        return mend(problem, Clustering.of(problem, np.zeros(problem.records, np.int64)))
     nodes, sizes = closures(problem, label), np.bincount(label[label >= 0])
     costs = problem.cost(nodes)
     for record in np.flatnonzero(label < 0):
@@ -34,10 +40,10 @@ def assign_rest(problem: Problem, label: Numbers) -> Clusters:
         label[record] = cluster
         sizes[cluster] += 1
         nodes[cluster], costs[cluster] = joined[cluster], dearer[cluster]
-    return mend(problem, Clusters.of(problem, label))
+    return mend(problem, Clustering.of(problem, label))
 
 
-def join(problem: Problem, nodes: Numbers, other: Numbers) -> Numbers:
+def join(problem: ClusteringProblem, nodes: Numbers, other: Numbers) -> Numbers:
     """The closure of each node tuple with another one, shape `(tuples, columns)`."""
     columns = enumerate(problem.taxonomies)
     return np.stack(
@@ -45,7 +51,7 @@ def join(problem: Problem, nodes: Numbers, other: Numbers) -> Numbers:
     )
 
 
-def mend(problem: Problem, clusters: Clusters) -> Clusters:
+def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
     """Merges each cluster that is too small or fails the demand with the one it costs least with.
 
     Raises:
@@ -73,11 +79,11 @@ def mend(problem: Problem, clusters: Clusters) -> Clusters:
     label = clusters.label.copy()
     for survivor in np.flatnonzero(alive):
         label[held[survivor]] = survivor
-    return Clusters.of(problem, label)
+    return Clustering.of(problem, label)
 
 
 def _nearest(
-    problem: Problem, held: list[Numbers], nodes: Numbers, cluster: int, others: Numbers
+    problem: ClusteringProblem, held: list[Numbers], nodes: Numbers, cluster: int, others: Numbers
 ) -> int:
     """The cluster whose union with another one adds least to the loss."""
     sizes = np.array([len(held[other]) for other in others])

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.search.clustering.problem import Problem, closed
+from sqlanon.search.clustering.problem import ClusteringProblem, closed
 from sqlanon.search.clustering.taxonomy import Numbers
 
 LOPSIDED = 0.8
 """Share of the records in the largest part above which other cuts are preferred."""
 
 
-def cut(problem: Problem, most: int) -> list[Numbers]:
+def cut(problem: ClusteringProblem, most: int) -> list[Numbers]:
     """Blocks of records, each a union of subtrees that may be a cluster itself.
 
     A block that is too large is cut at one column, between the nodes right below its closure. Small
@@ -64,7 +64,7 @@ class _Cut:
         return bool(shares.max() > LOPSIDED), told / self.added if self.added > 0 else np.inf
 
 
-def _cuts(problem: Problem, records: Numbers, most: int) -> Iterator[_Cut]:
+def _cuts(problem: ClusteringProblem, records: Numbers, most: int) -> Iterator[_Cut]:
     """The ways to cut a block, one for each column that allows it."""
     leaves = problem.leaves[records]
     nodes = closed(problem, leaves, np.zeros(1, np.int64))[0]
@@ -93,7 +93,7 @@ def _packed(parts: list[Numbers], most: int) -> list[Numbers]:
     return [np.sort(np.concatenate(held)) for held in places]
 
 
-def _viable(problem: Problem, parts: list[Numbers]) -> list[Numbers]:
+def _viable(problem: ClusteringProblem, parts: list[Numbers]) -> list[Numbers]:
     """The parts that may be clusters; the others together, with the smallest one if need be."""
     viable = [part for part in parts if problem.satisfies(part)]
     others = [part for part in parts if not problem.satisfies(part)]

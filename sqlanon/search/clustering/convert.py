@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlanon.search.clustering.problem import Problem
+from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Numbers
 
 
-def convert(problem: Problem, sets: Sequence[Numbers]) -> list[Numbers]:
+def convert(problem: ClusteringProblem, sets: Sequence[Numbers]) -> list[Numbers]:
     """Disjoint sets of at least k records that hold the same records, at no higher cost.
 
     Of two sets that share a record the larger one loses it, as long as it keeps k records; two sets
@@ -32,7 +32,7 @@ def convert(problem: Problem, sets: Sequence[Numbers]) -> list[Numbers]:
 class _Conversion:
     """Sets that lose records and unite."""
 
-    def __init__(self, problem: Problem, sets: Sequence[Numbers]) -> None:
+    def __init__(self, problem: ClusteringProblem, sets: Sequence[Numbers]) -> None:
         self._problem = problem
         self._sets = [set(records.tolist()) for records in sets]
         self._owners: dict[int, list[int]] = {}

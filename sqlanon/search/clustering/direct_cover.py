@@ -12,7 +12,7 @@ import numpy as np
 
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import BitMaps, Words, counted, flags
-from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clusters, Problem
+from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Numbers
 
 BATCH = 2048
@@ -21,7 +21,7 @@ SPARSE = 0.1
 """Share of covered records beyond which the bit maps are made anew over the others alone."""
 
 
-def direct_cover(problem: Problem, candidates: Candidates) -> Clusters:
+def direct_cover(problem: ClusteringProblem, candidates: Candidates) -> Clustering:
     """Clusters in the order of cost; what remains goes where it costs least.
 
     Raises:
@@ -31,12 +31,12 @@ def direct_cover(problem: Problem, candidates: Candidates) -> Clusters:
     return assign_rest(problem, _greedy(problem, candidates))
 
 
-def published_direct_cover(problem: Problem, candidates: Candidates) -> Clusters:
+def published_direct_cover(problem: ClusteringProblem, candidates: Candidates) -> Clustering:
     """The same as it was published: what remains, fewer than k records or more, is suppressed."""
-    return Clusters.of(problem, _greedy(problem, candidates))
+    return Clustering.of(problem, _greedy(problem, candidates))
 
 
-def _greedy(problem: Problem, candidates: Candidates) -> Numbers:
+def _greedy(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
     """Per record its cluster; a candidate is taken while it covers k records still uncovered."""
     label = np.full(problem.records, NOWHERE, np.int64)
     made = 0
@@ -54,7 +54,10 @@ def _greedy(problem: Problem, candidates: Candidates) -> Numbers:
 
 
 def sweep(
-    problem: Problem, candidates: Candidates, least: int, take: Callable[[int, Numbers], bool]
+    problem: ClusteringProblem,
+    candidates: Candidates,
+    least: int,
+    take: Callable[[int, Numbers], bool],
 ) -> None:
     """Offers each candidate, in order, the records that it holds and none before it has taken.
 

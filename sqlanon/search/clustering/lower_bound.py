@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.search.clustering.direct_cover import sweep
-from sqlanon.search.clustering.problem import Candidates, Problem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Numbers
 
 
-def record_bounds(problem: Problem, candidates: Candidates) -> Numbers:
+def record_bounds(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
     """Per record the cost of the cheapest closed frequent itemset that holds it [units].
 
     A cluster's closure is a closed itemset with at least k records, so no record costs less. That
@@ -29,6 +29,6 @@ def record_bounds(problem: Problem, candidates: Candidates) -> Numbers:
     return bounds
 
 
-def lower_bound(problem: Problem, candidates: Candidates) -> int:
+def lower_bound(problem: ClusteringProblem, candidates: Candidates) -> int:
     """The least that any clustering into clusters of at least k records can lose [units]."""
     return int(record_bounds(problem, candidates).sum())

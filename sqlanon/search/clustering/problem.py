@@ -25,7 +25,7 @@ NOWHERE = -1
 """The cluster of a record that is suppressed."""
 
 
-class Demand(Protocol):
+class ClusterDemand(Protocol):
     """What every cluster must satisfy beside its size, such as l-diversity and t-closeness."""
 
     @property
@@ -37,7 +37,7 @@ class Demand(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ClusteringProblem:
     """A table to cut into clusters.
 
     Args:
@@ -54,7 +54,7 @@ class Problem:
     taxonomies: tuple[Taxonomy, ...]
     leaves: Numbers
     k: int
-    demand: Demand | None = None
+    demand: ClusterDemand | None = None
 
     def __post_init__(self) -> None:
         if self.records < self.k:
@@ -108,7 +108,7 @@ class Candidates:
     rank: Numbers
 
     @classmethod
-    def of(cls, problem: Problem, nodes: Numbers, support: Numbers) -> Candidates:
+    def of(cls, problem: ClusteringProblem, nodes: Numbers, support: Numbers) -> Candidates:
         """Sorts mined itemsets; those with fewer than k records are left out.
 
         Args:
@@ -142,7 +142,7 @@ def narrow_first(taxonomies: Sequence[Taxonomy]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class Clustering:
     """A partition of the records.
 
     Args:
@@ -154,7 +154,7 @@ class Clusters:
     nodes: Numbers
 
     @classmethod
-    def of(cls, problem: Problem, label: Numbers) -> Clusters:
+    def of(cls, problem: ClusteringProblem, label: Numbers) -> Clustering:
         """Clusters by any numbers, renumbered by their first record and closed.
 
         Clusters with one closure are one class of the published table. They become one cluster,
@@ -176,7 +176,7 @@ class Clusters:
         """Records of each cluster."""
         return np.bincount(self.label[self.label >= 0], minlength=len(self.nodes))
 
-    def loss(self, problem: Problem) -> int:
+    def loss(self, problem: ClusteringProblem) -> int:
         """Cost of all records, suppressed ones at the root [units]."""
         suppressed = int((self.label == NOWHERE).sum()) * int(problem.cost(problem.root))
         return int((self.sizes * problem.cost(self.nodes)).sum()) + suppressed
@@ -203,13 +203,13 @@ def runs(label: Numbers) -> tuple[Numbers, Numbers]:
     return order, starts
 
 
-def closures(problem: Problem, label: Numbers) -> Numbers:
+def closures(problem: ClusteringProblem, label: Numbers) -> Numbers:
     """Per cluster 0, 1, … its closure, shape `(clusters, columns)`."""
     order, starts = runs(label)
     return closed(problem, problem.leaves[order], starts)
 
 
-def closed(problem: Problem, leaves: Numbers, starts: Numbers) -> Numbers:
+def closed(problem: ClusteringProblem, leaves: Numbers, starts: Numbers) -> Numbers:
     """The closure of each run of records.
 
     Args:
@@ -225,7 +225,7 @@ def closed(problem: Problem, leaves: Numbers, starts: Numbers) -> Numbers:
     return np.stack([t.closure(low[:, j], high[:, j]) for j, t in columns], axis=1)
 
 
-def members(clusters: Clusters) -> list[Numbers]:
+def members(clusters: Clustering) -> list[Numbers]:
     """The records of each cluster."""
     order, starts = runs(clusters.label)
     return np.split(order, starts[1:]) if len(starts) else []

@@ -20,7 +20,13 @@ from sqlanon.errors import PolicyError
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, flags, packed
 from sqlanon.search.clustering.convert import convert
-from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clusters, Problem, closed
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Candidates,
+    Clustering,
+    ClusteringProblem,
+    closed,
+)
 from sqlanon.search.clustering.taxonomy import Numbers
 
 Reals = NDArray[np.float64]
@@ -48,11 +54,11 @@ class Cover:
     sets: tuple[Numbers, ...]
     uncovered: Numbers
 
-    def cost(self, problem: Problem) -> int:
+    def cost(self, problem: ClusteringProblem) -> int:
         """The sum of the costs of the sets' closures, which a greedy cover keeps low [units]."""
         return sum(int(cost) for cost in self.costs(problem))
 
-    def costs(self, problem: Problem) -> Numbers:
+    def costs(self, problem: ClusteringProblem) -> Numbers:
         """The cost of each set's closure [units]."""
         if not self.sets:
             return np.zeros(0, np.int64)
@@ -60,7 +66,7 @@ class Cover:
         return problem.cost(closed(problem, problem.leaves[np.concatenate(self.sets)], starts))
 
 
-def set_cover(problem: Problem, candidates: Candidates) -> tuple[Clusters, int]:
+def set_cover(problem: ClusteringProblem, candidates: Candidates) -> tuple[Clustering, int]:
     """Clusters by greedy cover and conversion, and how many records no candidate covers.
 
     With all closed or all frequent itemsets and no demand the loss is at most 2 (1 + ln 2k) times
@@ -72,7 +78,9 @@ def set_cover(problem: Problem, candidates: Candidates) -> tuple[Clusters, int]:
     return _clustered(problem, greedy_cover(problem, candidates))
 
 
-def exhaustive_cover(problem: Problem, beta: float | None = None) -> tuple[Clusters, int]:
+def exhaustive_cover(
+    problem: ClusteringProblem, beta: float | None = None
+) -> tuple[Clustering, int]:
     """The same with every subset of k to 2k - 1 records as a candidate, for tiny tables.
 
     Args:
@@ -86,14 +94,14 @@ def exhaustive_cover(problem: Problem, beta: float | None = None) -> tuple[Clust
     return _clustered(problem, cover_by_subsets(problem, beta))
 
 
-def _clustered(problem: Problem, cover: Cover) -> tuple[Clusters, int]:
+def _clustered(problem: ClusteringProblem, cover: Cover) -> tuple[Clustering, int]:
     label = np.full(problem.records, NOWHERE, np.int64)
     for cluster, records in enumerate(convert(problem, cover.sets)):
         label[records] = cluster
     return assign_rest(problem, label), len(cover.uncovered)
 
 
-def within(problem: Problem, candidates: Candidates, beta: float) -> Candidates:
+def within(problem: ClusteringProblem, candidates: Candidates, beta: float) -> Candidates:
     """Candidates that cost less than 1 / beta of a suppressed record.
 
     They are fewer, and the guarantee is weaker by the factor beta.
@@ -106,14 +114,14 @@ def within(problem: Problem, candidates: Candidates, beta: float) -> Candidates:
     return candidates.cheaper_than(_limit(problem, beta))
 
 
-def _limit(problem: Problem, beta: float) -> float:
+def _limit(problem: ClusteringProblem, beta: float) -> float:
     """What candidates cost less than [units]."""
     if not beta >= 1:
         raise PolicyError(f"beta is {beta}; it must be at least 1")
     return float(problem.cost(problem.root)) / beta
 
 
-def greedy_cover(problem: Problem, candidates: Candidates) -> Cover:
+def greedy_cover(problem: ClusteringProblem, candidates: Candidates) -> Cover:
     """GEN-COVER: sets of k to 2k - 1 records that cover all that the candidates hold.
 
     Each time the candidate with the least cost per newly covered record is taken, of which at most
@@ -130,7 +138,7 @@ class _Queue:
     least of all as long as no other has a smaller one.
     """
 
-    def __init__(self, problem: Problem, candidates: Candidates) -> None:
+    def __init__(self, problem: ClusteringProblem, candidates: Candidates) -> None:
         self._problem, self._candidates = problem, candidates
         self._most = 2 * problem.k - 1
         self._left = np.arange(problem.records)
@@ -248,7 +256,7 @@ def _least(ratio: Reals, among: Numbers, count: int) -> tuple[Numbers, tuple[flo
     return front, (float(own[held[count]]), int(among[held[count]]))
 
 
-def cover_by_subsets(problem: Problem, beta: float | None = None) -> Cover:
+def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> Cover:
     """GEN-COVER over every subset of k to 2k - 1 records (APPROX-NAIVE).
 
     Args:

@@ -88,7 +88,7 @@ class Lattice:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """What a search found and proved.
 
     Args:
@@ -204,7 +204,7 @@ def best_node(
     settle: Settle | None = None,
     time_limit: float | None = None,
     minimal_nodes: bool = False,
-) -> Outcome:
+) -> SearchOutcome:
     """Finds the node of least loss whose suppressed records stay within the allowance.
 
     Args:
@@ -224,13 +224,13 @@ def best_node(
     search = Search(lattice, ask, deadline, settle)
     search.check([lattice.high])
     if search.checks[lattice.high].fewest_below > lattice.allowance:
-        return Outcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
+        return SearchOutcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
     if lattice.box.size > LARGEST_BOX:
         descend(search)
     bound = branch(search, lattice.box, close_optimum)
     nodes = minimal_within(search) if minimal_nodes else None
     proven = bound >= search.value
-    return Outcome(search.best, min(bound, search.value), proven, len(search.checks), nodes)
+    return SearchOutcome(search.best, min(bound, search.value), proven, len(search.checks), nodes)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:

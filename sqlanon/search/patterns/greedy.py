@@ -40,7 +40,7 @@ MIXERS = (1, 0x9E3779B97F4A7C15 - 2**64, 0xC2B2AE3D27D4EB4F - 2**64, 0x165667B19
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class DistinctRows:
     """A table as distinct rows.
 
     Args:
@@ -119,7 +119,9 @@ class Instances(Protocol):
         ...
 
 
-def greedy(rows: Rows, masks: Numbers, k: int, instances: Instances | None = None) -> Placed:
+def greedy(
+    rows: DistinctRows, masks: Numbers, k: int, instances: Instances | None = None
+) -> Placed:
     """Gives every record to the first pattern that has an instance of k records left for it.
 
     The records of an instance are given to it together and are not looked at again. Fewer
@@ -145,7 +147,9 @@ class _Search:
     instance then may have lost it by their turn.
     """
 
-    def __init__(self, rows: Rows, masks: Numbers, k: int, instances: Instances | None) -> None:
+    def __init__(
+        self, rows: DistinctRows, masks: Numbers, k: int, instances: Instances | None
+    ) -> None:
         self._rows, self._masks, self._k, self._instances = rows, masks, k, instances
         self._pattern, self._group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
         self._left, self._classes = np.arange(len(rows.sizes)), 0

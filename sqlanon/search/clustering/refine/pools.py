@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.clustering.bitmaps import WORD, Words, counted
-from sqlanon.search.clustering.problem import Problem
+from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.refine.closures import Joins
 from sqlanon.search.clustering.taxonomy import Numbers
 
@@ -57,7 +57,9 @@ class Boxes:
     cost: Numbers
 
 
-def boxes_of(problem: Problem, pools: Pools, joins: Joins, random: np.random.Generator) -> Boxes:
+def boxes_of(
+    problem: ClusteringProblem, pools: Pools, joins: Joins, random: np.random.Generator
+) -> Boxes:
     """The boxes of pools: closures of pairs of records, and the ones that are given.
 
     Args:
@@ -126,7 +128,7 @@ def _first_of_each(pool: Numbers, keys: Words) -> Numbers:
     return np.sort(order[~repeated])
 
 
-def _members(problem: Problem, pools: Pools, pool: Numbers, nodes: Numbers) -> Words:
+def _members(problem: ClusteringProblem, pools: Pools, pool: Numbers, nodes: Numbers) -> Words:
     """The places that boxes hold, shape `(boxes, words)`."""
     owner, place = np.nonzero(pools.records >= 0)
     bit = np.uint64(1) << (place % WORD).astype(np.uint64)

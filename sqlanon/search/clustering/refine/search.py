@@ -15,8 +15,8 @@ import numpy as np
 
 from sqlanon.search.clustering.problem import (
     NOWHERE,
-    Clusters,
-    Problem,
+    Clustering,
+    ClusteringProblem,
     closed,
     closures,
     members,
@@ -59,11 +59,11 @@ class Effort:
 
 
 def refine(
-    problem: Problem,
-    clusters: Clusters,
+    problem: ClusteringProblem,
+    clusters: Clustering,
     effort: Effort | None = None,
     bounds: Numbers | None = None,
-) -> Clusters:
+) -> Clustering:
     """Clusters that lose no more, and mostly less.
 
     Args:
@@ -87,7 +87,7 @@ def refine(
     return found if found.loss(problem) < clusters.loss(problem) else clusters
 
 
-def parts_of_k(problem: Problem, clusters: Clusters) -> Numbers:
+def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
     """Per record its cluster after clusters of 2k records and more are cut into parts of k.
 
     Parts keep neighbouring records together; a cluster stays whole where a part fails the demand.
@@ -111,7 +111,11 @@ class _Search:
     """A clustering that rounds improve."""
 
     def __init__(
-        self, problem: Problem, clusters: Clusters, random: np.random.Generator, least: Numbers
+        self,
+        problem: ClusteringProblem,
+        clusters: Clustering,
+        random: np.random.Generator,
+        least: Numbers,
     ) -> None:
         self._problem, self._random, self._least = problem, random, least
         self._joins = Joins(problem.taxonomies)
@@ -134,9 +138,9 @@ class _Search:
         self._order = np.argsort(self.label, kind="stable")[nowhere:]
         self._starts = np.cumsum(self._sizes) - self._sizes
 
-    def clusters(self) -> Clusters:
+    def clusters(self) -> Clustering:
         """The clustering as it is."""
-        return Clusters.of(self._problem, self.label)
+        return Clustering.of(self._problem, self.label)
 
     def round(self) -> int:
         """Tries some pools; how many records were looked at, with those counted for the pools."""
