@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import mine as mine
     from sqlanon.api import plan as plan
     from sqlanon.api import risk as risk
-    from sqlanon.engine.rewrite import rewrite as rewrite
+    from sqlanon.engine.files import rewrite as rewrite
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
@@ -48,7 +48,7 @@ _HOMES = {
     "plan": "sqlanon.api",
     "risk": "sqlanon.api",
     "BoundReport": "sqlanon.reports.bound",
-    "rewrite": "sqlanon.engine.rewrite",
+    "rewrite": "sqlanon.engine.files",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
     "VerificationError": "sqlanon.errors",

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits
-from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source
+from sqlanon.engine.open import (
+    OpenedSource,
+    Resources,
+    is_database,
+    open_source,
+    second_table,
+)
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
@@ -150,7 +156,7 @@ def measure(
     wanted = MeasureRequest(class_attribute, tuple(losses))
     with (
         open_source(connection, original, read_only=True, **resources) as source,
-        source.engine.second_table(released, released_table) as table,
+        second_table(source.engine, released, released_table) as table,
         source.engine.transaction(),
     ):
         settled = _settled(source, policy)
@@ -404,7 +410,7 @@ def _refuse_lost(source: OpenedSource, target: Target) -> None:
 
     A table made from a file lives in memory alone, and a second name of a file keeps its content.
     """
-    from sqlanon.engine.rewrite import refuse_second_name
+    from sqlanon.engine.files import refuse_second_name
 
     if source.kind == "file" and target.output is None:
         raise PolicyError(

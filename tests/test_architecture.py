@@ -208,7 +208,7 @@ def test_only_the_engine_imports_duckdb():
 
 
 def test_nothing_above_the_engines_names_one():
-    seam = {f"sqlanon.engine.{name}" for name in ("base", "open", "rewrite")}
+    seam = {f"sqlanon.engine.{name}" for name in ("base", "open", "files")}
     for path in sources():
         if "engine" not in path.parts:
             named = {m for m in imported(path) if m.startswith("sqlanon.engine.")}

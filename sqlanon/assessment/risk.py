@@ -23,7 +23,7 @@ from sqlanon.assessment.subsets import (
 )
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import is_database
+from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
@@ -166,7 +166,7 @@ def opened_population(
             f"the population {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"
         )
-    return engine.second_table(population)
+    return second_table(engine, population)
 
 
 def _checked_names(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
@@ -48,26 +48,6 @@ def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
     except UnsupportedError as error:
         reasons = str(error)
     raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
-
-
-class Exported(Protocol):
-    """A table written under a temporary name that only its owner can read."""
-
-    def opened(self, **limits: Unpack[Limits]) -> AbstractContextManager[tuple[Engine, exp.Table]]:
-        """What was written, read back on a fresh engine, with the types that it was written from.
-
-        Args:
-            limits: The arguments of `Resources`.
-        """
-        ...
-
-    def publish(self) -> None:
-        """Moves the file to its target in one step."""
-        ...
-
-    def discard(self) -> None:
-        """Removes what was written; after `publish` it does nothing."""
-        ...
 
 
 class Engine(Protocol):
@@ -139,32 +119,6 @@ class Engine(Protocol):
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
         """The table that a name for a new table stands for: beside `source` unless it says more."""
-        ...
-
-    def second_table(
-        self, other: object, table: str | None = None
-    ) -> AbstractContextManager[exp.Table]:
-        """A table of another file, or of this engine, readable here for as long as it lasts."""
-        ...
-
-    def export(self, table: exp.Table, path: Path, *, overwrite: bool = False) -> Exported:
-        """Writes a table to a file beside its target; the ending says the format."""
-        ...
-
-    def fresh_file(self, path: Path, table: exp.Table) -> AbstractContextManager[exp.Table]:
-        """A fresh database in place of a file on leaving; yields a table's place in it."""
-        ...
-
-    def file_of(self, table: exp.Table) -> str | None:
-        """The database file that holds a table; None for a table in memory."""
-        ...
-
-    def own_parts(self, table: exp.Table) -> dict[str, int]:
-        """How many constraints, indexes and the like belong to a table, by kind."""
-        ...
-
-    def leftovers(self, table: exp.Table) -> list[str]:
-        """What may quote values beside a table in its database, one sentence a kind."""
         ...
 
     def beside(self, table: exp.Table) -> exp.Table:

@@ -1,7 +1,34 @@
-"""Opening a source: says which engine does."""
+"""Opening a source, and a second table beside it: says which engine does."""
 
 from __future__ import annotations
 
-from sqlanon.engine.duckdb.source import OpenedSource, Resources, is_database, open_source
+from contextlib import AbstractContextManager
 
-__all__ = ["OpenedSource", "Resources", "is_database", "open_source"]
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.second_table import opened_beside
+from sqlanon.engine.duckdb.source import OpenedSource, Resources, is_database, open_source
+from sqlanon.errors import EngineError
+
+__all__ = ["OpenedSource", "Resources", "is_database", "open_source", "second_table"]
+
+
+def second_table(
+    engine: Engine, other: object, table: str | None = None
+) -> AbstractContextManager[exp.Table]:
+    """A table of the engine or of another file, readable there for as long as it lasts.
+
+    Args:
+        engine: Where it shall be readable.
+        other: A table or a frame, or a path to a database or to a file of data.
+        table: The table of a database; None where it holds only one.
+
+    Raises:
+        EngineError: The engine reads no table of another file.
+        SourceError: There is no such table or file, or it cannot be read.
+    """
+    if not isinstance(engine, DuckDB):
+        raise EngineError(f"{engine.dialect} reads no second table; load it beside the first")
+    return opened_beside(engine, other, table)

@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
+from sqlanon.engine import files
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
@@ -88,7 +89,7 @@ def publish(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Re
     with engine.transaction():
         staging = _staged(engine, plan, source, target)
         published = _carry_out(engine, plan, source, target, staging)
-        pages_stay = target.in_place and engine.file_of(source) is not None
+        pages_stay = target.in_place and files.file_of(engine, source) is not None
     report = _report(plan, published, _where(source, target), started)
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
@@ -222,17 +223,17 @@ def _in_fresh_file(
     engine: Engine, plan: Plan, source: exp.Table, path: Path
 ) -> Iterator[exp.Table]:
     """The published rows in a copy of the database without the original, which becomes the file."""
-    with engine.fresh_file(path, source) as place:
+    with files.fresh_file(engine, path, source) as place:
         engine.run(create_table(place, plan.rows(source, engine.dialect)))
         yield place
 
 
 def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
     """What the original has that the table in its place lacks, and what else quotes its values."""
-    for kind, count in engine.own_parts(table).items():
+    for kind, count in files.own_parts(engine, table).items():
         if count:
             yield f"{count} {kind} of the original are not carried over"
-    for text in engine.leftovers(table):
+    for text in files.leftovers(engine, table.catalog, besides=table):
         yield f"kept as they are, and may quote values: {text}"
 
 
@@ -294,7 +295,7 @@ def _promised(plan: Plan) -> int:
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    exported = engine.export(table, target.output, overwrite=target.overwrite)
+    exported = files.export(engine, table, target.output, overwrite=target.overwrite)
     try:
         with exported.opened(**target.limits) as (reader, written):
             _verified(reader, plan, written)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.base import Exported, Row, render
-from sqlanon.engine.duckdb import leftovers
+from sqlanon.engine.base import Row, render
 from sqlanon.engine.duckdb.catalog import Catalog, is_frame, qualified, read_catalog, variable
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
 from sqlanon.engine.duckdb.interrupts import interruptible
@@ -180,38 +179,6 @@ class DuckDB:
             SourceError: A dotted name in a schema that does not exist.
         """
         return self.catalog().target(name, source)
-
-    def second_table(
-        self, other: object, table: str | None = None
-    ) -> AbstractContextManager[exp.Table]:
-        """A table beside the one that is open: see `second_table.opened_beside`."""
-        from sqlanon.engine.duckdb.second_table import opened_beside
-
-        return opened_beside(self, other, table)
-
-    def export(self, table: exp.Table, path: Path, *, overwrite: bool = False) -> Exported:
-        """Writes a table to a file beside its target: see `export.export`."""
-        from sqlanon.engine.duckdb.export import export
-
-        return export(self, table, path, overwrite=overwrite)
-
-    def fresh_file(self, path: Path, table: exp.Table) -> AbstractContextManager[exp.Table]:
-        """A fresh database in place of a file: see `rewrite.fresh_file`."""
-        from sqlanon.engine.duckdb.rewrite import fresh_file
-
-        return fresh_file(self, path, table)
-
-    def file_of(self, table: exp.Table) -> str | None:
-        """The database file that holds a table; None for a table in memory."""
-        return leftovers.file_of(self, table)
-
-    def own_parts(self, table: exp.Table) -> dict[str, int]:
-        """How many constraints, indexes and the like belong to a table, by kind."""
-        return leftovers.own_parts(self, table)
-
-    def leftovers(self, table: exp.Table) -> list[str]:
-        """What may quote values beside a table in its database, one sentence a kind."""
-        return leftovers.leftovers(self, table.catalog, besides=table)
 
     def beside(self, table: exp.Table) -> exp.Table:
         """A fresh name in the schema of a table."""
