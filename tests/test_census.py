@@ -52,6 +52,7 @@ def test_columns_are_the_documented_ones(people):
     assert {row[0]: row[1] for row in described} == COLUMNS
 
 
+@pytest.mark.slow
 def test_statements_leave_only_the_table(people):
     assert people.sql("SELECT table_name FROM duckdb_tables()").fetchall() == [("people",)]
 

@@ -217,6 +217,7 @@ def test_columns_may_be_called_like_ours(people, method, name):
     assert report.lower_bound == expected.report.lower_bound
 
 
+@pytest.mark.slow
 def test_a_plan_survives_a_file_and_publishes_the_same(people, tmp_path):
     policy = policy_of([SEX], ["q0"], 2, [1.0], keep=["job"])
     plan = sqlanon.plan(people, "people", policy, method="direct-cover")
@@ -267,6 +268,7 @@ def lonely():
 BETA = {"beta": 2.0, "block_records": 6}
 
 
+@pytest.mark.slow
 def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
     plan = sqlanon.plan(lonely[0], "people", lonely[1], **{**ALONE, **BETA})
     assert plan.report.search["blocks"] == 2
@@ -276,6 +278,7 @@ def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
     ]
 
 
+@pytest.mark.slow
 def test_what_no_candidate_of_blocks_covers_is_noted_once_with_all_records(lonely):
     plan = sqlanon.plan(lonely[0], "people", lonely[1], method="set-cover", **BETA)
     assert [note for note in plan.report.notes if "covers" in note] == [

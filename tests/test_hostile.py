@@ -145,6 +145,7 @@ def test_table_of_any_name_is_read_and_written(connection, name):
     assert rows(connection, quoted(f"{name} anon")) == [("low",)] * 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["select", 'a"b', "x; DROP TABLE t", "a.b", "a\nb"])
 def test_table_of_any_name_is_replaced_in_place(connection, name):
     make(connection, quoted(name), {"letter": LETTERS})
@@ -153,6 +154,7 @@ def test_table_of_any_name_is_replaced_in_place(connection, name):
     assert len(rows(connection, quoted(name))) == 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".duckdb"])
 def test_output_file_keeps_hostile_column_names(connection, tmp_path, ending):
     make(connection, "t", {"letter": LETTERS, **dict.fromkeys(NAMES, OTHERS)})
@@ -177,6 +179,7 @@ def test_table_of_an_attached_database_is_published_beside_it(connection, tmp_pa
     assert len(rows(connection, '"far away".anon')) == 11
 
 
+@pytest.mark.slow
 def test_table_of_an_attached_database_is_replaced_in_place(connection, tmp_path):
     connection.execute(f"ATTACH '{tmp_path / 'x.duckdb'}' AS far")
     make(connection, "far.people", {"letter": LETTERS})
@@ -209,6 +212,7 @@ def frames():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", frames())
 def test_frame_is_anonymized_by_itself(connection, frame):
     sqlanon.anonymize(connection, frame, LETTER_POLICY, into="out")
@@ -367,6 +371,7 @@ def test_null_is_a_value_of_its_own(connection, hierarchy, columns):
     assert Counter(rows(connection, "out")) == Counter(rows(connection, "t"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hierarchy", [Hierarchy.suppression(), GROUPS, Hierarchy.prefix(1)])
 def test_null_that_stands_alone_is_suppressed_or_generalized(connection, hierarchy):
     make(connection, "t", {"x": ["'a'"] * 4 + ["NULL"], "y": ["NULL"] * 5})
@@ -377,6 +382,7 @@ def test_null_that_stands_alone_is_suppressed_or_generalized(connection, hierarc
         assert rows(connection, "out") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".duckdb"])
 def test_enum_label_of_a_suppressed_record_is_in_no_byte_of_the_output(
     connection, tmp_path, ending

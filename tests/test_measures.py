@@ -91,6 +91,7 @@ def not_monotone(connection, write, label):
     return loss(connection, NOT_MONOTONE)
 
 
+@pytest.mark.slow
 def test_entropy_favours_suppression_over_a_small_uniform_node(connection, write):
     """Section 3.3, example 3.3.1: {3, 4} costs 1 bit, suppression h(1 - 3e, e, e, e)."""
     bits = -0.997 * math.log2(0.997) - 3 * 0.001 * math.log2(0.001)
@@ -166,6 +167,7 @@ def test_hdm_adds_up_over_steps(connection, write):
     assert step + sum(rest) / 10 == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_hdm_goes_by_the_share_of_the_table_and_dm_does_not(connection, write):
     """Section 4.2: joining 2 of 4, or 20 of 22, costs each of the 2 or 20 records 2 more by dm.
 

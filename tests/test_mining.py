@@ -128,6 +128,7 @@ def test_frequent_itemsets_are_those_of_brute_force(given_table):
     assert found == by_brute_force(records, trees, k, "frequent")
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(tables(), st.data())
 def test_itemsets_within_levels_are_those_of_brute_force(given_table, data):

@@ -240,6 +240,7 @@ def test_plan_with_a_stored_hierarchy_of_the_sensitive_column_is_saved_and_appli
     assert rows(connection) == PUBLISHED
 
 
+@pytest.mark.slow
 def test_c_may_be_a_fraction_that_no_decimal_writes():
     with duckdb.connect() as connection:
         connection.execute(

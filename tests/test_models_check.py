@@ -149,6 +149,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.describe())
 def test_model_holds_where_every_class_satisfies_it(model):
     def satisfied(values, whole):

@@ -97,6 +97,7 @@ def test_few_records_without_a_place_take_the_cheapest_class_with_them(people):
     assert "2 other records of the cheapest classes" in report.notes[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [LDiversity(2), LDiversity(2, "recursive", 4), TCloseness(0.2, "equal")]
 )

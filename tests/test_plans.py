@@ -89,6 +89,7 @@ def test_plan_and_apply_publish_the_rows_of_anonymize(connection, plan):
     assert rows(connection, "out") == rows(connection, "direct")
 
 
+@pytest.mark.slow
 def test_saved_plan_is_read_back_equal(plan, tmp_path):
     plan.save(tmp_path / "plan.json")
     loaded = Plan.load(tmp_path / "plan.json")
@@ -131,6 +132,7 @@ def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppres
     assert Plan.load(tmp_path / "plan.json").policy.to_dict() == policy.to_dict()
 
 
+@pytest.mark.slow
 def test_plan_publishes_its_recoding_whatever_the_report_says(plan):
     top = tuple(entry.hierarchy.height for entry in plan.policy.attributes.values())
     assert plan.recoding.node == tuple(plan.report.levels.values()) != top
@@ -196,6 +198,7 @@ def test_a_plan_without_the_kind_of_its_recoding_is_applied_and_saved_as_it_was(
     assert (tmp_path / "plan.json").read_text() == (OLD_PLANS / f"{kind}.json").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [0, -1, 3, 10**9, 1.0, "1", None, True])
 def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
     """Two records are suppressed, and each round but the first suppresses some."""

@@ -62,6 +62,7 @@ def test_adult_optimum_is_the_published_node(adult_plans, k, limit, levels, lm, 
     assert tuple(adult_plans(k, limit).levels.values()) == levels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
 def test_adult_loss_is_the_published_one(adult_plans, k, limit, levels, lm, checked):
     assert round(adult_plans(k, limit).loss["lm"], 6) == lm

@@ -86,6 +86,7 @@ def settings(connection):
     return connection.execute("SELECT name, value FROM duckdb_settings() ORDER BY name").fetchall()
 
 
+@pytest.mark.slow
 def test_into_makes_a_table_beside_the_original(connection):
     report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
     assert report.output == "people_anon"
@@ -103,6 +104,7 @@ def test_into_satisfies_k_by_a_count_in_python(connection):
     assert min(classes.values()) == report.statistics.smallest >= 4
 
 
+@pytest.mark.slow
 def test_into_conserves_the_records_that_are_not_suppressed(connection):
     report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
     assert len(rows(connection, "people_anon")) == 120 - report.suppressed_records
@@ -231,6 +233,7 @@ def test_in_place_after_the_transaction_has_written_elsewhere_is_an_error(connec
     assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
 
 
+@pytest.mark.slow
 def test_in_place_counts_what_is_not_carried_over(connection):
     for statement in (
         "CREATE TABLE own (i INTEGER UNIQUE, a VARCHAR NOT NULL DEFAULT 'x' CHECK (a <> ''))",
@@ -367,6 +370,7 @@ def test_output_over_the_source_is_an_error(database):
     assert database.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["people.xlsx", "people", "missing/people.csv", ".csv"])
 def test_output_that_cannot_be_written_is_an_error(connection, tmp_path, name):
     before = contents(connection)
@@ -400,6 +404,7 @@ def test_callers_transaction_is_joined_and_his_rollback_undoes_all(connection, t
     assert contents(connection) == before
 
 
+@pytest.mark.slow
 def test_callers_transaction_sees_his_own_uncommitted_records(connection):
     connection.execute("BEGIN")
     connection.execute("INSERT INTO people SELECT * FROM people")
@@ -645,6 +650,7 @@ def test_in_place_that_fails_its_verification_leaves_the_file_untouched(tmp_path
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.slow
 def test_in_place_of_a_referenced_table_of_a_file_leaves_it_untouched(marked):
     before = marked.read_bytes()
     policy = Policy(["n"], keep=["i"], models=[KAnonymity(1)])

@@ -375,6 +375,7 @@ def test_risk_writes_nothing_also_within_the_callers_transaction(connection):
     connection.execute("COMMIT")
 
 
+@pytest.mark.slow
 def test_risk_of_a_database_opened_for_reading_only(tmp_path):
     path = tmp_path / "t.duckdb"
     with duckdb.connect(str(path)) as opened:

@@ -39,6 +39,7 @@ def test_numbers_that_differ_in_the_last_digits_are_told():
     assert "1 value" in note
 
 
+@pytest.mark.slow
 def test_values_that_differ_for_people_get_no_note():
     assert notes_of(["Oslo", "Rome", None, "1", "1.0", "10"]) == []
     assert notes_of([1.0, 1.000001, None], "DOUBLE") == []

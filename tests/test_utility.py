@@ -166,6 +166,7 @@ def test_the_search_finds_the_node_that_brute_force_finds(case, way):
     assert report.search["proven"]
 
 
+@pytest.mark.slow
 def test_purity_can_be_worth_a_higher_cost():
     """Ages tell nothing of the diagnosis; cities tell all, and cost more to keep apart.
 

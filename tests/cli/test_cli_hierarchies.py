@@ -114,6 +114,7 @@ def test_check_tells_all_faults_at_once(refused, patients):
     assert "carpenter" not in line
 
 
+@pytest.mark.slow
 def test_check_reads_the_hierarchies_of_a_policy(run, database, policy_file):
     words = ["hierarchy", "check", database, "--policy", policy_file]
     assert set(run(*words, "--json").document["columns"]) == {"age", "sex"}

@@ -40,6 +40,7 @@ def test_mine_prints_a_line(run, database):
     assert outcome.out.startswith("5 closed frequent generalized itemsets of at least 5 of 10")
 
 
+@pytest.mark.slow
 def test_mine_writes_generalized_values_and_support(run, unknown):
     given = ["mine", unknown, "people", *QUASI, "--into", "itemsets", "--json"]
     assert run(*given).document["output"] == "itemsets"
@@ -73,6 +74,7 @@ def test_mine_refuses_in_one_line(refused, database, words, part):
     assert part in refused("mine", database, "people", *words)
 
 
+@pytest.mark.slow
 def test_mine_refuses_to_write_beside_a_file(refused, patients):
     assert "would be lost" in refused("mine", patients, "--qi", "age", "--k", 2, "--into", "x")
 

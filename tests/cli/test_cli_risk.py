@@ -48,6 +48,7 @@ def test_risk_prints_one_document(run, people):
     assert document["subsets"]["looked_at"] == 3
 
 
+@pytest.mark.slow
 def test_risk_threshold_is_an_option(run, people):
     def at_risk(*words):
         return run("risk", people, "visits", *QI, *words, "--json").document["risk"]
@@ -57,6 +58,7 @@ def test_risk_threshold_is_an_option(run, people):
     assert (found["threshold"], found["records_at_risk"]) == (0.4, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", ["everybody", "everybody.csv"])
 def test_population_is_a_table_or_a_file(run, people, population):
     given = people.parent / population if population.endswith("csv") else population
@@ -67,6 +69,7 @@ def test_population_is_a_table_or_a_file(run, people, population):
     assert document["population"]["sampling_fraction"] == 0.5
 
 
+@pytest.mark.slow
 def test_entity_makes_persons_count(run, people):
     outcome = run("risk", people, "visits", *QI, "--entity", "person")
     assert "12 records of 6 persons in 4 classes" in outcome.out
@@ -101,6 +104,7 @@ def test_identifying_sets_are_listed(run, people):
     assert len(document["subsets"]["every"]) == 7
 
 
+@pytest.mark.slow
 def test_max_columns_limits_the_sets(run, people):
     words = ["--qi", "age,sex,zip", "--max-columns"]
     assert run("risk", people, "visits", *words, 1, "--json").document["subsets"]["left_out"] == 4

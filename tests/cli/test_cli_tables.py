@@ -87,6 +87,7 @@ def test_plan_shows_the_recoding_and_writes_nothing(run, database, policy):
     assert database.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_plan_document_has_levels_and_bound(run, database, policy):
     document = run("plan", database, *policy, "--json", "--minimal-nodes").document
     assert set(document["levels"]) == {"age", "sex"}
@@ -105,6 +106,7 @@ def test_options_go_before_the_file(run, database, policy):
     assert document["levels"]["sex"] == 1
 
 
+@pytest.mark.slow
 def test_plan_prints_sql_that_publishes(run, database, policy):
     outcome = run("plan", database, *policy, "--sql", "--into", 'a "b"', "--quiet")
     with duckdb.connect(str(database)) as connection:
@@ -169,6 +171,7 @@ def test_a_plan_is_applied_to_a_table_of_another_name(run, refused, database, po
     assert tables(database) == {"persons", "released"}
 
 
+@pytest.mark.slow
 def test_a_plan_is_applied_to_a_file_of_another_name(run, patients, tmp_path):
     source, moved, saved = (tmp_path / name for name in ("p.csv", "q.csv", "plan.json"))
     source.write_bytes(patients.read_bytes())
@@ -344,6 +347,7 @@ def test_anonymize_writes_a_file(run, database, policy, tmp_path, ending):
     assert run("check", file, *policy).code == 0
 
 
+@pytest.mark.slow
 def test_anonymize_reads_a_compressed_file(run, patients, tmp_path):
     source, file = tmp_path / "p.csv.gz", tmp_path / "released.csv"
     source.write_bytes(gzip.compress(patients.read_bytes()))
@@ -391,6 +395,7 @@ def test_columns_without_a_role_stop_a_publishing_command(run, refused, database
     assert rows(database, "DESCRIBE released")[1][0] == "sex"
 
 
+@pytest.mark.slow
 def test_suppressed_records_are_kept_under_their_label(run, database):
     words = [*ROLES, "--level", "age=0", "--level", "sex=0", "--k", 2]
     words += ["--suppression-limit", 1, "--suppressed", "keep", "--suppressed-label", "gone"]
@@ -407,6 +412,7 @@ def test_no_recoding_within_the_bounds_is_exit_code_1(run, database):
     assert tables(database) == {"people"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "part"),
     [
@@ -507,6 +513,7 @@ def qi(options):
     ]
 
 
+@pytest.mark.slow
 def test_hostile_names_in_errors_stay_on_one_line(refused, hostile):
     path, table, _ = hostile
     line = refused("anonymize", path, table, "--qi", "select", "--k", 2, "--into", "y")

@@ -81,6 +81,7 @@ def test_rewrite_leaves_no_byte_of_the_original(tmp_path: Path) -> None:
     assert rows == [(MARKERS, "*")]
 
 
+@pytest.mark.slow
 def test_rewrite_removes_the_log_with_originals(tmp_path: Path) -> None:
     path = tmp_path / "census.duckdb"
     connection = duckdb.connect(str(path), config={"wal_autocheckpoint": "1TB"})
@@ -115,6 +116,7 @@ def test_rewrite_carries_everything_over(tmp_path: Path) -> None:
         assert connection.execute('SELECT count(*) FROM "we""ird; name"').fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_rewrite_keeps_mode_storage_version_and_block_size(tmp_path: Path) -> None:
     path = tmp_path / "old.duckdb"
     with duckdb.connect() as connection:
@@ -244,6 +246,7 @@ def test_tables_are_filled_after_those_they_refer_to(tmp_path: Path) -> None:
         assert connection.execute("FROM ant").fetchall() == [(1,), (2,)]
 
 
+@pytest.mark.slow
 def test_a_table_that_refers_to_itself_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
@@ -280,6 +283,7 @@ def test_rewrite_tells_sizes_and_what_is_kept(tmp_path: Path) -> None:
     assert done.to_text().startswith(f"{path} rewritten: {path.stat().st_size:,} bytes")
 
 
+@pytest.mark.slow
 def test_rewrite_spills_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, spill = tmp_path / "rich.duckdb", tmp_path / "spill"
     rich_database(path)
