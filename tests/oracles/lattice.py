@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import duckdb
+import numpy as np
 
 from oracles.models import figures_of
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
 from sqlanon.policy.privacy import TCloseness
+from sqlanon.search.privacy import ValueDemand
 
 LOSSES = ("lm", "precision", "suppressed-cells", "discernibility", "average-class-size")
 JOBS = [("nurse", "care", "*"), ("clerk", "desk", "*"), ("boss", "desk", "*"), (None, "?", "*")]
@@ -268,3 +270,12 @@ def brute_force(case):
 
 def _is_below(one, other):
     return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def demand_of(model, whole):
+    """The demand by the distribution of all values, and what their numbers are."""
+    present = [value for value in ORDERS[0] if value in whole]
+    counts = np.array([whole.count(value) for value in present])
+    inner = list(zip(*(JOB_PATHS[value][:-1] for value in present), strict=True))
+    nodes = tuple(np.unique(level, return_inverse=True)[1] for level in inner)
+    return ValueDemand(0, model, counts, nodes), present

@@ -14,7 +14,7 @@ from sqlanon.engine.base import Limits
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 COMMON = {"method": "str", "loss": "str", "seed": "int", "progress": "Progress | None"}
 
 

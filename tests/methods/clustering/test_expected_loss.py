@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_clustered import connected, policy_of, tables
+from test_clustering import connected, policy_of, tables
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy

@@ -6,22 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.lattice import JOB_PATHS, ORDERS, fails
+from oracles.lattice import demand_of, fails
 from strategies import closenesses, diversities
 
 from sqlanon.policy.privacy import LDiversity
 from sqlanon.search.privacy import ValueDemand
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
-
-
-def demand_of(model, whole):
-    """The demand by the distribution of all values, and what their numbers are."""
-    present = [value for value in ORDERS[0] if value in whole]
-    counts = np.array([whole.count(value) for value in present])
-    inner = list(zip(*(JOB_PATHS[value][:-1] for value in present), strict=True))
-    nodes = tuple(np.unique(level, return_inverse=True)[1] for level in inner)
-    return ValueDemand(0, model, counts, nodes), present
 
 
 @settings(max_examples=150, deadline=None)

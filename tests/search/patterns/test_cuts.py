@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles.lattice import demand_of
 from strategies import closenesses, diversities
-from test_demands import demand_of
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.search.patterns.cuts import cut, inseparable

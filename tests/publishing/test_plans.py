@@ -173,7 +173,7 @@ def test_plan_that_was_saved_without_its_recoding_is_read_by_its_levels(plan, tm
     assert Plan.load(tmp_path / "plan.json").recoding == plan.recoding
 
 
-OLD_PLANS = Path(__file__).parents[1] / "fixtures" / "plans"
+OLD_PLANS = Path(__file__).parents[2] / "fixtures" / "plans"
 AGES = [21, 21, 22, 24, 43, 43, 44, 47, 90]
 
 
