@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
@@ -21,12 +20,12 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
 from sqlanon.query.publish import local
 from sqlanon.query.syntax import column
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
 
 if TYPE_CHECKING:
     from sqlanon.microdata.details import SensitiveCodes
 
-Numbers = NDArray[np.int64]
 COUNT = "records"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from sqlanon.search.arrays import Numbers
+
 _WIDEST = 2**62
 
 

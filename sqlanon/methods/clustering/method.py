@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.local.input import EncodedRecords, LocalOutcome, decided, demands_of
@@ -17,6 +16,7 @@ from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import Units, expanded
 from sqlanon.policy.policy import Policy
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut
 from sqlanon.search.clustering.problem import Clustering as Found
 from sqlanon.search.clustering.problem import ClusteringProblem
@@ -25,7 +25,6 @@ from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
-Numbers = NDArray[np.int64]
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
 those of many columns more."""

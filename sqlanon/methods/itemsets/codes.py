@@ -18,12 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.hierarchy.layout import WORD_BITS, Field
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
-Numbers = NDArray[np.int64]
 Words = tuple[int, ...]
 
 _MOST_LISTED = 1 << 20

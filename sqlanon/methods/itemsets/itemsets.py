@@ -15,6 +15,7 @@ from sqlanon.methods.itemsets.codes import ItemCodes
 from sqlanon.query.encoding.encode import ATTRIBUTE
 from sqlanon.query.itemsets import itemsets
 from sqlanon.query.text import TEXT
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 
@@ -29,7 +30,7 @@ class MinedItemsets:
     """
 
     nodes: tuple[NDArray[np.signedinteger], ...]
-    supports: NDArray[np.int64]
+    supports: Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +96,13 @@ def taxonomy_of(tree: Tree) -> Taxonomy:
     return Taxonomy.of(tree, [[0] * len(tree.sizes(level)) for level in range(tree.height + 1)])
 
 
-def _labels(tree: Tree, numbers: NDArray[np.int64]) -> list[str | None]:
+def _labels(tree: Tree, numbers: Numbers) -> list[str | None]:
     taxonomy = taxonomy_of(tree)
     pairs = zip(taxonomy.level[numbers].tolist(), taxonomy.low[numbers].tolist(), strict=True)
     return [tree.labels[level][leaf] for level, leaf in pairs]
 
 
-def _small(numbers: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+def _small(numbers: Numbers) -> NDArray[np.signedinteger]:
     largest = int(numbers.max(initial=0))
     kind = next(kind for kind in (np.int8, np.int16, np.int32) if largest <= np.iinfo(kind).max)
     return numbers.astype(kind)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
@@ -27,8 +26,6 @@ from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.search.privacy import Demands, ValueDemand
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy.declaration import Tree
@@ -21,10 +20,8 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import Units
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Clusters, Run
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
-
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.distinct import COUNT, Units
 from sqlanon.query.classes import instances
 from sqlanon.query.publish.local import UNIT
+from sqlanon.search.arrays import Flags, Numbers
 
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 MANY = 8  # patterns; for fewer, dividing them among groupings takes longer than one grouping
 PARTS = 4  # groupings that run side by side
 

@@ -15,15 +15,11 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.methods.patterns.problem import Patterned
+from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.patterns.cuts import Cut, cut
 from sqlanon.search.patterns.greedy import Placed
-
-Numbers = NDArray[np.int64]
-Reals = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 NEVER = 2.0**53
 """Above what any solution costs: there is none."""

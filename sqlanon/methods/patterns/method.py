@@ -7,7 +7,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
@@ -29,9 +28,6 @@ from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
-
-Numbers = NDArray[np.int64]
-
 
 Improved = Callable[[Patterned, Placed], Parts]
 

@@ -26,7 +26,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
@@ -43,12 +42,12 @@ from sqlanon.methods.patterns.problem import (
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.patterns.cuts import inseparable
 from sqlanon.search.patterns.greedy import LEFT, Placed, instance_keys
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
-Numbers = NDArray[np.int64]
 MOST_PLACES = 5_000_000
 """Rows times patterns beyond which neither the memory nor the time of a program is in reach."""
 

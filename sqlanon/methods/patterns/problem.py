@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.policy import Policy
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed
 from sqlanon.wording import counted
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class Finished:
     """
 
     levels: Numbers
-    dropped: NDArray[np.bool_]
+    dropped: Flags
     sizes: Numbers
     notes: tuple[str, ...]
 
@@ -145,7 +143,7 @@ def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
     return Finished(levels, kept, sizes, (note,))
 
 
-def _is_class(table: Patterned, parts: Parts, members: NDArray[np.bool_]) -> bool:
+def _is_class(table: Patterned, parts: Parts, members: Flags) -> bool:
     """Whether parts satisfy the models as one class."""
     if parts.count[members].sum() < table.k:
         return False
@@ -175,9 +173,7 @@ def droppable(table: Patterned, policy: Policy) -> int:
     return min(policy.allowance(records), records - 1)
 
 
-def _joined(
-    table: Patterned, parts: Parts, suppressed: NDArray[np.bool_], policy: Policy
-) -> NDArray[np.bool_]:
+def _joined(table: Patterned, parts: Parts, suppressed: Flags, policy: Policy) -> Flags:
     """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
     before = table.cost(parts.row, table.nodes[parts.pattern])
     extra = (table.cost(parts.row, table.tops) - before) * parts.count

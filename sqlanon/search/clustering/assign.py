@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import (
     Clustering,
     ClusteringProblem,
@@ -15,7 +16,6 @@ from sqlanon.search.clustering.problem import (
     members,
     renumbered,
 )
-from sqlanon.search.clustering.taxonomy import Numbers
 
 
 def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.clustering.problem import Mask, narrow_first
-from sqlanon.search.clustering.taxonomy import Numbers, Taxonomy
+from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.clustering.problem import narrow_first
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 Words = NDArray[np.uint64]
 WORD = 64
@@ -29,7 +30,7 @@ class BitMaps:
     """
 
     def __init__(
-        self, taxonomies: Sequence[Taxonomy], leaves: Numbers, used: Sequence[Mask]
+        self, taxonomies: Sequence[Taxonomy], leaves: Numbers, used: Sequence[Flags]
     ) -> None:
         self.records = len(leaves)
         self._used = used
@@ -109,7 +110,7 @@ def counted(bits: Words) -> Numbers:
     return counts
 
 
-def flags(bits: Words, records: int) -> Mask:
+def flags(bits: Words, records: int) -> Flags:
     """Bit maps as booleans, along the last axis."""
     flat = np.unpackbits(
         np.ascontiguousarray(bits).view(np.uint8), axis=-1, bitorder="little", count=records
@@ -117,7 +118,7 @@ def flags(bits: Words, records: int) -> Mask:
     return flat.view(np.bool_)
 
 
-def packed(mask: Mask) -> Words:
+def packed(mask: Flags) -> Words:
     """Booleans as bit maps, along the last axis."""
     spare = -mask.shape[-1] % WORD
     room = [(0, 0)] * (mask.ndim - 1) + [(0, spare)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem, closed
-from sqlanon.search.clustering.taxonomy import Numbers
 
 LOPSIDED = 0.8
 """Share of the records in the largest part above which other cuts are preferred."""

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
-from sqlanon.search.clustering.taxonomy import Numbers
 
 
 def convert(problem: ClusteringProblem, sets: Sequence[Numbers]) -> list[Numbers]:

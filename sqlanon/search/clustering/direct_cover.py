@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import BitMaps, Words, counted, flags
 from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
-from sqlanon.search.clustering.taxonomy import Numbers
 
 BATCH = 2048
 """Candidates whose members are made at once."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.direct_cover import sweep
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
-from sqlanon.search.clustering.taxonomy import Numbers
 
 
 def record_bounds(problem: ClusteringProblem, candidates: Candidates) -> Numbers:

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.clustering.taxonomy import Numbers, Taxonomy
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.packing import packed
 
-Mask = NDArray[np.bool_]
 NOWHERE = -1
 """The cluster of a record that is suppressed."""
 

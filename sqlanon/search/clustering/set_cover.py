@@ -14,9 +14,9 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.errors import PolicyError
+from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, flags, packed
 from sqlanon.search.clustering.convert import convert
@@ -27,9 +27,7 @@ from sqlanon.search.clustering.problem import (
     ClusteringProblem,
     closed,
 )
-from sqlanon.search.clustering.taxonomy import Numbers
 
-Reals = NDArray[np.float64]
 WINDOW = 8192
 """Candidates whose ratios are kept up to date."""
 NEAR = 2**17

@@ -14,11 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.hierarchy.declaration import Tree
-
-Numbers = NDArray[np.int64]
+from sqlanon.search.arrays import Numbers
 
 
 @dataclass(frozen=True, slots=True)

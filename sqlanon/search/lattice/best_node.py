@@ -23,14 +23,12 @@ import numpy as np
 
 from sqlanon.loss.objectives import MARGIN, Objective
 from sqlanon.recoding import Node
+from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.bounds import (
     Box,
     Check,
-    Flags,
     Forecast,
     Knowledge,
-    Longs,
-    Reals,
     combine,
     count_above,
     count_below,
@@ -181,9 +179,9 @@ class Search:
             knowledge.learn(check)
         return knowledge
 
-    def bounds(self, knowledge: Knowledge) -> Longs:
+    def bounds(self, knowledge: Knowledge) -> Numbers:
         """A lower bound on the loss of every node of a box."""
-        result: Longs = self.weighed(knowledge, knowledge.bound())
+        result: Numbers = self.weighed(knowledge, knowledge.bound())
         return result
 
     def weighed(self, knowledge: Knowledge, figures: Any) -> Any:
@@ -330,7 +328,7 @@ def close_optimum(search: Search, knowledge: Knowledge) -> int:
             knowledge.learn(check)
 
 
-def open_nodes(search: Search, knowledge: Knowledge, bounds: Longs) -> Flags:
+def open_nodes(search: Search, knowledge: Knowledge, bounds: Numbers) -> Flags:
     """The unchecked nodes that may be within the allowance and rank before the best one."""
     best, box = search.best, knowledge.box
     result = (knowledge.fewest <= search.lattice.allowance) & ~knowledge.checked

@@ -16,13 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sqlanon.recoding import Node
-
-Longs = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from sqlanon.search.arrays import Flags, Numbers, Reals
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +161,14 @@ class Knowledge:
     ) -> None:
         self.box = box
         self.additive = additive
-        self.up: Longs = spread(box, floor, additive=additive)
-        self.down: Longs = np.full(box.shape, np.iinfo(np.int64).min // 4, np.int64)
+        self.up: Numbers = spread(box, floor, additive=additive)
+        self.down: Numbers = np.full(box.shape, np.iinfo(np.int64).min // 4, np.int64)
         if additive:
             self.down[...] = 0
-        self.fewest: Longs = np.zeros(box.shape, np.int64)
-        self.most: Longs = np.full(box.shape, records, np.int64)
+        self.fewest: Numbers = np.zeros(box.shape, np.int64)
+        self.most: Numbers = np.full(box.shape, records, np.int64)
         self.checked: Flags = np.zeros(box.shape, np.bool_)
-        self.gain: Longs | None = None if gain is None else np.full(box.shape, gain, np.int64)
+        self.gain: Numbers | None = None if gain is None else np.full(box.shape, gain, np.int64)
 
     def learn(self, check: Check) -> None:
         """Tightens all bounds by one check, of a node in the box or outside."""
@@ -190,9 +186,9 @@ class Knowledge:
                 True
             )
 
-    def bound(self) -> Longs:
+    def bound(self) -> Numbers:
         """A lower bound on the loss of every node of the box; on the cost where it has a gain."""
-        result: Longs = combine(self.up, self.down, self.additive)
+        result: Numbers = combine(self.up, self.down, self.additive)
         return result
 
 
@@ -214,7 +210,7 @@ def spread(box: Box, table: Sequence[Sequence[float]], *, additive: bool = True)
     return np.array(np.broadcast_to(result, box.shape))
 
 
-def count_below(flags: Flags) -> Longs:
+def count_below(flags: Flags) -> Numbers:
     """How many flagged nodes lie at or below each node: one cumulative sum per axis."""
     counts = flags.astype(np.int64)
     for axis in range(flags.ndim):
@@ -222,7 +218,7 @@ def count_below(flags: Flags) -> Longs:
     return counts
 
 
-def count_above(flags: Flags) -> Longs:
+def count_above(flags: Flags) -> Numbers:
     """How many flagged nodes lie at or above each node."""
     backwards = (slice(None, None, -1),) * flags.ndim
     return count_below(flags[backwards])[backwards]

@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
 from sqlanon.search.privacy import Demands
 
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 LEFT = -1
 """In place of a pattern: none has an instance for these records."""
 BATCH = 2**17

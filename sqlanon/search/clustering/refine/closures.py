@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.bitmaps import Words
-from sqlanon.search.clustering.taxonomy import Numbers, Taxonomy
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 TABLE = 2**22
 """Most entries of a table."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.bitmaps import WORD, Words, counted
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.taxonomy import Numbers
 
 PAIR_BITS = 11
 PAIRS = 2**PAIR_BITS

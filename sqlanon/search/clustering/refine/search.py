@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -25,7 +26,6 @@ from sqlanon.search.clustering.problem import (
 from sqlanon.search.clustering.refine.closures import Joins
 from sqlanon.search.clustering.refine.pools import BOXES, FAR, Pools, boxes_of
 from sqlanon.search.clustering.refine.trials import replay, try_all
-from sqlanon.search.clustering.taxonomy import Numbers
 
 POOLS = 64
 """Most pools of one round."""

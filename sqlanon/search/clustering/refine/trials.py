@@ -15,10 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.bitmaps import WORD, Words, flags
-from sqlanon.search.clustering.problem import Mask
 from sqlanon.search.clustering.refine.pools import FAR, Boxes, Pools
-from sqlanon.search.clustering.taxonomy import Numbers
 
 LOOK = 16
 """Boxes that a trial passes until it may be given up."""
@@ -37,7 +36,7 @@ class Trials:
     """
 
     loss: Numbers
-    open: Mask
+    open: Flags
     forced: Words
     partner: Numbers
 
