@@ -183,7 +183,7 @@ class Published:
         columns: dict[str, list[int]] = {name: [] for name in names}
         for number, labels in enumerate(self.labels):
             places = {place: position for position, place in enumerate(labels.records)}
-            codes = list(zip(*layout.leaf_codes(number, self.subject.trees[number]), strict=True))
+            codes = layout.leaf_codes(number, self.subject.trees[number])
             for leaf, place in _targets(labels).items():
                 row = (number, leaf, places[place], *codes[leaf])
                 for values, value in zip(columns.values(), row, strict=True):

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
-from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
+from sqlanon.hierarchy.layout import WORD_BITS, Field, field_masks, packed
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 
@@ -57,10 +57,7 @@ class SubsetCodes:
 
     def masks(self, subset: Subset) -> tuple[int, ...]:
         """Per word the bits that tell the classes of a subset apart."""
-        masks = [0] * self.words
-        for number in members(subset):
-            masks[self.fields[number].word] |= self.fields[number].mask
-        return tuple(masks)
+        return field_masks((self.fields[number] for number in members(subset)), self.words)
 
 
 def code_table(

@@ -8,14 +8,17 @@ generalized value, so one aggregation key serves every node and a roll-up is a b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
+from operator import and_
 
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.recoding import Node
 
 WORD_BITS = 62  # a BIGINT less its sign, less one bit of room
+Words = tuple[int, ...]
+"""A packed code, or the bits of it that a mask keeps: one whole number per word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,14 @@ def packed(counts: Sequence[int]) -> list[Field]:
     return fields
 
 
+def field_masks(fields: Iterable[Field], words: int) -> Words:
+    """Per word the bits of some fields."""
+    masks = [0] * words
+    for field in fields:
+        masks[field.word] |= field.mask
+    return tuple(masks)
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Which bits of which word hold which level of which column.
@@ -70,23 +81,17 @@ class Layout:
         columns = [tuple(islice(taken, tree.height))[::-1] for tree in trees]
         return cls(tuple(columns), 1 + max((field.word for field in fields), default=0))
 
-    def column_masks(self, column: int, level: int) -> tuple[int, ...]:
+    def column_masks(self, column: int, level: int) -> Words:
         """Per word the bits that tell the nodes of a column's level apart."""
-        masks = [0] * self.words
-        for field in self.fields[column][level:]:
-            masks[field.word] |= field.mask
-        return tuple(masks)
+        return field_masks(self.fields[column][level:], self.words)
 
-    def node_masks(self, node: Node) -> tuple[int, ...]:
+    def node_masks(self, node: Node) -> Words:
         """Per word the bits that tell the classes of a node of the lattice apart."""
-        masks = [0] * self.words
-        for column, level in enumerate(node):
-            for word, mask in enumerate(self.column_masks(column, level)):
-                masks[word] |= mask
-        return tuple(masks)
+        kept = (own[level:] for own, level in zip(self.fields, node, strict=True))
+        return field_masks(chain.from_iterable(kept), self.words)
 
-    def leaf_codes(self, column: int, tree: Tree) -> list[list[int]]:
-        """Per word the code of every leaf of a column, in tree order."""
+    def leaf_codes(self, column: int, tree: Tree) -> list[Words]:
+        """The code of every leaf of a column, in tree order."""
         codes = [[0] * len(tree.leaves) for _ in range(self.words)]
         for level, field in enumerate(self.fields[column]):
             if field.width:
@@ -94,4 +99,11 @@ class Layout:
                 word = codes[field.word]
                 for leaf, node in enumerate(tree.nodes[level]):
                     word[leaf] |= index[node] << field.offset
-        return codes
+        return list(zip(*codes, strict=True))
+
+    def node_codes(self, column: int, tree: Tree, level: int) -> dict[Words, int]:
+        """The nodes of a column's level by what its masks leave of their codes."""
+        masks = self.column_masks(column, level)
+        leaves = self.leaf_codes(column, tree)
+        codes = (tuple(map(and_, code, masks)) for code in leaves) if level else leaves
+        return dict(zip(codes, tree.nodes[level], strict=True))

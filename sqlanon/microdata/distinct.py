@@ -22,6 +22,7 @@ from sqlanon.query.publish import local
 from sqlanon.query.syntax import column
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.packing import leaf_numbers, packed_codes
 
 if TYPE_CHECKING:
     from sqlanon.microdata.details import SensitiveCodes
@@ -89,7 +90,7 @@ def units_of(
     return Units(
         by,
         _whole(rows.column(COUNT)),
-        _leaves(subject, layout, codes),
+        leaf_numbers(subject.trees, layout, codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         attributes,
         coded,
@@ -116,27 +117,6 @@ def _whole(values: object) -> Numbers:
     return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
-def _leaves(subject: Subject, layout: Layout, codes: Numbers) -> Numbers:
-    """The leaf of every column, of packed codes."""
-    leaves = np.empty((len(codes), len(subject.trees)), np.int64)
-    for number, tree in enumerate(subject.trees):
-        masks = np.array(layout.column_masks(number, 0), np.int64)
-        words = np.flatnonzero(masks)
-        if len(words) == 1:  # sorting whole numbers is much faster than sorting rows of them
-            w = int(words[0])
-            listed = np.array(layout.leaf_codes(number, tree)[w], np.int64)
-            order = np.argsort(listed)
-            own = codes[:, w] & masks[w]
-            leaves[:, number] = order[np.searchsorted(listed[order], own)]
-            continue
-        rows = zip(*layout.leaf_codes(number, tree), strict=True)
-        known = {code: leaf for leaf, code in enumerate(rows)}
-        distinct, place = np.unique(codes & masks, axis=0, return_inverse=True)
-        held = np.array([known[tuple(code)] for code in distinct.tolist()], np.int64)
-        leaves[:, number] = held[place.reshape(-1)]
-    return leaves
-
-
 def block_of(
     engine: Engine, subject: Subject, encoded: Encoded, problem: ClusteringProblem
 ) -> Encoded:
@@ -149,14 +129,8 @@ def block_of(
         problem: The leaves of the records.
     """
     leaves, sizes = np.unique(problem.leaves, axis=0, return_counts=True)
-    columns: dict[str, list[int]] = {}
-    for w in range(encoded.layout.words):
-        code = np.zeros(len(leaves), np.int64)
-        for number, tree in enumerate(subject.trees):
-            own = np.array(encoded.layout.leaf_codes(number, tree)[w], np.int64)
-            code |= own[leaves[:, number]]
-        columns[word(w)] = code.tolist()
-    columns[SIZE] = sizes.tolist()
+    codes = packed_codes(subject.trees, encoded.layout, leaves)
+    columns = {word(w): code.tolist() for w, code in enumerate(codes.T)} | {SIZE: sizes.tolist()}
     table = engine.load_rows("block", columns)
     counts = tuple(
         tuple(np.bincount(problem.leaves[:, number], minlength=len(tree.leaves)).tolist())

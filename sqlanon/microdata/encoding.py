@@ -134,7 +134,7 @@ def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:
     for number, tree in enumerate(subject.trees):
         columns[encode.ATTRIBUTE] += [number] * len(tree.leaves)
         columns[encode.LEAF] += tree.leaves
-        for w, codes in enumerate(layout.leaf_codes(number, tree)):
+        for w, codes in enumerate(zip(*layout.leaf_codes(number, tree), strict=True)):
             columns[encode.word(w)] += codes
     return engine.load_rows("leaves", columns, {encode.LEAF: TEXT})
 
@@ -171,10 +171,7 @@ def _leaf_counts(
     engine: Engine, subject: Subject, layout: Layout, table: exp.Table
 ) -> tuple[tuple[int, ...], ...]:
     masks = [layout.column_masks(number, 0) for number in range(len(subject.trees))]
-    leaves = []
-    for number, tree in enumerate(subject.trees):
-        codes = layout.leaf_codes(number, tree)
-        leaves.append({code: leaf for leaf, code in enumerate(zip(*codes, strict=True))})
+    leaves = [layout.node_codes(number, tree, 0) for number, tree in enumerate(subject.trees)]
     counts = [[0] * len(tree.leaves) for tree in subject.trees]
     for number, *code, records in engine.rows(encode.marginals(table, masks)):
         counts[number][leaves[number][tuple(code)]] = records

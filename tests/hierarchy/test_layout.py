@@ -3,6 +3,7 @@
 import itertools
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from strategies import trees
 from sqlanon.hierarchy import layout as codes
 from sqlanon.hierarchy.layout import WORD_BITS, Layout
 from sqlanon.hierarchy.tree import Tree
+from sqlanon.search.packing import leaf_numbers, packed_codes
 
 
 def wide(leaves):
@@ -31,8 +33,8 @@ def record_codes(layout, columns, record):
     """The words of a record given by its leaf numbers."""
     words = [0] * layout.words
     for number, (tree, leaf) in enumerate(zip(columns, record, strict=True)):
-        for place, code in enumerate(layout.leaf_codes(number, tree)):
-            words[place] += code[leaf]
+        for place, code in enumerate(layout.leaf_codes(number, tree)[leaf]):
+            words[place] += code
     return words
 
 
@@ -71,7 +73,7 @@ def test_the_top_needs_no_bits():
 def test_leaf_codes_are_unique(columns, bits):
     layout = laid_out(columns, bits)
     for number, tree in enumerate(columns):
-        words = list(zip(*layout.leaf_codes(number, tree), strict=True))
+        words = layout.leaf_codes(number, tree)
         assert len(set(words)) == len(words) == len(tree.leaves)
 
 
@@ -80,10 +82,9 @@ def test_leaf_codes_are_unique(columns, bits):
 def test_leaf_codes_keep_to_the_bits_of_their_column(columns, bits):
     layout = laid_out(columns, bits)
     for number, tree in enumerate(columns):
-        for mask, code in zip(
-            layout.column_masks(number, 0), layout.leaf_codes(number, tree), strict=True
-        ):
-            assert all(word & ~mask == 0 for word in code)
+        masks = layout.column_masks(number, 0)
+        for code in layout.leaf_codes(number, tree):
+            assert masked(code, masks) == code
 
 
 @settings(deadline=None)
@@ -91,7 +92,7 @@ def test_leaf_codes_keep_to_the_bits_of_their_column(columns, bits):
 def test_column_masks_tell_the_nodes_of_a_level_apart_as_the_tree_does(columns, bits):
     layout = laid_out(columns, bits)
     for number, tree in enumerate(columns):
-        words = list(zip(*layout.leaf_codes(number, tree), strict=True))
+        words = layout.leaf_codes(number, tree)
         for level in range(tree.height + 1):
             masks = layout.column_masks(number, level)
             pairs = {
@@ -99,6 +100,7 @@ def test_column_masks_tell_the_nodes_of_a_level_apart_as_the_tree_does(columns, 
                 for word, node in zip(words, tree.nodes[level], strict=True)
             }
             assert len(pairs) == len({code for code, _ in pairs}) == len({n for _, n in pairs})
+            assert layout.node_codes(number, tree, level) == dict(pairs)
 
 
 @settings(deadline=None)
@@ -120,6 +122,17 @@ def test_node_masks_tell_the_classes_of_a_node_apart_as_the_trees_do(data, colum
         for record in records
     }
     assert len(pairs) == len({code for code, _ in pairs}) == len({group for _, group in pairs})
+
+
+@settings(deadline=None)
+@given(st.data(), grown, word_bits)
+def test_packed_codes_are_read_back_as_the_leaves_they_stand_for(data, columns, bits):
+    layout = laid_out(columns, bits)
+    leaves = st.tuples(*(st.integers(0, len(tree.leaves) - 1) for tree in columns))
+    records = np.array(data.draw(st.lists(leaves, min_size=1, max_size=8)))
+    packed = packed_codes(columns, layout, records)
+    assert packed.tolist() == [record_codes(layout, columns, record) for record in records]
+    assert leaf_numbers(columns, layout, packed).tolist() == records.tolist()
 
 
 def test_many_columns_in_several_words_are_told_apart_one_by_one():

@@ -74,16 +74,11 @@ class Pricing:
 
     def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
         tree = self.trees[number]
-        leaves = list(zip(*self.layout.leaf_codes(number, tree), strict=True))
         words = [word(w) for w in range(self.layout.words)]
         columns: dict[str, list[int]] = {name: [] for name in (frequency.LEVEL, *words)}
         columns[frequency.COST] = []
         for level in levels:
-            masks = self.layout.column_masks(number, level)
-            codes = {
-                tuple(w & m for w, m in zip(leaf, masks, strict=True)): node
-                for leaf, node in zip(leaves, tree.nodes[level], strict=True)
-            }
+            codes = self.layout.node_codes(number, tree, level)
             costs = self.costs.costs[number][level]
             columns[frequency.LEVEL] += [level] * len(codes)
             columns[frequency.COST] += [costs[node] for node in codes.values()]

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
+from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Column, Release, Spread
@@ -21,8 +22,6 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import VALUE, Carried, word
 from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
-
-Words = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +158,7 @@ class _Counted:
 
     def _places(self, number: int) -> dict[Words, int]:
         """A column's nodes at its level by their masked words."""
-        tree, level = self.subject.trees[number], self.node[number]
-        masks = self.encoded.layout.column_masks(number, level)
-        words = zip(*self.encoded.layout.leaf_codes(number, tree), strict=True)
-        codes = (tuple(w & m for w, m in zip(code, masks, strict=True)) for code in words)
-        return dict(zip(codes, tree.nodes[level], strict=True))
+        return self.encoded.layout.node_codes(number, self.subject.trees[number], self.node[number])
 
     def _origins(self, kept: ClassStatistics) -> list[list[tuple[int, Place, float]]]:
         """Per column the published records of each leaf; nothing where values stay as they are."""
@@ -187,10 +182,7 @@ class _Counted:
         """Column number, leaf and records, over the suppressed records."""
         layout = self.encoded.layout
         masks = [layout.column_masks(number, 0) for number in columns]
-        leaves = []
-        for number in columns:
-            words = zip(*layout.leaf_codes(number, self.subject.trees[number]), strict=True)
-            leaves.append({code: leaf for leaf, code in enumerate(words)})
+        leaves = [layout.node_codes(number, self.subject.trees[number], 0) for number in columns]
         query = measure.suppressed_values(
             self.encoded.table, layout.node_masks(self.node), self.classes, masks
         )

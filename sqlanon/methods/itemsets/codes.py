@@ -19,11 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlanon.hierarchy.layout import WORD_BITS, Field
+from sqlanon.hierarchy.layout import WORD_BITS, Field, Words, field_masks
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
-
-Words = tuple[int, ...]
 
 _MOST_LISTED = 1 << 20
 
@@ -158,10 +156,7 @@ class ItemCodes:
 
     def bits(self, attribute: int, low: int = 0, high: int | None = None) -> Words:
         """Per word the bits of an attribute's fields of depths from `low` to below `high`."""
-        masks = [0] * self.words
-        for field in self.fields[attribute][low:high]:
-            masks[field.word] |= field.mask
-        return tuple(masks)
+        return field_masks(self.fields[attribute][low:high], self.words)
 
     def codes(self, attribute: int) -> list[Words]:
         """Per node its code."""

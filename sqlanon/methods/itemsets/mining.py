@@ -21,7 +21,8 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.methods.itemsets.codes import Forest, ItemCodes, Words
+from sqlanon.hierarchy.layout import Words
+from sqlanon.methods.itemsets.codes import Forest, ItemCodes
 from sqlanon.methods.itemsets.itemsets import Itemsets, by_column, taxonomy_of
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
@@ -175,7 +176,7 @@ class _Mining:
         rows: list[tuple[object, ...]] = []
         for attribute in codes.order:
             forest, own = codes.forests[attribute], codes.codes(attribute)
-            packed = list(zip(*layout.leaf_codes(attribute, trees[attribute]), strict=True))
+            packed = layout.leaf_codes(attribute, trees[attribute])
             for leaf in np.flatnonzero(forest.records).tolist():
                 node = int(forest.deepest[leaf])
                 every = own[node] if node >= 0 else (0,) * codes.words

@@ -27,6 +27,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
+from sqlanon.search.packing import packed_codes
 from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
 
 Improved = Callable[[Patterned, Placed], Parts]
@@ -120,11 +121,8 @@ def patterned(
         for c, top in enumerate(tops)
     ]
     masks = reduce(np.bitwise_or, [own[levels[order, c]] for c, own in enumerate(bits)])
-    codes = [
-        np.array(layout.leaf_codes(c, tree), np.int64).T[units.leaves[:, c]]
-        for c, tree in enumerate(subject.trees)
-    ]
-    rows = DistinctRows(reduce(np.bitwise_or, codes), units.sizes, demands_of(units))
+    codes = packed_codes(subject.trees, layout, units.leaves)
+    rows = DistinctRows(codes, units.sizes, demands_of(units))
     return Patterned(
         rows, levels[order], masks, costs, units.leaves, np.array(tops), max(policy.k, 1)
     )
