@@ -1,4 +1,4 @@
-"""Tabulation: the equivalence classes of a table as it stands, counted by packed codes."""
+"""Equivalence classes of a table as it stands, counted by packed codes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from sqlglot import exp
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
-from sqlanon.hierarchy.layout import packed
+from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import classes
 from sqlanon.query.classes.classes import Coding
 from sqlanon.query.encoding import encode
 
-HEAD = 100_000  # records that say whether a column has too many values to be numbered first
-PLENTY = 20_000  # distinct values among these
-FEW = 1_000_000  # records; the classes of fewer are counted before their values are numbered
-MANY = 100_000  # records; in more, classes of one record are treated apart where these are
-SINGLES = 0.1  # so great a share of the records
+SAMPLE = 100_000
+"""Records that say whether a column has too many values for them to be numbered first."""
+MOST_NUMBERED = 20_000
+"""Distinct values of a column among these, above which numbering costs more than it saves."""
+NUMBERED_FROM = 1_000_000
+"""Records below which numbering the values costs more than it saves."""
+APART_FROM, APART_SHARE = 100_000, 0.1
+"""Records, and their share in classes of one, from which such classes are treated apart."""
 CHANGED = "the table changed while it was read; try again"
 
 
@@ -35,36 +38,65 @@ def class_statistics(
     names = list(quasi_identifiers)
     records = engine.rows(classes.records(table))[0][0]
     # Numbering every column's values first is faster where they are few; it changes no count.
-    if records < FEW or max(engine.rows(classes.distinct_among(table, names, HEAD))[0]) > PLENTY:
+    if (
+        records < NUMBERED_FROM
+        or max(engine.rows(classes.distinct_among(table, names, SAMPLE))[0]) > MOST_NUMBERED
+    ):
         return ClassStatistics.of(engine.rows(classes.size_histogram(table, names)))
     with engine.workspace():
-        coding = code_columns(engine, table, names)
+        coding = code_columns(engine, table, names).coding
         found = ClassStatistics.of(engine.rows(classes.coded_histogram(table, coding)))
     if found.records != records:
         raise SourceError(CHANGED)
     return found
 
 
-def code_columns(engine: Engine, table: exp.Table, names: Sequence[str]) -> Coding:
+@dataclass(frozen=True, slots=True)
+class ColumnCodes:
+    """Columns whose values are numbered, their numbers packed into words.
+
+    Args:
+        coding: Rows of VALUE and the words per column, and which columns hold NULLs.
+        values: Per column the number of distinct values, NULL among them.
+        fields: Per column the bits of the code that hold it.
+    """
+
+    coding: Coding
+    values: tuple[int, ...]
+    fields: tuple[Field, ...]
+
+
+def code_columns(
+    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None = None
+) -> ColumnCodes:
     """Numbers the values of quasi-identifiers and packs the numbers into words.
 
     The temporary tables stay until the engine's workspace ends.
+
+    Args:
+        engine: Where the table lives.
+        table: The table.
+        names: The quasi-identifiers.
+        entity: A column that comes last, in a word of its own.
     """
-    held, counts, nullable = {}, [], set()
-    for name in names:
+    columns = [*names, *([] if entity is None else [entity])]
+    held, counts, nullable = [], [], set()
+    for name in columns:
         values = engine.materialize("values", risk.numbered_values(table, name))
-        held[name] = values
         distinct, present = engine.rows(encode.presence(values, [encode.VALUE]))[0]
+        held.append(values)
         counts.append(distinct)
         if present < distinct:
             nullable.add(name)
-    fields = packed(counts)
+    fields = packed(counts[: len(names)])
+    if entity is not None:
+        fields.append(Field(1 + max(field.word for field in fields), 0, WORD_BITS))
     words = 1 + max(field.word for field in fields)
     maps = {
         name: risk.code_map(values, field, words)
-        for (name, values), field in zip(held.items(), fields, strict=True)
+        for name, values, field in zip(columns, held, fields, strict=True)
     }
-    return Coding(maps, frozenset(nullable), words)
+    return ColumnCodes(Coding(maps, frozenset(nullable), words), tuple(counts), tuple(fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +126,8 @@ class Tabulated:
     def parts(self, value: exp.Expr) -> list[exp.Select]:
         """Rows of the keys, VALUE and SIZE whose classes have every figure that the table's have.
 
-        Classes of one record are told apart by its value alone, since nothing else matters.
-
-        Args:
-            value: The value, over the columns of the rows.
+        The value is over the columns of the rows. Classes of one record are told apart by it
+        alone, since nothing else matters.
         """
         if self.has_persons:
             return [classes.person_rows(self.rows, self.words, value)]
@@ -129,7 +159,8 @@ def tabulate(
         SourceError: The table changed while it was read.
     """
     total = engine.rows(classes.records(table))[0][0]
-    coding = replace(code_columns(engine, table, names), ranks=dict(ranks), entity=entity)
+    coding = code_columns(engine, table, names).coding
+    coding = replace(coding, ranks=dict(ranks), entity=entity)
     rows, words = engine.materialize("rows", classes.coded_rows(table, coding)), coding.words
     if engine.rows(classes.records(rows))[0][0] != total:
         raise SourceError(CHANGED)
@@ -141,7 +172,7 @@ def tabulate(
     larger = ClassStatistics.of(engine.rows(classes.sizes_histogram(counted)))
     singles = total - larger.records
     found = ClassStatistics.of([*larger.histogram.items(), *([(1, singles)] if singles else [])])
-    if total < MANY or singles < SINGLES * total:
+    if total < APART_FROM or singles < APART_SHARE * total:
         return Tabulated(rows, words, found, 0, False)
     sized = engine.materialize("sized", classes.sized_rows(rows, counted, words))
     engine.drop(rows)

@@ -11,12 +11,11 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.assessment.check import as_published
+from sqlanon.assessment.subset_codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
-    TOO_MANY,
-    SubsetCodes,
+    MOST_SETS,
     SubsetOptions,
     Tell,
-    code_table,
     default_largest,
     number_of_subsets,
     subset_risk,
@@ -49,7 +48,7 @@ class RiskOptions:
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for none, None for as many as keep
-            the sets within `subsets.PLENTY`.
+            the sets within `subsets.DEFAULT_SETS`.
         every_subset: Whether every set of at most so many columns is counted and listed.
         tell: Called with a line that says how far the count is.
 
@@ -88,10 +87,10 @@ class RiskOptions:
             return default_largest(columns)
         largest = min(self.max_columns, columns)
         sets = number_of_subsets(columns, largest)
-        if sets > TOO_MANY:
+        if sets > MOST_SETS:
             raise PolicyError(
                 f"{columns} columns have {sets:,} sets of at most {largest}, more than "
-                f"{TOO_MANY:,}; lower max_columns (--max-columns)"
+                f"{MOST_SETS:,}; lower max_columns (--max-columns)"
             )
         return largest
 

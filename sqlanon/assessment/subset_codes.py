@@ -1,4 +1,4 @@
-"""Coded: a table as one frequency set of packed codes, from which any set of columns is counted."""
+"""A table as one frequency set of packed codes, from which any set of columns is counted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.assessment.classes import CHANGED, code_columns
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
-from sqlanon.hierarchy.layout import WORD_BITS, Field, field_masks, packed
+from sqlanon.hierarchy.layout import Field, field_masks
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 
@@ -65,8 +66,10 @@ def code_table(
 ) -> SubsetCodes:
     """Numbers the values of every column and writes the frequency set of them all.
 
+    The temporary tables stay until the engine's workspace ends.
+
     Args:
-        engine: Where the table lives; the temporary tables stay until its workspace ends.
+        engine: Where the table lives.
         table: The table.
         names: The quasi-identifiers.
         entity: A column that says whose record it is; None where records are counted.
@@ -74,46 +77,21 @@ def code_table(
     Raises:
         SourceError: The table changed while it was read.
     """
-    columns = [*names, *([] if entity is None else [entity])]
-    held = {name: _numbered(engine, table, name) for name in columns}
-    values = tuple(held[name].distinct for name in names)
-    fields = tuple(packed(values))
-    words = 1 + max(place.word for place in fields)
-    places = [*fields, *([] if entity is None else [Field(words, 0, WORD_BITS)])]
-    width = 1 + max(place.word for place in places)
-    maps = {
-        name: risk.code_map(held[name].table, place, width)
-        for name, place in zip(columns, places, strict=True)
-    }
-    nullable = {name for name in columns if held[name].has_null}
-    base = engine.materialize("frequency", encode.encoded(table, maps, nullable, width))
+    codes = code_columns(engine, table, names, entity)
+    coding, fields = codes.coding, codes.fields[: len(names)]
+    words = 1 + max(field.word for field in fields)
+    query = encode.encoded(table, coding.maps, set(coding.nullable), coding.words)
+    base = engine.materialize("frequency", query)
     rows, records = engine.rows(encode.extent(base))[0]
     if records != engine.rows(encode.presence(table, []))[0][0]:
-        raise SourceError("the table changed while it was read; try again")
+        raise SourceError(CHANGED)
     total, person = records, None
     if entity is not None:
-        total, person = held[entity].distinct, encode.word(words)
+        total, person = codes.values[-1], encode.word(words)
         if rows == total:
-            base, person = _settled(engine, base, words), None
+            # Nobody is in two classes: persons per class add up in every roll-up, as records do.
+            base = engine.materialize("frequency", risk.settled_persons(base, words))
+            person = None
             rows = engine.rows(encode.extent(base))[0][0]
+    values = codes.values[: len(names)]
     return SubsetCodes(base, rows, tuple(names), values, fields, words, person, records, total)
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbered:
-    """The distinct values of a column with their numbers."""
-
-    table: exp.Table
-    distinct: int
-    has_null: bool
-
-
-def _numbered(engine: Engine, table: exp.Table, name: str) -> _Numbered:
-    values = engine.materialize("values", risk.numbered_values(table, name))
-    distinct, present = engine.rows(encode.presence(values, [encode.VALUE]))[0]
-    return _Numbered(values, distinct, present < distinct)
-
-
-def _settled(engine: Engine, base: exp.Table, words: int) -> exp.Table:
-    """Persons per class where nobody is in two: these add up in every roll-up, as records do."""
-    return engine.materialize("frequency", risk.settled_persons(base, words))

@@ -23,39 +23,22 @@ from operator import and_, or_
 
 from sqlglot import exp
 
-from sqlanon.assessment.subset_codes import Subset, SubsetCodes, code_table, members
+from sqlanon.assessment.subset_codes import Subset, SubsetCodes, members
 from sqlanon.engine.base import Engine
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
 from sqlanon.query.encoding import encode
 from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
 
-__all__ = [
-    "Counts",
-    "Subset",
-    "SubsetCodes",
-    "SubsetCounter",
-    "SubsetCounts",
-    "SubsetOptions",
-    "code_table",
-    "default_largest",
-    "members",
-    "minimal",
-    "needed_uniques",
-    "number_of_subsets",
-    "subset_risk",
-    "subsets_up_to",
-]
-
 Tell = Callable[[str], None]
 
-PLENTY = 2_000  # sets that the default number of columns keeps within
-TOO_MANY = 200_000  # sets; more are refused
-TOP = 10  # sets listed of each size
+DEFAULT_SETS = 2_000  # sets that the default number of columns keeps within
+MOST_SETS = 200_000  # sets; more are refused
+LISTED = 10  # sets listed of each size
 
 BATCH = 16  # sets that a query counts by an aggregation each
-JOINT = 60_000  # rows; smaller sets are counted for many subsets in one aggregation
-GROUPS = 500_000  # groups of one such aggregation, at most
+JOINT_ROWS = 60_000  # rows; smaller sets are counted for many subsets in one aggregation
+JOINT_GROUPS = 500_000  # groups of one such aggregation, at most
 SHRUNK = 0.8  # rows of a roll-up over rows of its source, at most, for it to pay
 WRITING = 3  # how many rows are counted in the time that one is rolled up
 STATEMENTS = 130_000  # how many rows are counted in the time that a roll-up's statements start
@@ -94,12 +77,12 @@ def needed_uniques(identifying: float, total: int) -> int:
 
 
 def default_largest(columns: int) -> int:
-    """The most columns of a set for which all sets stay within `PLENTY`, at least one.
+    """The most columns of a set for which all sets stay within `DEFAULT_SETS`, at least one.
 
     >>> [default_largest(columns) for columns in (4, 10, 12, 15, 30)]
     [4, 10, 5, 4, 2]
     """
-    fitting = [n for n in range(1, columns + 1) if number_of_subsets(columns, n) <= PLENTY]
+    fitting = [n for n in range(1, columns + 1) if number_of_subsets(columns, n) <= DEFAULT_SETS]
     return max(fitting, default=1)
 
 
@@ -229,7 +212,7 @@ class SubsetCounter:
 
         From a small source, asking once for all is faster than asking again for fewer.
         """
-        alike = groupby(wanted, key=int.bit_count if source.rows > JOINT else bool)
+        alike = groupby(wanted, key=int.bit_count if source.rows > JOINT_ROWS else bool)
         for _, sets in alike:
             still = self._open(list(sets), seen)
             self._count(still, source)
@@ -277,9 +260,9 @@ class SubsetCounter:
 
     def _count(self, wanted: Sequence[Subset], source: SubsetCounts) -> None:
         """Counts sets from a frequency set."""
-        joint = source.rows <= JOINT
+        joint = source.rows <= JOINT_ROWS
         ask = self._joint_counts if joint else self._counts
-        most = 1 + GROUPS // max(source.rows, 1) if joint else BATCH
+        most = 1 + JOINT_GROUPS // max(source.rows, 1) if joint else BATCH
         for start in range(0, len(wanted), most):
             batch = wanted[start : start + most]
             for position, *figures in ask(batch, source.table):
@@ -345,7 +328,7 @@ class _Summary:
             sets = [one for one in ranked if one.bit_count() == size and self._unique(one)]
             counts = self.counter.counts
             sets.sort(key=lambda one: (-self._unique(one), -counts[one].classes, members(one)))
-            chosen += sets[:TOP]
+            chosen += sets[:LISTED]
         return chosen
 
     def _unique(self, subset: Subset) -> int:

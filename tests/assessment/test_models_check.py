@@ -86,8 +86,8 @@ def agrees(figures, wanted):
 def _paths(request, monkeypatch):
     """Both ways of counting, which depend on the number of records otherwise."""
     if request.param == "singles apart":
-        monkeypatch.setattr(tabulation, "MANY", 0)
-        monkeypatch.setattr(tabulation, "SINGLES", 0.0)
+        monkeypatch.setattr(tabulation, "APART_FROM", 0)
+        monkeypatch.setattr(tabulation, "APART_SHARE", 0.0)
 
 
 @pytest.mark.slow
@@ -384,16 +384,16 @@ def test_many_records_are_counted_by_codes_and_by_columns_alike(monkeypatch):
     fill(rows)
     policy = Policy(["q", "a", "b"])
     plain = sqlanon.check(DATABASE, "t", policy).statistics
-    monkeypatch.setattr(tabulation, "FEW", 0)
+    monkeypatch.setattr(tabulation, "NUMBERED_FROM", 0)
     assert sqlanon.check(DATABASE, "t", policy).statistics == plain
-    monkeypatch.setattr(tabulation, "PLENTY", 0)
+    monkeypatch.setattr(tabulation, "MOST_NUMBERED", 0)
     assert sqlanon.check(DATABASE, "t", policy).statistics == plain
 
 
 def test_more_columns_than_one_word_holds_are_packed_into_several(monkeypatch):
     monkeypatch.setattr(layout, "WORD_BITS", 3)
-    monkeypatch.setattr(tabulation, "MANY", 0)
-    monkeypatch.setattr(tabulation, "SINGLES", 0.0)
+    monkeypatch.setattr(tabulation, "APART_FROM", 0)
+    monkeypatch.setattr(tabulation, "APART_SHARE", 0.0)
     names = [f"q{number}" for number in range(5)]
     rows = [(*(f"{(i >> n) % 6}" for n in range(5)), i % 4) for i in [*range(40), *range(30)]]
     fill(rows, {**dict.fromkeys(names, "VARCHAR"), "a": "INTEGER"})

@@ -60,7 +60,7 @@ def brute(rows, names, by_person):
 def ways(joint, rolled):
     """Counts in one aggregation or in one for each; rolls up always, whatever it costs."""
     always = {"STATEMENTS": -1, "WRITING": 0, "SHRUNK": 1} if rolled else {}
-    limits = {"JOINT": 10**9, "GROUPS": 60} if joint else {"JOINT": -1, "BATCH": 3}
+    limits = {"JOINT_ROWS": 10**9, "JOINT_GROUPS": 60} if joint else {"JOINT_ROWS": -1, "BATCH": 3}
     with patch.multiple(subsets, **always, **limits):
         yield
 
@@ -143,7 +143,7 @@ def test_counts_are_the_same_rolled_up_and_straight(entity, every):
     policy = Policy(names, entity=entity)
     documents = []
     for how in itertools.product((False, True), (False, True)):
-        with ways(*how), patch.object(subsets, "GROUPS", 10**5):
+        with ways(*how), patch.object(subsets, "JOINT_GROUPS", 10**5):
             report = sqlanon.risk(DATABASE, "t", policy, every_subset=every, max_columns=7)
         assert bool(report.subsets.search["rolled_up"]) == how[1]
         document = report.subsets.to_dict()
@@ -301,9 +301,9 @@ def test_default_keeps_the_sets_within_its_limit():
     for columns in range(1, 70):
         largest = subsets.default_largest(columns)
         sets = subsets.number_of_subsets(columns, largest)
-        assert sets <= subsets.PLENTY
+        assert sets <= subsets.DEFAULT_SETS
         more = subsets.number_of_subsets(columns, min(largest + 1, columns))
-        assert largest == columns or more > subsets.PLENTY
+        assert largest == columns or more > subsets.DEFAULT_SETS
         assert sets == len(list(subsets.subsets_up_to(columns, largest)))
 
 
