@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.purity import Told, class_spread, label_keys
 from sqlanon.classes import ClassStatistics
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.labels import Label, LabelMatch, Nodes, read, refuse_two_meanings
@@ -44,9 +44,14 @@ class Labels:
     classes: Mapping[Place, int]
 
     @property
-    def disjoint(self) -> bool:
-        """Whether every original value can have become only one node."""
-        return self.nodes.disjoint(self.records)
+    def positions(self) -> dict[Place, int]:
+        """The published nodes by number."""
+        return {place: position for position, place in enumerate(self.records)}
+
+    def targets(self) -> dict[int, Place]:
+        """The node that each leaf became."""
+        runs = {place: self.nodes.run(place) for place in self.records}
+        return {leaf: at for at, (first, n) in runs.items() for leaf in range(first, first + n)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +123,17 @@ class Published:
 
     def _read(self) -> exp.Table:
         """What the labels stand for, as a table."""
-        columns: dict[str, list[object]] = {
-            name: [] for name in (encode.ATTRIBUTE, measure.LABEL, released.PLACE, measure.LEAVES)
-        }
+        names = (encode.ATTRIBUTE, measure.LABEL, released.PLACE, measure.LEAVES)
+        rows: list[tuple[object, ...]] = []
         for number, labels in enumerate(self.labels):
-            places = {place: position for position, place in enumerate(labels.records)}
-            for label, place in labels.places.items():
-                row = (number, label, places[place], labels.nodes.run(place)[1])
-                for values, value in zip(columns.values(), row, strict=True):
-                    values.append(value)
-        return self.engine.load_rows("read", columns, {measure.LABEL: TEXT})
+            positions = labels.positions
+            rows += [
+                (number, label, positions[place], labels.nodes.run(place)[1])
+                for label, place in labels.places.items()
+            ]
+        return self.engine.load_rows("read", by_column(names, rows), {measure.LABEL: TEXT})
 
-    def _origins(self) -> list[Origins | None]:
+    def _origins(self) -> Sequence[Origins | None]:
         """Per column the published records of each leaf, where the release tells them.
 
         Where nested nodes are published in a column, a value can have become either. Where they are
@@ -144,7 +148,7 @@ class Published:
             return [None] * len(told)
         return self._linked()
 
-    def _linked(self) -> list[Origins | None]:
+    def _linked(self) -> list[Origins]:
         """The same by the classes: a published class holds the original's records of its labels.
 
         Raises:
@@ -165,43 +169,35 @@ class Published:
                 f"{surplus} classes of the released table hold more records than the original has "
                 "there: it is no release of this original"
             )
-        linked: list[Origins | None] = [[] for _ in self.labels]
-        targets = list(map(_targets, self.labels))
+        linked: list[Origins] = [[] for _ in self.labels]
+        targets = [labels.targets() for labels in self.labels]
         for column, leaf, whole, part in self.engine.rows(
             released.origins(rows, there, held, number)
         ):
-            origins = linked[column]
-            assert origins is not None
-            origins.append((leaf, targets[column][leaf], whole + part))
+            linked[column].append((leaf, targets[column][leaf], whole + part))
         return linked
 
     def _targets(self) -> exp.Table:
         """Which node each leaf became, as a table; a leaf that is not published is left out."""
-        layout = self.encoded.layout
-        words = [encode.word(w) for w in range(layout.words)]
+        layout, trees = self.encoded.layout, self.subject.trees
+        words = map(encode.word, range(layout.words))
         names = (encode.ATTRIBUTE, encode.LEAF, released.PLACE, *words)
-        columns: dict[str, list[int]] = {name: [] for name in names}
+        rows: list[tuple[object, ...]] = []
         for number, labels in enumerate(self.labels):
-            places = {place: position for position, place in enumerate(labels.records)}
-            codes = layout.leaf_codes(number, self.subject.trees[number])
-            for leaf, place in _targets(labels).items():
-                row = (number, leaf, places[place], *codes[leaf])
-                for values, value in zip(columns.values(), row, strict=True):
-                    values.append(value)
-        return self.engine.load_rows("targets", columns)
-
-
-def _targets(labels: Labels) -> dict[int, Place]:
-    """The node that each leaf became."""
-    runs = {place: labels.nodes.run(place) for place in labels.records}
-    return {leaf: place for place, (first, n) in runs.items() for leaf in range(first, first + n)}
+            positions, codes = labels.positions, layout.leaf_codes(number, trees[number])
+            rows += [
+                (number, leaf, positions[place], *codes[leaf])
+                for leaf, place in labels.targets().items()
+            ]
+        return self.engine.load_rows("targets", by_column(names, rows))
 
 
 def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
     """The records of each leaf where none is suppressed; None where nodes are nested."""
-    if not labels.disjoint:
+    if not labels.nodes.disjoint(labels.records):
         return None
-    return [(leaf, place, counts[leaf]) for leaf, place in _targets(labels).items() if counts[leaf]]
+    targets = labels.targets()
+    return [(leaf, place, counts[leaf]) for leaf, place in targets.items() if counts[leaf]]
 
 
 def read_published(
@@ -280,16 +276,14 @@ def _load_nodes(
 ) -> tuple[exp.Table, list[list[Place]]]:
     """The labels of every node of every column, as a table; and per column its nodes."""
     names = (encode.ATTRIBUTE, encode.LEAF, released.IS_LEAF, released.PLACE)
-    columns: dict[str, list[object]] = {name: [] for name in names}
-    places = []
-    for number, tree in enumerate(subject.trees):
-        listed = _node_labels(tree, suppressed)
-        columns[encode.ATTRIBUTE] += [number] * len(listed)
-        columns[encode.LEAF] += [label for label, _ in listed]
-        columns[released.IS_LEAF] += [int(place[0] == 0) for _, place in listed]
-        columns[released.PLACE] += range(len(listed))
-        places.append([place for _, place in listed])
-    return engine.load_rows("nodes", columns, {encode.LEAF: TEXT}), places
+    listed = [_node_labels(tree, suppressed) for tree in subject.trees]
+    rows = [
+        (number, label, int(place[0] == 0), position)
+        for number, nodes in enumerate(listed)
+        for position, (label, place) in enumerate(nodes)
+    ]
+    table = engine.load_rows("nodes", by_column(names, rows), {encode.LEAF: TEXT})
+    return table, [[place for _, place in nodes] for nodes in listed]
 
 
 def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:

@@ -160,3 +160,11 @@ def without_enums(kind: exp.DataType) -> exp.DataType:
     changed = kind.transform(replaced)
     assert isinstance(changed, exp.DataType)
     return changed
+
+
+def by_column(
+    names: Sequence[str], rows: Sequence[tuple[object, ...]]
+) -> dict[str, Sequence[object]]:
+    """The values of rows by the names of their columns, as `load_rows` takes them."""
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return dict(zip(names, columns, strict=True))

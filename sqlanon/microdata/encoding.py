@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
@@ -71,14 +71,15 @@ def encode_subject(
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
     """
     layout, maps = leaf_maps(engine, subject)
-    details: Details | None
+    details: Details | None = None
     if policy.demands or policy.entity or valued:
         from sqlanon.microdata.details import ranked  # k alone needs none of these
 
         codes = ranked(engine, subject, policy, valued)
-        table, details = _detailed(engine, subject, maps, layout.words, codes)
+        table, details = _detailed(engine, subject, (layout, maps), codes)
     else:
-        table, details = _written(engine, subject, maps, layout.words), None
+        query = encode.encoded(subject.table, maps, set(subject.nullable), layout.words)
+        table = engine.materialize("encoded", query)
     rows, records = engine.rows(encode.extent(table))[0]
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps))
@@ -102,41 +103,34 @@ def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.S
     return layout, maps
 
 
-def _written(engine: Engine, subject: Subject, maps: Maps, words: int) -> exp.Table:
-    query = encode.encoded(subject.table, maps, set(subject.nullable), words)
-    return engine.materialize("encoded", query)
-
-
 def _detailed(
     engine: Engine,
     subject: Subject,
-    maps: Maps,
-    words: int,
+    coding: tuple[Layout, Maps],
     codes: tuple[Sequence[SensitiveCodes], Mapping[str, Carried]],
 ) -> tuple[exp.Table, Details]:
     """The table of combinations from that of the details, which carries sensitive codes, too."""
     from sqlanon.microdata.details import Details  # k alone needs none of these
     from sqlanon.query.classes.violations import ENTITY
 
-    attributes, carried = codes
-    query = encode.encoded(subject.table, maps, set(subject.nullable), words, carried)
+    (layout, maps), (attributes, carried) = coding, codes
+    query = encode.encoded(subject.table, maps, set(subject.nullable), layout.words, carried)
     detailed = engine.materialize("details", query)
     rows, _ = engine.rows(encode.extent(detailed))[0]
     details = Details(detailed, tuple(attributes), ENTITY in carried, rows)
-    every_bit = (-1,) * words
+    every_bit = (-1,) * layout.words
     return engine.materialize("encoded", roll_up(detailed, every_bit)), details
 
 
 def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:
     """All columns' leaves with their codes, in one table."""
-    columns: dict[str, list[object]] = {encode.ATTRIBUTE: [], encode.LEAF: []}
-    columns |= {encode.word(w): [] for w in range(layout.words)}
-    for number, tree in enumerate(subject.trees):
-        columns[encode.ATTRIBUTE] += [number] * len(tree.leaves)
-        columns[encode.LEAF] += tree.leaves
-        for w, codes in enumerate(zip(*layout.leaf_codes(number, tree), strict=True)):
-            columns[encode.word(w)] += codes
-    return engine.load_rows("leaves", columns, {encode.LEAF: TEXT})
+    names = [encode.ATTRIBUTE, encode.LEAF, *map(encode.word, range(layout.words))]
+    rows = [
+        (number, leaf, *code)
+        for number, tree in enumerate(subject.trees)
+        for leaf, code in zip(tree.leaves, layout.leaf_codes(number, tree), strict=True)
+    ]
+    return engine.load_rows("leaves", by_column(names, rows), {encode.LEAF: TEXT})
 
 
 def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:

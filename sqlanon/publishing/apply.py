@@ -65,7 +65,6 @@ class Target:
 class _Published:
     """What the published table turned out to be."""
 
-    columns: list[str]
     results: TableResults
     notes: tuple[str, ...]
     check_seconds: float
@@ -127,10 +126,22 @@ def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
     Raises:
         SourceError: The original is a view, or the name of the new table is taken.
     """
-    if target.in_place:
-        _refuse_view(engine, source)
-    elif target.into is not None:
-        _refuse_taken(engine, engine.target(target.into, source), source, target)
+    if target.in_place and not engine.is_base_table(source):
+        raise SourceError(
+            "the source is a view or a file, not a table that could be replaced; "
+            "publish it with --into TABLE or --output FILE"
+        )
+    if target.into is None:
+        return
+    table = engine.target(target.into, source)
+    if not engine.exists(table):
+        return
+    if is_same(table, source):
+        raise SourceError("the new table is the original itself; replace it with --in-place")
+    if not target.overwrite:
+        raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
+    if not engine.is_base_table(table):
+        raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
 
 
 def _carry_out(
@@ -151,8 +162,7 @@ def _carry_out(
         written = time.monotonic()
         results = _verified(engine, plan, staged)
         check_seconds = time.monotonic() - written
-    columns = plan.policy.published(list(plan.columns))
-    return _Published(columns, results, notes, check_seconds)
+    return _Published(results, notes, check_seconds)
 
 
 def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
@@ -164,8 +174,9 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
         "total": before.get("total", 0.0) + taken,
     }
     # Persons that are not published cannot be counted any more: their figures are the plan's.
-    persons = plan.policy.entity is not None and plan.policy.entity not in published.columns
-    counted = plan.report if persons else published.results
+    columns = plan.policy.published(list(plan.columns))
+    unseen = plan.policy.entity is not None and plan.policy.entity not in columns
+    counted = plan.report if unseen else published.results
     return replace(
         plan.report,
         statistics=counted.statistics,
@@ -237,25 +248,6 @@ def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
         yield f"kept as they are, and may quote values: {text}"
 
 
-def _refuse_view(engine: Engine, source: exp.Table) -> None:
-    if not engine.is_base_table(source):
-        raise SourceError(
-            "the source is a view or a file, not a table that could be replaced; "
-            "publish it with --into TABLE or --output FILE"
-        )
-
-
-def _refuse_taken(engine: Engine, table: exp.Table, source: exp.Table, target: Target) -> None:
-    if not engine.exists(table):
-        return
-    if is_same(table, source):
-        raise SourceError("the new table is the original itself; replace it with --in-place")
-    if not target.overwrite:
-        raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
-    if not engine.is_base_table(table):
-        raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
-
-
 def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
     """What a published table has of all that its policy asks, from that table alone.
 
@@ -267,12 +259,10 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
     if list(engine.columns(table)) != declared:
         raise VerificationError("the columns written are not those declared; nothing is published")
     results = demanded_results(engine, table, plan.policy, declared)
-    statistics = results.statistics
-    expected = _promised(plan)
-    if statistics.records != expected:
+    records, expected = results.statistics.records, _promised(plan)
+    if records != expected:
         raise VerificationError(
-            f"{statistics.records} records were written where {expected} were expected; "
-            "nothing is published"
+            f"{records} records were written where {expected} were expected; nothing is published"
         )
     for result in results.models:
         if not result.holds:

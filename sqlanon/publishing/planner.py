@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.measures import refuse_inapplicable
@@ -19,10 +18,9 @@ from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
-from sqlanon.reports.plan import Report
 
-MANY_RECORDS = 100_000
-"""Fewer are sorted in no time, and their statement had better be short."""
+SORTED_BY_PLACES = 100_000
+"""Records from which places are looked for: fewer are sorted at once by their labels."""
 
 
 def make_plan(
@@ -57,7 +55,10 @@ def make_plan(
         class_attribute=False,  # no loss that steers looks at one
     )
     started = time.monotonic()
-    policy = _resolved(engine, policy)
+    if policy.demands:
+        from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
+
+        policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
     subject = bind(engine, table, policy)
     with engine.workspace():
         home = import_module(options.method.home)  # no other method is loaded
@@ -76,12 +77,10 @@ def make_plan(
         else None,
     )
     report = plan.report
-    if decided.tallied is not None:
+    if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
         from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
         report = expected_report(engine, plan, table, decided.tallied)
-    elif fingerprinted or policy.entity:
-        report = _counted(engine, plan, table)
     seconds = {
         "encode": decided.encoded_at - started,
         "search": decided.searched_at - decided.encoded_at,
@@ -92,35 +91,8 @@ def make_plan(
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:
     """The columns that records had better be sorted by the places of."""
-    if recoding.records is not None or subject.records < MANY_RECORDS:
+    if recoding.records is not None or subject.records < SORTED_BY_PLACES:
         return ()
     from sqlanon.publishing.sort_keys import few_labels  # small tables do not need it
 
     return few_labels(engine, subject, policy, recoding.levels)
-
-
-def _resolved(engine: Engine, policy: Policy) -> Policy:
-    """The policy with the hierarchies of its sensitive columns read from the database."""
-    if not policy.demands:
-        return policy
-    from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
-
-    return replace(policy, sensitive=resolved_sensitive(engine, policy))
-
-
-def _counted(engine: Engine, plan: Plan, table: exp.Table) -> Report:
-    """The report with what the published rows will have of each model, of persons where they count.
-
-    Where the sizes of classes say it all, the report shows it already.
-    """
-    policy, report = plan.policy, plan.report
-    if not (policy.demands or policy.entity):
-        return report
-    demanded = [demand.column for demand in policy.demands]
-    persons = [] if policy.entity is None else [policy.entity]
-    columns = list(dict.fromkeys([*policy.attributes, *demanded, *persons]))
-    from sqlanon.publishing.expected import staged  # k alone does not need it
-
-    with staged(engine, plan.recoded(columns, table)) as rows:
-        found = demanded_results(engine, rows, policy, columns)
-    return replace(report, models=found.models, statistics=found.statistics)

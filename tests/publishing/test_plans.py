@@ -452,7 +452,7 @@ def large(connection):
         CREATE TABLE crowd AS SELECT (i * 7) % 40 AS age, 'job ' || hash(i) % 30 AS job,
             'zip ' || hash(i, 1) % 9000 AS zip, 'd' || nullif(hash(i, 2) % 5, 0) AS diagnosis,
             i AS note
-        FROM range({planner.MANY_RECORDS}) AS r(i)
+        FROM range({planner.SORTED_BY_PLACES}) AS r(i)
     """)
     policy = Policy(
         {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, by_column
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.methods.itemsets.codes import ItemCodes
 from sqlanon.query.encoding.encode import ATTRIBUTE
@@ -81,14 +81,6 @@ class Itemsets:
         table = engine.load_rows("labels", listed, {itemsets.LABEL: TEXT})
         columns = {tree.column: self.codes.bits(n) for n, tree in enumerate(trees)}
         return itemsets.labelled(self.table, table, columns)
-
-
-def by_column(
-    names: Sequence[str], rows: Sequence[tuple[object, ...]]
-) -> dict[str, Sequence[object]]:
-    """The values of rows by the names of their columns."""
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return dict(zip(names, columns, strict=True))
 
 
 def taxonomy_of(tree: Tree) -> Taxonomy:

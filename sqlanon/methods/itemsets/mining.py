@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Words
 from sqlanon.methods.itemsets.codes import Forest, ItemCodes
-from sqlanon.methods.itemsets.itemsets import Itemsets, by_column, taxonomy_of
+from sqlanon.methods.itemsets.itemsets import Itemsets, taxonomy_of
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import extension, itemsets
