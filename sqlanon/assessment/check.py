@@ -1,4 +1,4 @@
-"""Checking: which models a table satisfies as it stands, whoever made it."""
+"""Check: which models a table satisfies as it stands, whoever made it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
 
 @dataclass(frozen=True, slots=True)
 class TableResults:
-    """What a table has of everything that a policy looks at.
+    """Classes, models and sensitive figures of a table.
 
     Args:
         statistics: Its equivalence classes.
@@ -71,7 +71,7 @@ class TableResults:
     joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def notes(self) -> list[str]:
-        """What the figures mean, where that is not plain and nothing asked of them says it."""
+        """Homogeneous and skewed classes of sensitive columns that no model looks at."""
         asked = {result.column for result in self.models}
         notes = []
         for name, figures in self.sensitive.items():
@@ -94,13 +94,9 @@ class TableResults:
 def demanded_results(
     engine: Engine, table: exp.Table, policy: Policy, columns: Sequence[str]
 ) -> TableResults:
-    """What a table has of the models of a policy; of other sensitive columns nothing is counted.
+    """Classes and models of a table published under a policy, without other sensitive columns.
 
-    Args:
-        engine: Where the table lives.
-        table: A table published under the policy.
-        policy: The policy.
-        columns: The table's columns; without the entity column, records are counted.
+    Where `columns`, those of the table, lack the entity column, records are counted.
 
     Raises:
         SourceError: An empty table, or a column of an unsuited type.
@@ -116,24 +112,29 @@ def demanded_results(
 
 
 def table_results(engine: Engine, table: exp.Table, policy: Policy) -> TableResults:
-    """What a table has of everything that a policy looks at, from the table alone.
+    """Classes, models and sensitive figures of a table, from it alone; raises as `check_table`."""
+    types = suited_types(engine, table, policy)
+    if not policy.sensitive and policy.entity is None:
+        statistics = class_statistics(engine, table, list(policy.attributes))
+        _refuse_empty(statistics)
+        return TableResults(statistics, model_results(policy, statistics))
+    with engine.workspace():
+        return _sensitive_results(engine, table, policy, types)
+
+
+def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, exp.DataType]:
+    """The columns of a table and their types, its quasi-identifiers fit for classes.
 
     Raises:
-        PolicyError: As for `check_table`.
-        HierarchyError: As for `check_table`.
-        SourceError: As for `check_table`.
+        PolicyError: The policy has no quasi-identifier.
+        SourceError: A quasi-identifier of an unsuited type.
     """
     names = list(policy.attributes)
     if not names:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
     types = column_types(engine, table)
     refuse_unsuited(engine, table, {name: types[name] for name in names})
-    if not policy.sensitive and policy.entity is None:
-        statistics = class_statistics(engine, table, names)
-        _refuse_empty(statistics)
-        return TableResults(statistics, model_results(policy, statistics))
-    with engine.workspace():
-        return _sensitive_results(engine, table, policy, types)
+    return types
 
 
 def _sensitive_results(

@@ -1,4 +1,4 @@
-"""Measuring: what a released table loses against its original, whoever anonymized it."""
+"""Information loss of a released table against its original, whoever anonymized it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sqlanon.wording import key
 
 @dataclass(frozen=True, slots=True)
 class MeasureRequest:
-    """What is to be measured besides what always is.
+    """The class attribute and the measures that are asked for.
 
     Args:
         class_attribute: The column that the classification metric is about.

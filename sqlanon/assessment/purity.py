@@ -1,4 +1,4 @@
-"""Spreads: how the values of a sensitive attribute are spread over published classes."""
+"""Purity: how the values of a sensitive attribute are spread over published classes."""
 
 from __future__ import annotations
 

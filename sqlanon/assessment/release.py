@@ -1,4 +1,4 @@
-"""Published: a table that somebody published, read with the hierarchies of its original."""
+"""Release: a table that somebody published, read with the hierarchies of its original."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Origins = list[tuple[int, Place, float]]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What the labels of a published column stand for.
+    """Hierarchy nodes that the labels of a published column stand for.
 
     Args:
-        nodes: The nodes of its hierarchy.
+        nodes: All nodes of its hierarchy.
         places: The node of each label.
         records: Published records per node [records].
         classes: Published classes per node.
@@ -105,12 +105,7 @@ class Published:
         return {constant * product: records for product, records in rows}
 
     def spread(self, name: str, *, nulls: bool) -> Spread:
-        """How the values of a sensitive attribute are spread over the classes.
-
-        Args:
-            name: The column, in both tables.
-            nulls: Whether NULL is a value; else its records do not count.
-        """
+        """Spread of a sensitive attribute over the classes; NULL counts where it is a value."""
         told = Told(self.subject.names, name, nulls)
         return class_spread(self.engine, self.subject.table, self.table, told, self.suppressed)
 
@@ -122,7 +117,7 @@ class Published:
         return count
 
     def _read(self) -> exp.Table:
-        """What the labels stand for, as a table."""
+        """The node that each label stands for, and the leaves under it, as a table."""
         names = (encode.ATTRIBUTE, measure.LABEL, released.PLACE, measure.LEAVES)
         rows: list[tuple[object, ...]] = []
         for number, labels in enumerate(self.labels):
@@ -149,7 +144,9 @@ class Published:
         return self._linked()
 
     def _linked(self) -> list[Origins]:
-        """The same by the classes: a published class holds the original's records of its labels.
+        """Per column the published records of each leaf, by class, where records are suppressed.
+
+        A published class holds the original's records of its labels.
 
         Raises:
             SourceError: Classes that are larger than in the original.
@@ -249,7 +246,7 @@ def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, in
 def _labels(
     engine: Engine, subject: Subject, encoded: Encoded, classes: exp.Table, suppressed: str
 ) -> tuple[Labels, ...]:
-    """What the labels of every column stand for; all faults at once."""
+    """Reads the labels of every column; all faults at once."""
     nodes, places = _load_nodes(engine, subject, suppressed)
     found, faults = [], []
     for number, name in enumerate(subject.names):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import as_published
+from sqlanon.assessment.check import as_published, suited_types
 from sqlanon.assessment.subset_codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
     MOST_SETS,
@@ -42,7 +42,7 @@ IDENTIFYING = 0.05
 
 @dataclass(frozen=True, slots=True)
 class RiskOptions:
-    """What is asked of a table's risk.
+    """Thresholds of a table's risk, and the sets of columns to look at.
 
     Args:
         threshold: Risk above which a record counts as at risk, in (0, 1].
@@ -117,7 +117,8 @@ def assess(
     """
     started = time.monotonic()
     present, notes = as_published(policy, list(engine.columns(table)))
-    names, entity = _checked_names(engine, table, present), present.entity
+    suited_types(engine, table, present)
+    names, entity = list(present.attributes), present.entity
     largest = options.largest(len(names))
     search = None
     if population is not None:
@@ -128,7 +129,10 @@ def assess(
             if not coded.records:
                 raise SourceError("the table is empty; there is nothing to assess")
             against = None if search is None else search.risk(options.threshold)
-        statistics = _class_statistics(engine, coded, entity)
+        query = risk.class_histogram(coded.table, coded.words, coded.person)
+        statistics = ClassStatistics.of(engine.rows(query))
+        if entity is not None:
+            statistics = replace(statistics, rows=coded.records)
         persons = _persons(engine, coded, statistics, entity)
         wanted = SubsetOptions(options.identifying, largest, options.every_subset, options.tell)
         subsets = subset_risk(engine, coded, wanted) if largest else None
@@ -168,26 +172,10 @@ def opened_population(
     return second_table(engine, population)
 
 
-def _checked_names(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
-    """The quasi-identifiers, held against the table."""
-    names = list(policy.attributes)
-    if not names:
-        raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
-    types = column_types(engine, table)
-    refuse_unsuited(engine, table, {name: types[name] for name in names})
-    return names
-
-
-def _class_statistics(engine: Engine, coded: SubsetCodes, entity: str | None) -> ClassStatistics:
-    query = risk.class_histogram(coded.table, coded.words, coded.person)
-    statistics = ClassStatistics.of(engine.rows(query))
-    return statistics if entity is None else replace(statistics, rows=coded.records)
-
-
 def _persons(
     engine: Engine, coded: SubsetCodes, statistics: ClassStatistics, entity: str | None
 ) -> Persons | None:
-    """What is known of persons; None where records are counted."""
+    """Persons by the smallest class with a record of theirs; None where records are counted."""
     if entity is None:
         return None
     if coded.person is None:
@@ -203,9 +191,6 @@ class _Search:
     """A population that somebody searches for the people of a table.
 
     Args:
-        engine: Where both live.
-        table: The table.
-        population: The population.
         names: The quasi-identifiers, of the same types in both.
         entity: The column of the table that says whose record it is; None where records count.
         population_entity: The same for the population.
@@ -226,13 +211,7 @@ class _Search:
         policy: Policy,
         population_entity: str | None,
     ) -> _Search:
-        """Holds a population against a table.
-
-        Args:
-            engine: Where both live.
-            tables: The table and the population.
-            policy: For the table as it stands.
-            population_entity: The column that says whose record it is, if the population has it.
+        """Holds a population against a table, which come as a pair.
 
         Raises:
             SourceError: It lacks a quasi-identifier, or has it as another type.
@@ -278,9 +257,10 @@ class _Search:
         found = tuple(PopulationMatch(*row[:5]) for row in rows)
         absent = [(match.released, match.records) for match in found if not match.size]
         larger = [row[5:] for row in rows if row[0]]
+        unit = "records" if self.entity is None else "persons"
         faults = [
             f"{classes:,} of its {sum(m.released for m in found):,} classes ({records:,} of "
-            f"{sum(m.records for m in found):,} {self.unit}) {what}"
+            f"{sum(m.records for m in found):,} {unit}) {what}"
             for what, (classes, records) in (
                 ("have no match in it", _added(absent)),
                 ("hold more than their match", _added(larger)),
@@ -293,11 +273,6 @@ class _Search:
                 "the population that they were drawn from, generalized as the table is"
             )
         return PopulationRisk(found, threshold)
-
-    @property
-    def unit(self) -> str:
-        """What is counted."""
-        return "records" if self.entity is None else "persons"
 
 
 def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
@@ -314,7 +289,7 @@ def _family(kind: exp.DataType) -> exp.DataType | str:
 def _notes(
     search: _Search | None, persons: Persons | None, subsets: SubsetRisk | None
 ) -> list[str]:
-    """What the figures do not say."""
+    """Notes on what is not estimated, how persons count, and which sets are left out."""
     notes = []
     if search is None:
         notes.append(

@@ -46,7 +46,7 @@ STATEMENTS = 130_000  # how many rows are counted in the time that a roll-up's s
 
 @dataclass(frozen=True, slots=True)
 class SubsetOptions:
-    """What is asked of the sets of columns.
+    """Which sets of columns to count, and from what share of uniques one identifies.
 
     Args:
         identifying: Share of uniques that makes a set identifying, in (0, 1].
@@ -63,7 +63,7 @@ class SubsetOptions:
 
 
 def subset_risk(engine: Engine, coded: SubsetCodes, options: SubsetOptions) -> SubsetRisk:
-    """What every set of columns tells apart, and the smallest that identify."""
+    """Uniques of every set of columns, and the smallest sets that identify."""
     needed = needed_uniques(options.identifying, coded.total)
     counter = SubsetCounter(engine, coded, needed, options.every, options.tell)
     wanted = list(subsets_up_to(len(coded.names), options.largest))
@@ -122,13 +122,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class SubsetCounts:
-    """Class sizes of a set of columns, held in the database.
-
-    Args:
-        subset: The columns.
-        table: Its classes, in the shape of the coded table.
-        rows: Number of rows.
-    """
+    """Classes of a set of columns, a table of so many rows in the shape of the coded table."""
 
     subset: Subset
     table: exp.Table
@@ -296,14 +290,14 @@ def _is_worthwhile(sets: int, rows: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Summary:
-    """What the counts of a pass say, whatever order they were made in."""
+    """The report on the counts of a pass, whatever order they were made in."""
 
     counter: SubsetCounter
     options: SubsetOptions
     wanted: Sequence[Subset]
 
     def report(self) -> SubsetRisk:
-        coded, counter = self.counter.coded, self.counter
+        counter, coded = self.counter, self.counter.coded
         counted = [one for one in self.wanted if one in counter.counts]
         smallest = minimal(one for one in counted if self._unique(one) >= counter.needed)
         implied = {one for one in self.wanted if any(s != one and s & one == s for s in smallest)}
