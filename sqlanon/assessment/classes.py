@@ -71,13 +71,8 @@ def code_columns(
 ) -> ColumnCodes:
     """Numbers the values of quasi-identifiers and packs the numbers into words.
 
-    The temporary tables stay until the engine's workspace ends.
-
-    Args:
-        engine: Where the table lives.
-        table: The table.
-        names: The quasi-identifiers.
-        entity: A column that comes last, in a word of its own.
+    The entity column comes last, in a word of its own. The temporary tables stay until the
+    engine's workspace ends.
     """
     columns = [*names, *([] if entity is None else [entity])]
     held, counts, nullable = [], [], set()
@@ -148,12 +143,8 @@ def tabulate(
 ) -> Tabulated:
     """Writes a table as codes and counts its classes, of persons where it has an entity.
 
-    Args:
-        engine: Where the table lives; temporary tables stay until its workspace ends.
-        table: The table.
-        names: The quasi-identifiers.
-        ranks: Per sensitive attribute rows of VALUE and RANK.
-        entity: The column that says whose record it is; None where records count.
+    `ranks` holds per sensitive attribute rows of VALUE and RANK. The temporary tables stay until
+    the engine's workspace ends.
 
     Raises:
         SourceError: The table changed while it was read.

@@ -40,12 +40,7 @@ def measure_release(
 ) -> MeasureReport:
     """Measures a released table against its original, from these and the hierarchies alone.
 
-    Args:
-        engine: Where both are.
-        original: The original.
-        table: The released table.
-        policy: Quasi-identifiers, what is sensitive, the label of suppressed values, and k.
-        wanted: What is to be measured.
+    Of the policy, quasi-identifiers, sensitive columns, suppressed label and k are looked at.
 
     Raises:
         PolicyError: Columns that are missing, or measures that do not apply.

@@ -31,14 +31,9 @@ class Told:
 def class_spread(
     engine: Engine, original: exp.Table, table: exp.Table, told: Told, suppressed: str | None
 ) -> Spread:
-    """How the values of a sensitive attribute are spread over the classes of a published table.
+    """Spread of a sensitive attribute's values over the classes of a published table.
 
-    Args:
-        engine: Where both tables are.
-        original: The original.
-        table: The published table.
-        told: The attribute and the quasi-identifiers.
-        suppressed: The label of suppressed records; None where no class counts as suppressed.
+    `suppressed` is the label of suppressed records; None where no class counts as suppressed.
     """
     every = released.column_values(original, told.name)
     kept = released.class_values(table, told.by, told.name, suppressed)

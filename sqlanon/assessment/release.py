@@ -200,14 +200,7 @@ def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
 def read_published(
     engine: Engine, subject: Subject, encoded: Encoded, table: exp.Table, suppressed: str
 ) -> Published:
-    """Counts the classes of a published table and reads its labels.
-
-    Args:
-        engine: Where the tables are.
-        subject: The original.
-        encoded: Its codes.
-        table: The published table.
-        suppressed: The label of suppressed values.
+    """Counts the classes of a published table and reads its labels, `suppressed` among them.
 
     Raises:
         SourceError: The table cannot be a release of the original, or has labels that no node or

@@ -153,10 +153,8 @@ def opened_population(
 ) -> AbstractContextManager[exp.Table | None]:
     """A population as a table beside the one that it is compared with, for as long as it lasts.
 
-    Args:
-        engine: Where the table lives.
-        population: A table of the same source or a frame, or a path to a file of data; a name
-            that is both is the table's. None for none.
+    It is a table of the same source or a frame, or a path to a file of data; a name that is both
+    is the table's.
 
     Raises:
         SourceError: There is neither, or the file is a database.

@@ -66,13 +66,8 @@ def code_table(
 ) -> SubsetCodes:
     """Numbers the values of every column and writes the frequency set of them all.
 
-    The temporary tables stay until the engine's workspace ends.
-
-    Args:
-        engine: Where the table lives.
-        table: The table.
-        names: The quasi-identifiers.
-        entity: A column that says whose record it is; None where records are counted.
+    Persons are counted where an entity column is given. The temporary tables stay until the
+    engine's workspace ends.
 
     Raises:
         SourceError: The table changed while it was read.

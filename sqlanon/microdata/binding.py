@@ -1,4 +1,4 @@
-"""Binding: a policy and a table brought together, checked once and encoded."""
+"""Binding: a policy and a table brought together and checked once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Subject:
         )
 
     def warnings(self) -> list[str]:
-        """What is odd about the hierarchies and does no harm at one level per column.
+        """Oddities of the hierarchies that do no harm at one level per column.
 
         Labels are named where the user wrote them; those of a rule are made of values.
         """
@@ -119,7 +119,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
 
 
 def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
-    """The same quasi-identifier, its hierarchy read from the database if it is stored there."""
+    """A quasi-identifier with its hierarchy read from the database if it is stored there."""
     if attribute.hierarchy.kind != "table":
         return attribute
     from sqlanon.microdata.stored_hierarchies import resolved_hierarchy  # few policies need it

@@ -1,4 +1,4 @@
-"""Units: the records of a table as arrays of numbers, for searches that recode record by record."""
+"""Distinct combinations of a table as arrays, for searches that recode record by record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COUNT = "records"
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Records that are alike in all that a search looks at, in the order of their values.
+    """Distinct combinations of all that a search looks at, each a unit, in order of their values.
 
     Args:
         by: The columns that tell units apart, quasi-identifiers first.
@@ -61,13 +61,7 @@ class Units:
 def units_of(
     engine: Engine, subject: Subject, coding: tuple[Layout, Maps], policy: Policy
 ) -> Units:
-    """Reads the units of a table.
-
-    Args:
-        engine: Where the table lives.
-        subject: The table.
-        coding: Its layout and leaf maps.
-        policy: The policy, whose demands say which sensitive attributes tell units apart.
+    """Reads the distinct combinations of quasi-identifiers and of the values that models look at.
 
     Raises:
         HierarchyError: Values that no leaf covers, all at once.
@@ -120,14 +114,7 @@ def _whole(values: object) -> Numbers:
 def block_of(
     engine: Engine, subject: Subject, encoded: Encoded, problem: ClusteringProblem
 ) -> Encoded:
-    """The codes of some of the records, as those of a table of their own.
-
-    Args:
-        engine: Where the table lives.
-        subject: The whole table.
-        encoded: Its codes.
-        problem: The leaves of the records.
-    """
+    """The codes of the records of a problem, as those of a table of their own."""
     leaves, sizes = np.unique(problem.leaves, axis=0, return_counts=True)
     codes = packed_codes(subject.trees, encoded.layout, leaves)
     columns = {word(w): code.tolist() for w, code in enumerate(codes.T)} | {SIZE: sizes.tolist()}

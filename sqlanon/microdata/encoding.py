@@ -61,11 +61,7 @@ def encode_subject(
 ) -> Encoded:
     """Writes the table of distinct combinations, and that of the details where models need it.
 
-    Args:
-        engine: Where the table lives.
-        subject: The table.
-        policy: The policy.
-        valued: Sensitive attributes that the loss looks at.
+    The details also hold the sensitive attributes that the loss looks at, `valued`.
 
     Raises:
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
@@ -148,7 +144,7 @@ def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
 
 
 def uncovered_faults(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
-    """What is wrong where records have no code."""
+    """Values that hierarchies miss, and the records that hold them, where records have no code."""
     faults = []
     for name, leaves in maps.items():
         values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]

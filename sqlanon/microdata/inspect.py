@@ -1,4 +1,4 @@
-"""Inspection: what a hierarchy looks like, and how it fits a column."""
+"""Inspection of hierarchies: their levels and examples, and how they fit a column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Bindings = Mapping[str, Hierarchy] | Callable[[Sequence[str]], Mapping[str, Hier
 
 
 def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
-    """What a hierarchy looks like by itself.
+    """Levels, examples and warnings of a hierarchy by itself.
 
     Raises:
         HierarchyError: Its rows are no tree; all faults at once.
@@ -76,18 +76,7 @@ def bind_hierarchies(
 def make_hierarchy(
     connection: object, table: object, column: str, hierarchy: Hierarchy, **limits: Unpack[Limits]
 ) -> tuple[Labels, ...]:
-    """The paths that a hierarchy gives the values present in a column.
-
-    Args:
-        connection: As for `sqlanon.check`.
-        table: As for `sqlanon.check`.
-        column: The column.
-        hierarchy: Usually a rule.
-        limits: `threads`, `memory_limit`, `temp_directory`.
-
-    Raises:
-        SqlanonError: As for `bind_hierarchies`.
-    """
+    """The paths that a hierarchy gives the values present in a column; as `bind_hierarchies`."""
     with open_source(connection, table, read_only=True, **limits) as source:
         Policy({column: hierarchy}).check_columns(list(source.engine.columns(source.table)))
         _, tree = _fitted(source.engine, source.table, column, hierarchy)

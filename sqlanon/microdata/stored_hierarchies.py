@@ -20,10 +20,8 @@ from sqlanon.query.hierarchy import store
 def resolved_hierarchy(engine: Engine, hierarchy: Hierarchy) -> Hierarchy:
     """The hierarchy itself where only its name in the database is given.
 
-    Args:
-        engine: The database.
-        hierarchy: Of the kind 'table': one stored under that name, else a plain table of that
-            name with the columns leaf, level1, …; any other is returned as it is.
+    One of the kind 'table' is that stored under its name, else a plain table of that name with
+    the columns leaf, level1, …; any other is returned as it is.
 
     Raises:
         HierarchyError: There is neither, or what is there is no hierarchy.
@@ -63,11 +61,8 @@ def load_hierarchy(
 ) -> Hierarchy:
     """Stores a hierarchy in the database under a name, in one transaction.
 
-    Args:
-        engine: The database.
-        name: Any text; `Hierarchy.table(name)` stands for the hierarchy from then on.
-        hierarchy: Explicit rows, which must be a tree, or a rule.
-        overwrite: Whether one that has the name may be replaced.
+    `Hierarchy.table(name)` stands for it from then on. One that has the name already is replaced
+    with `overwrite` alone.
 
     Returns:
         What is stored: where the argument was a name itself, the hierarchy that it stands for.
@@ -141,11 +136,6 @@ def open_database(
     path: str | Path, *, read_only: bool, **limits: Unpack[Limits]
 ) -> Iterator[Engine]:
     """Opens a database file for its hierarchies, whatever tables it holds.
-
-    Args:
-        path: The file.
-        read_only: Whether it is opened for reading only.
-        limits: `threads`, `memory_limit`, `temp_directory`.
 
     Raises:
         SourceError: The file is missing or no database.

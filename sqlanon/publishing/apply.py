@@ -63,7 +63,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """What the published table turned out to be."""
+    """Classes and models of the published table, what was lost with the original, and the time."""
 
     results: TableResults
     notes: tuple[str, ...]
@@ -73,11 +73,7 @@ class _Published:
 def publish(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Report:
     """Writes the published table, checks it, and only then lets anybody see it.
 
-    Args:
-        engine: Where the table lives; an open transaction is joined.
-        plan: What to publish.
-        source: The table.
-        target: Where to publish it.
+    An open transaction is joined.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -99,14 +95,8 @@ def publish_afresh(
     """Publishes in place, in a fresh file that holds no byte of the original.
 
     The published table is written into a copy of everything else and checked there, and the copy
-    takes the file's place in one step. Until then the file is as it was.
-
-    Args:
-        engine: Alone holds the database open for writing, outside a transaction.
-        plan: What to publish.
-        source: The table.
-        target: In place.
-        path: The database file, links resolved.
+    takes the file's place in one step. Until then the file is as it was. The engine alone holds
+    the database, the file at `path` with links resolved, open for writing, outside a transaction.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -240,7 +230,7 @@ def _in_fresh_file(
 
 
 def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
-    """What the original has that the table in its place lacks, and what else quotes its values."""
+    """Parts of the original that are not carried over, and parts that stay and quote its values."""
     for kind, count in files.own_parts(engine, table).items():
         if count:
             yield f"{count} {kind} of the original are not carried over"
@@ -249,7 +239,7 @@ def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
 
 
 def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
-    """What a published table has of all that its policy asks, from that table alone.
+    """Classes and models of a published table, from that table alone.
 
     Raises:
         VerificationError: A model does not hold, a record is missing or twice, or a column is

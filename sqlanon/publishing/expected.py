@@ -1,4 +1,4 @@
-"""Expectation: what a plan will publish, counted before it is."""
+"""Expectation: classes, models and loss of what a plan will publish, counted before it is."""
 
 from __future__ import annotations
 
@@ -18,12 +18,8 @@ from sqlanon.reports.plan import Report
 def expected_report(engine: Engine, plan: Plan, table: exp.Table, told: Tallied | None) -> Report:
     """The report with the classes that will be published and what they tell of sensitive columns.
 
-    Args:
-        engine: Where the table lives.
-        plan: The plan.
-        table: The table.
-        told: What the plan will publish of the other columns; None where the models alone are
-            asked, of persons where they count.
+    Without `told`, what the plan will publish of the other columns, the models alone are asked, of
+    persons where they count.
     """
     policy, report = plan.policy, plan.report
     if told is None:

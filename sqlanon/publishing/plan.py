@@ -29,7 +29,7 @@ MOST_ROUNDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be published, why, and by which statement; nothing has been written yet.
+    """A recoding, its reasons and the statement that publishes it; nothing is written yet.
 
     Args:
         policy: What the published table must satisfy, its hierarchies complete.
@@ -104,13 +104,7 @@ class Plan:
     def recoded(
         self, columns: Sequence[str], source: exp.Table, *, few: Sequence[str] = ()
     ) -> exp.Select:
-        """The published rows of some columns, sorted by labels, or by places where these are few.
-
-        Args:
-            columns: The columns.
-            source: The table.
-            few: Columns to sort by the places of.
-        """
+        """The published rows of some columns, sorted by labels, those of `few` by places."""
         attributes = self.policy.attributes
         casts = self._casts(attributes)
         publication = Publication(

@@ -33,12 +33,7 @@ def make_plan(
 ) -> Plan:
     """Finds the recoding of least loss that satisfies a policy.
 
-    Args:
-        engine: Where the table lives.
-        table: The table.
-        policy: What the published table must satisfy.
-        options: How to search.
-        fingerprinted: Whether the plan must be able to tell later that the table has changed.
+    With `fingerprinted`, the plan can tell later that the table has changed.
 
     Raises:
         PolicyError: The policy does not fit the table or has no model.

@@ -1,4 +1,4 @@
-"""Placing: which columns of a large table are published by the places of their labels."""
+"""Sort keys: which columns of a large table are sorted by the places of their labels."""
 
 from __future__ import annotations
 
@@ -33,12 +33,6 @@ def few_labels(engine: Engine, subject: Subject, policy: Policy, levels: Levels)
     These are the quasi-identifiers that are generalized or are text, and all other published text
     without a collation, which may take one spelling for another. One long column that is left
     spoils the gain.
-
-    Args:
-        engine: Where the table lives.
-        subject: The table.
-        policy: Which columns are published.
-        levels: The levels that they are published at.
     """
     parts = list(zip(subject.trees, levels, strict=True))
     constant = {tree.column for tree, own in parts if own == (tree.height,)}
