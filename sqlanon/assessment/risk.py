@@ -120,15 +120,21 @@ def assess(
     suited_types(engine, table, present)
     names, entity = list(present.attributes), present.entity
     largest = options.largest(len(names))
-    search = None
+    against, by = None, None
     if population is not None:
-        search = _Search.of(engine, (table, population), present, policy.entity)
+        columns = _comparable(engine, table, population, names)
+        by = policy.entity if policy.entity in columns else None
     with engine.workspace():
         with engine.transaction():
             coded = code_table(engine, table, names, entity)
             if not coded.records:
                 raise SourceError("the table is empty; there is nothing to assess")
-            against = None if search is None else search.risk(options.threshold)
+            if population is not None:
+                unit = "records" if entity is None else "persons"
+                matches = risk.matches(
+                    table, population, names, entity=entity, population_entity=by
+                )
+                against = _population_risk(engine.rows(matches), options.threshold, unit=unit)
         query = risk.class_histogram(coded.table, coded.words, coded.person)
         statistics = ClassStatistics.of(engine.rows(query))
         if entity is not None:
@@ -143,7 +149,7 @@ def assess(
         subsets=subsets,
         population=against,
         persons=persons,
-        notes=(*notes, *_notes(search, persons, subsets)),
+        notes=(*notes, *_notes(against, persons, subsets, is_population_of_persons=by is not None)),
         seconds=time.monotonic() - started,
     )
 
@@ -184,93 +190,65 @@ def _persons(
     return Persons(entity, coded.records, histogram)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A population that somebody searches for the people of a table.
+def _comparable(
+    engine: Engine, table: exp.Table, population: exp.Table, names: Sequence[str]
+) -> dict[str, exp.DataType]:
+    """The columns of a population and their types, the quasi-identifiers as the table has them.
+
+    Raises:
+        SourceError: It lacks a quasi-identifier, or has it as another type.
+    """
+    own, others = column_types(engine, table), column_types(engine, population)
+    missing = [repr(name) for name in names if name not in others]
+    if missing:
+        raise SourceError(
+            f"the population has no column {', '.join(missing)}; it needs every quasi-identifier"
+        )
+    unlike = [
+        f"column {name!r} is {own[name].sql('duckdb')} in the table and "
+        f"{others[name].sql('duckdb')} in the population"
+        for name in names
+        if _family(own[name]) != _family(others[name])
+    ]
+    if unlike:
+        raise SourceError(
+            f"{'; '.join(unlike)}; cast them alike, and generalize the population as the table is"
+        )
+    refuse_unsuited(engine, population, {name: others[name] for name in names})
+    return others
+
+
+def _population_risk(
+    rows: Sequence[Sequence[int]], threshold: float, *, unit: str
+) -> PopulationRisk:
+    """The risk against a population.
 
     Args:
-        names: The quasi-identifiers, of the same types in both.
-        entity: The column of the table that says whose record it is; None where records count.
-        population_entity: The same for the population.
+        rows: Rows of `risk.matches`.
+        threshold: Risk above which a record counts as at risk.
+        unit: What is counted: records, or persons.
+
+    Raises:
+        SourceError: The population does not hold everybody of the table.
     """
-
-    engine: Engine
-    table: exp.Table
-    population: exp.Table
-    names: tuple[str, ...]
-    entity: str | None
-    population_entity: str | None
-
-    @classmethod
-    def of(
-        cls,
-        engine: Engine,
-        tables: tuple[exp.Table, exp.Table],
-        policy: Policy,
-        population_entity: str | None,
-    ) -> _Search:
-        """Holds a population against a table, which come as a pair.
-
-        Raises:
-            SourceError: It lacks a quasi-identifier, or has it as another type.
-        """
-        names = tuple(policy.attributes)
-        own, others = (column_types(engine, one) for one in tables)
-        missing = [repr(name) for name in names if name not in others]
-        if missing:
-            raise SourceError(
-                f"the population has no column {', '.join(missing)}; "
-                "it needs every quasi-identifier"
-            )
-        unlike = [
-            f"column {name!r} is {own[name].sql('duckdb')} in the table and "
-            f"{others[name].sql('duckdb')} in the population"
-            for name in names
-            if _family(own[name]) != _family(others[name])
-        ]
-        if unlike:
-            raise SourceError(
-                f"{'; '.join(unlike)}; cast them alike, and generalize the population as the "
-                "table is"
-            )
-        refuse_unsuited(engine, tables[1], {name: others[name] for name in names})
-        by = population_entity if population_entity in others else None
-        return cls(engine, *tables, names, policy.entity, by)
-
-    def risk(self, threshold: float) -> PopulationRisk:
-        """The risk against the population.
-
-        Raises:
-            SourceError: The population does not hold everybody of the table.
-        """
-        rows = self.engine.rows(
-            risk.matches(
-                self.table,
-                self.population,
-                self.names,
-                entity=self.entity,
-                population_entity=self.population_entity,
-            )
+    found = tuple(PopulationMatch(*row[:5]) for row in rows)
+    absent = [(match.released, match.records) for match in found if not match.size]
+    larger = [row[5:] for row in rows if row[0]]
+    faults = [
+        f"{classes:,} of its {sum(m.released for m in found):,} classes ({records:,} of "
+        f"{sum(m.records for m in found):,} {unit}) {what}"
+        for what, (classes, records) in (
+            ("have no match in it", _added(absent)),
+            ("hold more than their match", _added(larger)),
         )
-        found = tuple(PopulationMatch(*row[:5]) for row in rows)
-        absent = [(match.released, match.records) for match in found if not match.size]
-        larger = [row[5:] for row in rows if row[0]]
-        unit = "records" if self.entity is None else "persons"
-        faults = [
-            f"{classes:,} of its {sum(m.released for m in found):,} classes ({records:,} of "
-            f"{sum(m.records for m in found):,} {unit}) {what}"
-            for what, (classes, records) in (
-                ("have no match in it", _added(absent)),
-                ("hold more than their match", _added(larger)),
-            )
-            if classes
-        ]
-        if faults:
-            raise SourceError(
-                f"the population does not hold everybody of the table: {'; '.join(faults)}; give "
-                "the population that they were drawn from, generalized as the table is"
-            )
-        return PopulationRisk(found, threshold)
+        if classes
+    ]
+    if faults:
+        raise SourceError(
+            f"the population does not hold everybody of the table: {'; '.join(faults)}; give "
+            "the population that they were drawn from, generalized as the table is"
+        )
+    return PopulationRisk(found, threshold)
 
 
 def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
@@ -285,16 +263,20 @@ def _family(kind: exp.DataType) -> exp.DataType | str:
 
 
 def _notes(
-    search: _Search | None, persons: Persons | None, subsets: SubsetRisk | None
+    against: PopulationRisk | None,
+    persons: Persons | None,
+    subsets: SubsetRisk | None,
+    *,
+    is_population_of_persons: bool,
 ) -> list[str]:
     """Notes on what is not estimated, how persons count, and which sets are left out."""
     notes = []
-    if search is None:
+    if against is None:
         notes.append(
             "nothing is estimated: without a population (--population) journalist risk is not "
             "known; it is at most prosecutor risk"
         )
-    elif persons is not None and search.population_entity is None:
+    elif persons is not None and not is_population_of_persons:
         notes.append(
             f"the population has no column {persons.entity!r}: each of its rows counts as a person"
         )
