@@ -14,7 +14,7 @@ from sqlanon.query.syntax import nested
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SensitiveColumn:
     """A sensitive attribute, and the columns that make the classes that tell of it.
 
     Args:
@@ -29,18 +29,22 @@ class Told:
 
 
 def class_spread(
-    engine: Engine, original: exp.Table, table: exp.Table, told: Told, suppressed: str | None
+    engine: Engine,
+    original: exp.Table,
+    table: exp.Table,
+    sensitive: SensitiveColumn,
+    suppressed: str | None,
 ) -> Spread:
     """Spread of a sensitive attribute's values over the classes of a published table.
 
     `suppressed` is the label of suppressed records; None where no class counts as suppressed.
     """
-    every = released.column_values(original, told.name)
-    kept = released.class_values(table, told.by, told.name, suppressed)
-    if not told.nulls:
+    every = released.column_values(original, sensitive.name)
+    kept = released.class_values(table, sensitive.by, sensitive.name, suppressed)
+    if not sensitive.nulls:
         every, kept = measure.without_null(every), measure.without_null(kept)
     [(records, squares)] = engine.rows(measure.value_squares(nested(every, "rows")))
-    rows = engine.rows(measure.spread(nested(kept, "rows"), label_keys(told.by)))
+    rows = engine.rows(measure.spread(nested(kept, "rows"), label_keys(sensitive.by)))
     return Spread(rows, records, squares)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.assessment.purity import Told, class_spread, label_keys
+from sqlanon.assessment.purity import SensitiveColumn, class_spread, label_keys
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
@@ -56,17 +56,14 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published table, its classes in a table of their own.
+    """A published table, its classes in another table, and its original.
 
     Args:
-        engine: Where they are.
         subject: The original.
-        encoded: Its codes.
-        table: The published table.
-        classes: Its classes.
+        encoded: The codes of the original.
         statistics: Its classes by size, that of suppressed records left out.
         suppressed: The label of suppressed records; None where no class counts as suppressed.
-        labels: Per column what its labels stand for.
+        labels: Per column the nodes that its labels stand for.
     """
 
     engine: Engine
@@ -106,8 +103,8 @@ class Published:
 
     def spread(self, name: str, *, nulls: bool) -> Spread:
         """Spread of a sensitive attribute over the classes; NULL counts where it is a value."""
-        told = Told(self.subject.names, name, nulls)
-        return class_spread(self.engine, self.subject.table, self.table, told, self.suppressed)
+        sensitive = SensitiveColumn(self.subject.names, name, nulls)
+        return class_spread(self.engine, self.subject.table, self.table, sensitive, self.suppressed)
 
     def majority(self, name: str) -> int:
         """Records that hold the most frequent value of a column within their class."""

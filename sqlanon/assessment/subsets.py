@@ -134,12 +134,11 @@ class SubsetCounter:
     """Counts the classes of sets of columns, several per query.
 
     Args:
-        engine: Where the frequency sets live.
         coded: The frequency set of all columns.
         needed: Uniques that make a set identifying.
         every: Whether nothing is pruned.
         tell: Called with a line that says how far the count is.
-        counts: What was counted.
+        counts: Classes and uniques of the sets counted.
         known: Sets that identify, and hold no smaller one.
         rolled_up: Number of frequency sets written.
     """

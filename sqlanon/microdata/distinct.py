@@ -67,7 +67,12 @@ def units_of(
         HierarchyError: Values that no leaf covers, all at once.
     """
     layout, maps = coding
-    attributes, carried = _sensitive(engine, subject, policy)
+    attributes: Sequence[SensitiveCodes] = ()
+    carried: dict[str, Carried] = {}
+    if policy.demands:
+        from sqlanon.microdata.details import ranked  # k alone does not need it
+
+        attributes, carried = ranked(engine, subject, policy)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
     table = engine.materialize("units", local.units(subject.table, by))
     words = layout.words
@@ -86,20 +91,9 @@ def units_of(
         _whole(rows.column(COUNT)),
         leaf_numbers(subject.trees, layout, codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
-        attributes,
+        tuple(attributes),
         coded,
     )
-
-
-def _sensitive(
-    engine: Engine, subject: Subject, policy: Policy
-) -> tuple[tuple[SensitiveCodes, ...], dict[str, Carried]]:
-    if not policy.demands:
-        return (), {}
-    from sqlanon.microdata.details import ranked  # k alone does not need it
-
-    attributes, carried = ranked(engine, subject, policy)
-    return tuple(attributes), carried
 
 
 def _whole(values: object) -> Numbers:

@@ -17,6 +17,8 @@ from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
+from sqlanon.microdata.binding import bind
+from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.labels import level_labels
@@ -116,10 +118,6 @@ def _fitted(
     engine: Engine, table: exp.Table, column: str, hierarchy: Hierarchy
 ) -> tuple[Hierarchy, Tree]:
     """A hierarchy, read from the database if need be, and its tree over a column's values."""
-    # These modules find stored hierarchies through this one.
-    from sqlanon.microdata.binding import bind
-    from sqlanon.microdata.encoding import encode_subject
-
     policy = Policy({column: hierarchy})
     subject = bind(engine, table, policy)
     with engine.workspace():
@@ -139,7 +137,7 @@ def _described(hierarchy: Hierarchy, tree: Tree, column: str | None) -> Hierarch
 
 
 def _spread(rows: Sequence[Labels]) -> list[Labels]:
-    """A few rows from all parts of the whole."""
+    """`EXAMPLES` rows at most, from all parts of the whole."""
     count = min(EXAMPLES, len(rows))
     return [rows[number * (len(rows) - 1) // max(count - 1, 1)] for number in range(count)]
 

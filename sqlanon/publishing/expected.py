@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import demanded_results
-from sqlanon.assessment.purity import Told, class_spread
+from sqlanon.assessment.purity import SensitiveColumn, class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
@@ -15,14 +15,16 @@ from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
 
 
-def expected_report(engine: Engine, plan: Plan, table: exp.Table, told: Tallied | None) -> Report:
+def expected_report(
+    engine: Engine, plan: Plan, table: exp.Table, tallied: Tallied | None
+) -> Report:
     """The report with the classes that will be published and what they tell of sensitive columns.
 
-    Without `told`, what the plan will publish of the other columns, the models alone are asked, of
-    persons where they count.
+    Without `tallied`, what the plan will publish of the other columns, the models alone are asked,
+    of persons where they count.
     """
     policy, report = plan.policy, plan.report
-    if told is None:
+    if tallied is None:
         persons = [] if policy.entity is None else [policy.entity]
         asked = [*(demand.column for demand in policy.demands), *persons]
     else:
@@ -35,13 +37,17 @@ def expected_report(engine: Engine, plan: Plan, table: exp.Table, told: Tallied 
     with engine.workspace():
         rows = engine.materialize("expected", expected)
         found = demanded_results(engine, rows, policy, columns)
-        if told is not None:
+        if tallied is not None:
             by = list(policy.attributes)
             spreads = [
                 class_spread(
-                    engine, table, rows, Told(by, name, each.nulls == "value"), told.suppressed
+                    engine,
+                    table,
+                    rows,
+                    SensitiveColumn(by, name, each.nulls == "value"),
+                    tallied.suppressed,
                 )
                 for name, each in policy.sensitive_attributes.items()
             ]
-            report = replace(report, loss=measured(replace(told.release, sensitive=spreads)))
+            report = replace(report, loss=measured(replace(tallied.release, sensitive=spreads)))
     return replace(report, statistics=found.statistics, models=found.models)
