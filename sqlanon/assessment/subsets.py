@@ -64,11 +64,12 @@ class SubsetOptions:
 
 def subset_risk(engine: Engine, coded: SubsetCodes, options: SubsetOptions) -> SubsetRisk:
     """Uniques of every set of columns, and the smallest sets that identify."""
-    needed = needed_uniques(options.identifying, coded.total)
-    counter = SubsetCounter(engine, coded, needed, options.every, options.tell)
+    counter = SubsetCounter(
+        engine, coded, options, needed_uniques(options.identifying, coded.total)
+    )
     wanted = list(subsets_up_to(len(coded.names), options.largest))
     counter.run(wanted)
-    return _Summary(counter, options, wanted).report()
+    return _Summary(counter, wanted).report()
 
 
 def needed_uniques(identifying: float, total: int) -> int:
@@ -135,9 +136,8 @@ class SubsetCounter:
 
     Args:
         coded: The frequency set of all columns.
+        options: Whether nothing is pruned, and whom to tell how far the count is.
         needed: Uniques that make a set identifying.
-        every: Whether nothing is pruned.
-        tell: Called with a line that says how far the count is.
         counts: Classes and uniques of the sets counted.
         known: Sets that identify, and hold no smaller one.
         rolled_up: Number of frequency sets written.
@@ -145,9 +145,8 @@ class SubsetCounter:
 
     engine: Engine
     coded: SubsetCodes
+    options: SubsetOptions
     needed: int
-    every: bool
-    tell: Tell | None = None
     counts: dict[Subset, Counts] = field(default_factory=dict)
     known: list[Subset] = field(default_factory=list)
     rolled_up: int = 0
@@ -214,13 +213,13 @@ class SubsetCounter:
     def _open(self, wanted: Sequence[Subset], seen: int) -> Sequence[Subset]:
         """The sets that hold no identifying set, as far as that is known."""
         news = self.known[seen:]
-        if self.every or not news:
+        if self.options.every or not news:
             return wanted
         return [one for one in wanted if not any(known & one == known for known in news)]
 
     def _is_barren(self, subset: Subset) -> bool:
         """Whether the counts of all sets within a set may be left out: nobody is unique."""
-        return not self.every and not self.counts[subset].unique
+        return not self.options.every and not self.counts[subset].unique
 
     def _divider(self, joined: Subset, wanted: Sequence[Subset]) -> Subset | None:
         """The column of most values that some of the sets have and others have not."""
@@ -260,8 +259,8 @@ class SubsetCounter:
             batch = wanted[start : start + most]
             for position, *figures in ask(batch, source.table):
                 self.counts[batch[position]] = Counts(*figures)
-            if self.tell is not None:
-                self.tell(f"{len(self.counts):,} sets counted of at most {self._sought:,}")
+            if self.options.tell is not None:
+                self.options.tell(f"{len(self.counts):,} sets counted of at most {self._sought:,}")
 
     def _learn(self, counted: Sequence[Subset]) -> None:
         """Notes which sets identify; sets within others come first."""
@@ -292,32 +291,31 @@ class _Summary:
     """The report on the counts of a pass, whatever order they were made in."""
 
     counter: SubsetCounter
-    options: SubsetOptions
     wanted: Sequence[Subset]
 
     def report(self) -> SubsetRisk:
-        counter, coded = self.counter, self.counter.coded
+        counter, options, coded = self.counter, self.counter.options, self.counter.coded
         counted = [one for one in self.wanted if one in counter.counts]
         smallest = minimal(one for one in counted if self._unique(one) >= counter.needed)
         implied = {one for one in self.wanted if any(s != one and s & one == s for s in smallest)}
-        ranked = counted if self.options.every else [one for one in counted if one not in implied]
+        ranked = counted if options.every else [one for one in counted if one not in implied]
         return SubsetRisk(
-            identifying=self.options.identifying,
-            largest=self.options.largest,
+            identifying=options.identifying,
+            largest=options.largest,
             whole=self._figures(coded.whole),
             columns=tuple(self._column(number) for number in range(len(coded.names))),
             minimal=tuple(map(self._figures, smallest)),
             strongest=tuple(map(self._figures, self._strongest(ranked))),
             looked_at=len(self.wanted),
             implied=len(implied),
-            every=tuple(map(self._figures, self.wanted)) if self.options.every else None,
+            every=tuple(map(self._figures, self.wanted)) if options.every else None,
             search={"counted": len(counter.counts), "rolled_up": counter.rolled_up},
         )
 
     def _strongest(self, ranked: Sequence[Subset]) -> list[Subset]:
         """Of every size the sets with most uniques."""
         chosen: list[Subset] = []
-        for size in range(1, self.options.largest + 1):
+        for size in range(1, self.counter.options.largest + 1):
             sets = [one for one in ranked if one.bit_count() == size and self._unique(one)]
             counts = self.counter.counts
             sets.sort(key=lambda one: (-self._unique(one), -counts[one].classes, members(one)))
