@@ -1,7 +1,7 @@
 """Small pieces of syntax trees that calculate: exact whole numbers, real numbers, windows.
 
 Parentheses stand wherever an operand is itself an operation: a tree without them would be written
-as another one. What is given is used, not copied: give every piece once.
+as another one.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ NOT_FINITE = "not finite"
 
 def varchar(value: exp.Expr) -> exp.Expr:
     """The value as text."""
-    return exp.cast(value.copy(), exp.DataType.Type.VARCHAR)
+    return exp.cast(value, exp.DataType.Type.VARCHAR)
 
 
 def joined(*parts: exp.Expr | str) -> exp.Expr:
@@ -34,8 +34,8 @@ def case(condition: exp.Expr, label: exp.Expr | str) -> exp.If:
 
 def not_null(column: exp.Expr, label: exp.Expr, *cases: exp.If) -> exp.Expr:
     """The label, but NULL where the value is: GREATEST and user expressions skip NULL."""
-    null = case(exp.Is(this=column.copy(), expression=exp.Null()), exp.Null())
-    return exp.Case(ifs=[null, *(each.copy() for each in cases)], default=label)
+    null = case(exp.Is(this=column, expression=exp.Null()), exp.Null())
+    return exp.Case(ifs=[null, *cases], default=label)
 
 
 def type_name(kind: exp.DataType) -> str:

@@ -36,7 +36,7 @@ def node_classes(source: exp.Table, masks: Masks, k: int) -> exp.Select:
         k: Smallest class size allowed [records].
     """
     size = exp.Sum(this=column(SIZE))
-    small = exp.LT(this=size.copy(), expression=exp.Literal.number(k))
+    small = exp.LT(this=size, expression=exp.Literal.number(k))
     return _node_classes(source, masks).select(alias(small, SMALL), copy=False)
 
 
@@ -57,10 +57,10 @@ def node_classes_without(source: exp.Table, masks: Masks, suppressed: exp.Table)
 
 def _node_classes(source: exp.Table, masks: Masks) -> exp.Select:
     keys: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(masks)]
-    names = [alias(key.copy(), word(w)) for w, key in enumerate(keys)]
+    names = [alias(key, word(w)) for w, key in enumerate(keys)]
     size = alias(bigint(exp.Sum(this=column(SIZE))), CLASS_SIZE)
     query = exp.Select(expressions=[*names, size], group=exp.Group(expressions=keys))
-    return query.from_(source.copy(), copy=False)
+    return query.from_(source, copy=False)
 
 
 def node_cells(classes: exp.Table, columns: Sequence[Masks]) -> exp.Select:
@@ -105,7 +105,7 @@ def _by_column(rows: exp.Table, relation: str, size: str, columns: Sequence[Mask
         alias="columns",
         columns=[ATTRIBUTE, *names],
     )
-    figures = [*(key.copy() for key in keys), total(column(size, relation)), bigint(count_all())]
+    figures = [*keys, total(column(size, relation)), bigint(count_all())]
     query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
     return query.from_(rows, copy=False).join(bits, join_type="CROSS", copy=False)
 
@@ -149,9 +149,9 @@ def same_words(masks: Masks, relation: str, other: str) -> list[exp.Expr]:
 def class_histogram(classes: exp.Table) -> exp.Select:
     """How many classes have each size: rows of class size, whether suppressed, classes."""
     keys: list[exp.Expr] = [column(CLASS_SIZE), column(SMALL)]
-    figures = [*(key.copy() for key in keys), bigint(count_all())]
+    figures = [*keys, bigint(count_all())]
     query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
-    return query.from_(classes.copy(), copy=False)
+    return query.from_(classes, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class Sized:
     def join(self, sizes: exp.Table) -> exp.Join:
         """The join of a class to the row of sizes that is about its value."""
         own = column(ATTRIBUTE, self.name).eq(self.number)
-        same = exp.and_(own, *(each.copy() for each in self.same), copy=False)
+        same = exp.and_(own, *(each for each in self.same), copy=False)
         return exp.Join(this=named(sizes, self.name), on=same)
 
 
@@ -240,7 +240,7 @@ def _class_values(
     values = exp.Select(
         expressions=[*map(column, keys), alias(bigint(exp.Sum(this=column(SIZE))), HELD)],
         group=exp.Group(expressions=[*map(column, keys), column(VALUE)]),
-    ).from_(rows.copy(), copy=False)
+    ).from_(rows, copy=False)
     return exp.Select(
         expressions=[alias(bigint(exp.Sum(this=column(HELD))), CLASS_SIZE), figure],
         group=exp.Group(expressions=[*map(column, keys)]),
@@ -256,7 +256,7 @@ def value_squares(rows: exp.Table | exp.Subquery) -> exp.Select:
     counts = exp.Select(
         expressions=[alias(bigint(exp.Sum(this=column(SIZE))), HELD)],
         group=exp.Group(expressions=[column(VALUE)]),
-    ).from_(rows.copy(), copy=False)
+    ).from_(rows, copy=False)
     query = exp.Select(expressions=[total(column(HELD)), total(_square(HELD))])
     return query.from_(nested(counts, "counts"), copy=False)
 
@@ -278,4 +278,4 @@ def _square(name: str) -> exp.Expr:
 
 def double(value: exp.Expr) -> exp.Expr:
     """A value as a floating-point number."""
-    return exp.cast(value.copy(), exp.DataType.Type.DOUBLE)
+    return exp.cast(value, exp.DataType.Type.DOUBLE)

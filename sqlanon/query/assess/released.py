@@ -97,18 +97,18 @@ def held_labels(classes: exp.Table, number: int) -> exp.Select:
     """The labels that a column publishes: LEAF (the text), RECORDS and CLASSES."""
     text = column(label(number))
     figures = [
-        alias(text.copy(), LEAF),
+        alias(text, LEAF),
         alias(total(column(CLASS_SIZE)), RECORDS),
         alias(bigint(count_all()), CLASSES),
     ]
     query = exp.Select(expressions=figures, group=exp.Group(expressions=[text]))
-    return query.from_(classes.copy(), copy=False).where(kept(), copy=False)
+    return query.from_(classes, copy=False).where(kept(), copy=False)
 
 
 def held_totals(held: exp.Table) -> exp.Select:
     """Number of labels and their records, of a table of `held_labels`."""
     query = exp.Select(expressions=[bigint(count_all()), total(column(RECORDS))])
-    return query.from_(held.copy(), copy=False)
+    return query.from_(held, copy=False)
 
 
 def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType) -> exp.Expr:
@@ -125,7 +125,7 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
     """
     own = column(ATTRIBUTE).eq(number)
     counted = [RECORDS, CLASSES]
-    inner = exp.select(column(LEAF), column(PLACE)).from_(nodes.copy())
+    inner = exp.select(column(LEAF), column(PLACE)).from_(nodes)
     inner = inner.where(own, column(IS_LEAF).eq(0))
     leaves = values_of(nodes, kind, [PLACE]).where(own, column(IS_LEAF).eq(1))
     values = values_of(held, kind, [LEAF, *counted])
@@ -169,10 +169,8 @@ def place_sizes(rows: exp.Table, columns: int) -> exp.Select:
     """Records of the original per combination of places: HELD beside the places."""
     keys: list[exp.Expr] = [column(place(number)) for number in range(columns)]
     size = alias(total(column(SIZE)), HELD)
-    query = exp.Select(
-        expressions=[*(key.copy() for key in keys), size], group=exp.Group(expressions=keys)
-    )
-    return query.from_(rows.copy(), copy=False)
+    query = exp.Select(expressions=[*keys, size], group=exp.Group(expressions=keys))
+    return query.from_(rows, copy=False)
 
 
 def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Select:
@@ -189,7 +187,7 @@ def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Se
         each = Sized.by_label(number)
         query.join(each.join(read), copy=False)
         keys.append(column(PLACE, each.name))
-    names = [alias(key.copy(), place(number)) for number, key in enumerate(keys)]
+    names = [alias(key, place(number)) for number, key in enumerate(keys)]
     query.set("expressions", [*names, alias(total(column(CLASS_SIZE)), RELEASED)])
     query.set("group", exp.Group(expressions=keys))
     return query.where(kept(CLASSES), copy=False)
@@ -231,10 +229,10 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
         figures = [
             exp.Literal.number(number),
             key,
-            total(when(whole.copy(), size.copy())),
-            double(exp.Sum(this=when(whole.copy(), exp.Literal.number("0.0"), share.copy()))),
+            total(when(whole, size)),
+            double(exp.Sum(this=when(whole, exp.Literal.number("0.0"), share))),
         ]
-        query = exp.Select(expressions=figures, group=exp.Group(expressions=[key.copy()]))
+        query = exp.Select(expressions=figures, group=exp.Group(expressions=[key]))
         query.from_(named(rows, SOURCE), copy=False)
         for relation, name in ((released, RELEASED), (held, HELD)):
             same = _same_places(SOURCE, name, columns)

@@ -24,7 +24,7 @@ SUBSET = "subset"
 
 def numbered_values(source: exp.Table, name: str) -> exp.Select:
     """Every distinct value of a column, NULL too, with its number: `value`, `code` from 0 on."""
-    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy())
+    values = exp.select(alias(column(name), VALUE)).distinct().from_(source)
     order = exp.Order(expressions=[exp.Ordered(this=column(VALUE), nulls_first=True)])
     number = exp.Window(this=exp.RowNumber(), order=order)
     code = exp.Sub(this=number, expression=exp.Literal.number(1))
@@ -41,9 +41,9 @@ def code_map(values: exp.Table, field: Field, words: int) -> exp.Select:
     """
     code = exp.Mul(this=column(CODE), expression=exp.Literal.number(1 << field.offset))
     nothing = exp.Literal.number(0)
-    codes = [code if number == field.word else nothing.copy() for number in range(words)]
+    codes = [code if number == field.word else nothing for number in range(words)]
     named_codes = [alias(bigint(code), word(number)) for number, code in enumerate(codes)]
-    return exp.select(column(VALUE), *named_codes).from_(values.copy())
+    return exp.select(column(VALUE), *named_codes).from_(values)
 
 
 def settled_persons(source: exp.Table, words: int) -> exp.Select:
@@ -55,7 +55,7 @@ def settled_persons(source: exp.Table, words: int) -> exp.Select:
     """
     keys = [column(word(number)) for number in range(words)]
     size = alias(bigint(count_all()), SIZE)
-    return exp.select(*keys, size).from_(source.copy()).group_by(*(key.copy() for key in keys))
+    return exp.select(*keys, size).from_(source).group_by(*keys)
 
 
 def class_histogram(source: exp.Table, words: int, person: str | None = None) -> exp.Select:
@@ -80,7 +80,7 @@ def person_histogram(source: exp.Table, words: int, person: str) -> exp.Select:
     """
     keys: list[exp.Expr] = [column(word(number)) for number in range(words)]
     size = exp.Window(this=count_all(), partition_by=keys)
-    sized = exp.select(column(person), alias(size, CLASS_SIZE)).from_(source.copy())
+    sized = exp.select(column(person), alias(size, CLASS_SIZE)).from_(source)
     smallest = alias(exp.Min(this=column(CLASS_SIZE)), CLASS_SIZE)
     persons = exp.select(smallest).from_(nested(sized, "sized")).group_by(column(person))
     return histogram(persons)
@@ -180,8 +180,8 @@ def matches(
         exp.select(bigint(size), *_match_figures())
         .from_(nested(released, "released"))
         .join(nested(whole, "whole"), on=exp.and_(*same, copy=False), join_type="FULL")
-        .group_by(size.copy())
-        .order_by(size.copy())
+        .group_by(size)
+        .order_by(size)
     )
 
 
@@ -191,15 +191,15 @@ def _match_size() -> exp.Expr:
 
 def _match_figures() -> list[exp.Expr]:
     size, one = column(CLASS_SIZE), exp.Literal.number(1)
-    alone = exp.EQ(this=size.copy(), expression=one)
-    larger = exp.GT(this=size.copy(), expression=_match_size())
+    alone = exp.EQ(this=size, expression=one)
+    larger = exp.GT(this=size, expression=_match_size())
     return [
         bigint(exp.Count(this=column(POPULATION_SIZE))),
-        bigint(exp.Count(this=size.copy())),
-        total(size.copy()),
-        bigint(exp.Count(this=when(alone, one.copy()))),
-        bigint(exp.Count(this=when(larger, one.copy()))),
-        total(when(larger.copy(), size.copy())),
+        bigint(exp.Count(this=size)),
+        total(size),
+        bigint(exp.Count(this=when(alone, one))),
+        bigint(exp.Count(this=when(larger, one))),
+        total(when(larger, size)),
     ]
 
 
@@ -207,7 +207,7 @@ def _sized(table: exp.Table, names: Sequence[str], entity: str | None, size: str
     """The classes of a table by number of records, or of persons: key_0, key_1, ..., the size."""
     keys = [f"key_{number}" for number in range(len(names))]
     values = [alias(column(name), key) for key, name in zip(keys, names, strict=True)]
-    members = exp.select(*values).from_(table.copy())
+    members = exp.select(*values).from_(table)
     if entity is not None:
         members = members.select(alias(column(entity), PERSON)).distinct()
     return (
@@ -219,7 +219,7 @@ def _sized(table: exp.Table, names: Sequence[str], entity: str | None, size: str
 
 def _rows(source: exp.Table) -> exp.Select:
     """A query over a table that says nothing yet of its columns."""
-    return exp.Select().from_(source.copy(), copy=False)
+    return exp.Select().from_(source, copy=False)
 
 
 def _classes(
@@ -232,21 +232,19 @@ def _classes(
     shown: list[exp.Expr] = [column(label) for label in labels]
     if person is None:
         size = alias(total(column(SIZE)), CLASS_SIZE)
-        return rows.select(*shown, size, copy=False).group_by(
-            *(label.copy() for label in shown), *keys, copy=False
-        )
+        return rows.select(*shown, size, copy=False).group_by(*shown, *keys, copy=False)
     names = [f"key_{number}" for number in range(len(keys))]
     own = [alias(key, name) for key, name in zip(keys, names, strict=True)]
     members = rows.select(*shown, *own, alias(column(person), PERSON), copy=False)
     figures = [
-        *(label.copy() for label in shown),
+        *shown,
         alias(bigint(count_all()), CLASS_SIZE),
         alias(exp.Min(this=column(PERSON)), PERSON),
     ]
     return (
         exp.Select(expressions=figures)
         .from_(nested(members.distinct(copy=False), "members"), copy=False)
-        .group_by(*(label.copy() for label in shown), *map(column, names), copy=False)
+        .group_by(*shown, *map(column, names), copy=False)
     )
 
 
@@ -255,9 +253,9 @@ def _figures(person: str | None) -> list[exp.Expr]:
     size, one = column(CLASS_SIZE), exp.Literal.number(1)
     alone = exp.EQ(this=size, expression=one)
     if person is None:
-        unique: exp.Expr = when(alone, one.copy())
+        unique: exp.Expr = when(alone, one)
     else:
         # One person may be alone in several classes.
         unique = exp.Distinct(expressions=[when(alone, column(PERSON))])
-    square = exp.Mul(this=size.copy(), expression=size.copy())
+    square = exp.Mul(this=size, expression=size)
     return [bigint(count_all()), bigint(exp.Count(this=unique)), total(square)]

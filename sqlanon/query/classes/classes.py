@@ -24,18 +24,18 @@ def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> exp.S
 
     NULL is a value: records with NULL in a column share it.
     """
-    classes = exp.select(alias(bigint(count_all()), CLASS_SIZE)).from_(source.copy())
+    classes = exp.select(alias(bigint(count_all()), CLASS_SIZE)).from_(source)
     return histogram(classes.group_by(*(column(name) for name in quasi_identifiers)))
 
 
 def records(source: exp.Table) -> exp.Select:
     """Number of records of a table."""
-    return exp.select(bigint(count_all())).from_(source.copy())
+    return exp.select(bigint(count_all())).from_(source)
 
 
 def distinct_among(source: exp.Table, columns: Sequence[str], first: int) -> exp.Select:
     """Distinct values per column among the first records of a table, in one row."""
-    head = exp.select(*map(column, columns)).from_(source.copy()).limit(first)
+    head = exp.select(*map(column, columns)).from_(source).limit(first)
     counts = [exp.Count(this=exp.Distinct(expressions=[column(name)])) for name in columns]
     return exp.select(*map(bigint, counts)).from_(nested(head, "head"))
 
@@ -43,7 +43,7 @@ def distinct_among(source: exp.Table, columns: Sequence[str], first: int) -> exp
 def distinct_values(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Records of a table, and distinct values per column, in one row; NULL is none."""
     counts = [exp.Count(this=exp.Distinct(expressions=[column(name)])) for name in columns]
-    return exp.select(bigint(count_all()), *map(bigint, counts)).from_(source.copy())
+    return exp.select(bigint(count_all()), *map(bigint, counts)).from_(source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _joined(query: exp.Select, source: exp.Table, coding: Coding) -> exp.Select:
     for number, (name, rows) in enumerate(coding.maps.items()):
         own = f"map_{number}"
         same = same_value(column(name, "source"), column(VALUE, own), name in coding.nullable)
-        query = query.join(nested(rows.copy(), own), on=same)
+        query = query.join(nested(rows, own), on=same)
     return query
 
 
@@ -113,26 +113,26 @@ def larger_classes(rows: exp.Table, words: int) -> exp.Select:
         words: Number of words.
     """
     size = alias(bigint(count_all()), CLASS_SIZE)
-    query = exp.select(*_words(words), size).from_(rows.copy()).group_by(*_words(words))
+    query = exp.select(*_words(words), size).from_(rows).group_by(*_words(words))
     return query.having(count_all() > 1)
 
 
 def person_classes(rows: exp.Table, words: int) -> exp.Select:
     """All classes: the words and CLASS_SIZE [persons]; records without one are one person's."""
-    persons = exp.select(*_words(words), column(ENTITY)).distinct().from_(rows.copy())
+    persons = exp.select(*_words(words), column(ENTITY)).distinct().from_(rows)
     query = exp.select(*_words(words), alias(bigint(count_all()), CLASS_SIZE))
     return query.from_(nested(persons, "persons")).group_by(*_words(words))
 
 
 def sizes_histogram(classes: exp.Table) -> exp.Select:
     """How many of some classes have each size."""
-    return histogram(exp.select(column(CLASS_SIZE)).from_(classes.copy()))
+    return histogram(exp.select(column(CLASS_SIZE)).from_(classes))
 
 
 def sized_rows(rows: exp.Table, larger: exp.Table, words: int) -> exp.Select:
     """The rows of `coded_rows` with the CLASS_SIZE of `larger_classes`, or 1."""
     pairs = [column(word(w), "rows").eq(column(word(w), "larger")) for w in range(words)]
-    size = exp.Coalesce(this=column(CLASS_SIZE, "larger"), expressions=[_ONE.copy()])
+    size = exp.Coalesce(this=column(CLASS_SIZE, "larger"), expressions=[_ONE])
     own = exp.Column(this=exp.Star(), table=exp.to_identifier("rows", quoted=True))
     query = exp.select(own, alias(size, CLASS_SIZE)).from_(named(rows, "rows"))
     same = exp.and_(*pairs, copy=False)
@@ -147,15 +147,15 @@ def attribute_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
         words: Number of words.
         value: The value, over the columns of the rows.
     """
-    columns = [*_words(words), alias(value.copy(), VALUE), alias(_ONE.copy(), SIZE)]
-    return exp.select(*columns).from_(rows.copy())
+    columns = [*_words(words), alias(value, VALUE), alias(_ONE, SIZE)]
+    return exp.select(*columns).from_(rows)
 
 
 def person_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
     """As `attribute_rows`; a person counts once for each class and value."""
-    columns = [*_words(words), alias(value.copy(), VALUE), column(ENTITY)]
-    each = exp.select(*columns).distinct().from_(rows.copy())
-    query = exp.select(*_words(words), column(VALUE), alias(_ONE.copy(), SIZE))
+    columns = [*_words(words), alias(value, VALUE), column(ENTITY)]
+    each = exp.select(*columns).distinct().from_(rows)
+    query = exp.select(*_words(words), column(VALUE), alias(_ONE, SIZE))
     return query.from_(nested(each, "persons"))
 
 
@@ -180,10 +180,10 @@ def single_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
         words: Number of words.
         value: The value, over the columns of the rows.
     """
-    first = alias(value.copy(), word(0))
+    first = alias(value, word(0))
     others = [alias(exp.Literal.number(0), word(w)) for w in range(1, words)]
-    query = exp.select(first, *others, alias(value.copy(), VALUE), alias(_ONE.copy(), SIZE))
-    return query.distinct().from_(rows.copy()).where(column(CLASS_SIZE).eq(1))
+    query = exp.select(first, *others, alias(value, VALUE), alias(_ONE, SIZE))
+    return query.distinct().from_(rows).where(column(CLASS_SIZE).eq(1))
 
 
 def pair_value(one: int, other: int, values: int) -> exp.Expr:

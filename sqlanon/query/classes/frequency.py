@@ -106,7 +106,7 @@ def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> e
     """A query with the nodes that its parameters say."""
     lists = exp.DataType.build("BIGINT[]", dialect="duckdb")
     columns = [
-        alias(exp.func("UNNEST", exp.cast(exp.Placeholder(), lists.copy())), name)
+        alias(exp.func("UNNEST", exp.cast(exp.Placeholder(), lists)), name)
         for name in node_columns(words, prices)
     ]
     return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
@@ -125,12 +125,12 @@ def roll_up(
     """
     keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
     own: list[exp.Expr] = [column(name) for name in carried]
-    figures = [alias(key.copy(), word(w)) for w, key in enumerate(keys)]
-    figures += [item.copy() for item in own]
+    figures = [alias(key, word(w)) for w, key in enumerate(keys)]
+    figures += own
     figures += [alias(exp.Min(this=column(ROW)), ROW)] if row else []
     figures.append(alias(total(column(SIZE)), SIZE))
     query = exp.Select(expressions=figures, group=exp.Group(expressions=[*keys, *own]))
-    return query.from_(source.copy(), copy=False)
+    return query.from_(source, copy=False)
 
 
 def class_rows(
@@ -148,7 +148,7 @@ def class_rows(
     keys: list[exp.Expr] = [_node_word(w) for w in range(words)]
     query = _grouped_rows(source, number, keys, selected)
     query.join(nodes or table(NODES), join_type="cross", copy=False)
-    query.set("group", exp.Group(expressions=[number.copy(), *keys, *selected.own]))
+    query.set("group", exp.Group(expressions=[number, *keys, *selected.own]))
     return query
 
 
@@ -185,7 +185,7 @@ def _grouped_rows(
     figures = [number]
     for place, name in enumerate(selected.carried):
         row = exp.Min(this=column(ROW, "source"))
-        figures.append(alias(row if name == ROW else keys[place].copy(), name))
+        figures.append(alias(row if name == ROW else keys[place], name))
     figures += [alias(own, name) for name, own in zip(selected.by, selected.own, strict=True)]
     figures += [
         alias(bigint(exp.Sum(this=column(of, "source"))), name)
@@ -312,7 +312,7 @@ def added_up(
 def _product(records: exp.Expr, factor: exp.Expr | None) -> exp.Expr:
     if factor is None:
         return exp.Literal.number(0)
-    return total(exp.Mul(this=records, expression=factor.copy()))
+    return total(exp.Mul(this=records, expression=factor))
 
 
 def _join_costs(query: exp.Select, words: int, prices: Prices | None) -> exp.Expr | None:

@@ -119,7 +119,7 @@ def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
     values = exp.Select(
         expressions=[*map(column, keys), alias(column(value), _RANK), held],
         group=exp.Group(expressions=[*map(column, keys), column(value)]),
-    ).from_(rows.copy(), copy=False)
+    ).from_(rows, copy=False)
     return _summed(_classes(values, keys, attribute), attribute, 0, [])
 
 
@@ -137,7 +137,7 @@ def _classes(values: exp.Query, keys: Sequence[str], attribute: Valued) -> exp.S
         *map(column, keys),
         alias(bigint(exp.Sum(this=column(_HELD))), CLASS_SIZE),
         alias(total(when(counts, column(_HELD))), _COUNTED),
-        alias(or_zero(exp.Sum(this=when(counts.copy(), square))), _SQUARES),
+        alias(or_zero(exp.Sum(this=when(counts, square))), _SQUARES),
     ]
     query = exp.Select(expressions=figures, group=exp.Group(expressions=[*map(column, keys)]))
     return query.from_(nested(values, "held"), copy=False)
@@ -155,7 +155,7 @@ def _summed(classes: exp.Select, each: Valued, k: int, by: Sequence[str]) -> exp
         alias(total(column(EVERY)), EVERY),
         alias(total(column(POSITIVE)), POSITIVE),
         alias(total(when(large, column(EVERY))), LARGE),
-        alias(total(when(large.copy(), column(POSITIVE))), POSITIVE_LARGE),
+        alias(total(when(large, column(POSITIVE))), POSITIVE_LARGE),
     ]
     query = exp.Select(expressions=[*map(column, by), *sums])
     if by:
@@ -167,7 +167,7 @@ def _excess(each: Valued) -> exp.Expr:
     """Q N^2 - n^2 S."""
     own = times(each.exact(column(_SQUARES)), number(each.records**2))
     counted = column(_COUNTED)
-    return minus(own, times(each.exact(counted), counted.copy(), number(each.squares)))
+    return minus(own, times(each.exact(counted), counted, number(each.squares)))
 
 
 def _parts(each: Valued) -> exp.Expr:

@@ -24,7 +24,7 @@ def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.
     size = least(column(records), exp.Literal.number(k))
     return (
         exp.select(*(column(word(w)) for w in range(words)), alias(size, SIZE))
-        .from_(units.copy())
+        .from_(units)
         .where(exp.Anonymous(this="GET_BIT", expressions=[bits, whole]).eq(1))
     )
 
@@ -40,7 +40,7 @@ def frequent(rows: exp.Table, words: int, k: int, parts: int) -> exp.Select:
     """
     enough = exp.GTE(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
     found = [
-        class_rows(rows, words, Selected({}), nodes).having(enough.copy(), copy=False)
+        class_rows(rows, words, Selected({}), nodes).having(enough, copy=False)
         for nodes in _divided(parts)
     ]
     query = exp.Select(expressions=[column(NUMBER)]).distinct(copy=False)
@@ -56,7 +56,7 @@ def _divided(parts: int) -> list[exp.Expr]:
         nested(
             exp.Select(expressions=[exp.Star()])
             .from_(table(NODES), copy=False)
-            .where(exp.EQ(this=remainder.copy(), expression=exp.Literal.number(part)), copy=False),
+            .where(exp.EQ(this=remainder, expression=exp.Literal.number(part)), copy=False),
             NODES,
         )
         for part in range(parts)

@@ -61,8 +61,8 @@ def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.
     """
     value = alias(column(value_of(attribute)), VALUE)
     if not entity:
-        return exp.select(*_columns(keys), value, column(SIZE)).from_(rows.copy())
-    persons = exp.select(*_columns(keys), value, column(ENTITY)).distinct().from_(rows.copy())
+        return exp.select(*_columns(keys), value, column(SIZE)).from_(rows)
+    persons = exp.select(*_columns(keys), value, column(ENTITY)).distinct().from_(rows)
     one = alias(bigint(exp.Literal.number(1)), SIZE)
     return exp.select(*_columns(keys), column(VALUE), one).from_(nested(persons, "persons"))
 
@@ -74,7 +74,7 @@ def small(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
 
 def few_persons(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
     """Classes of fewer than k persons; records without one are one person's."""
-    persons = exp.select(*_columns(keys), column(ENTITY)).distinct().from_(rows.copy())
+    persons = exp.select(*_columns(keys), column(ENTITY)).distinct().from_(rows)
     return _too_few(nested(persons, "persons"), keys, count_all(), k, records)
 
 
@@ -82,7 +82,7 @@ def _too_few(rows: Rows, keys: Keys, count: exp.Expr, k: int, records: int) -> e
     few = exp.LT(this=count, expression=exp.Literal.number(k))
     return (
         exp.select(*_columns(keys), alias(bigint(exp.Literal.number(records)), REQUIRED))
-        .from_(rows.copy())
+        .from_(rows)
         .group_by(*_columns(keys))
         .having(few)
     )
@@ -100,7 +100,7 @@ def failing(
     """
     needed = [when(fails, required, exp.Literal.number(0)) for fails, required in conditions]
     most = greatest(*needed)
-    fails = exp.or_(*(fails.copy() for fails, _ in conditions), copy=False)
+    fails = exp.or_(*(fails for fails, _ in conditions), copy=False)
     query = exp.select(*_columns(keys), alias(bigint(most), REQUIRED))
     return query.from_(nested(figures, "figures")).where(fails)
 
@@ -145,7 +145,7 @@ def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp
         for fails, required in part.conditions
     ]
     size = column(CLASS_SIZE, first)
-    most = least(greatest(*needed), size.copy())
+    most = least(greatest(*needed), size)
     kept = [column(name, first) for name in names]
     judged = exp.Select(expressions=[*kept, size, alias(most, REQUIRED)])
     judged.from_(nested(parts[0].rows, first), copy=False)

@@ -35,7 +35,7 @@ def word(number: int) -> str:
 def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Records of a table, and per column how many of them are not NULL."""
     counts = [bigint(exp.Count(this=column(name))) for name in columns]
-    return exp.select(bigint(count_all()), *counts).from_(source.copy())
+    return exp.select(bigint(count_all()), *counts).from_(source)
 
 
 def confused(source: exp.Table, columns: Sequence[str]) -> exp.Select:
@@ -44,7 +44,7 @@ def confused(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     A column's collation is not in its type; what it does to a letter that is added to it shows it.
     """
     none = exp.Select(expressions=[column(name) for name in columns])
-    none = none.from_(source.copy(), copy=False).where(exp.false(), copy=False)
+    none = none.from_(source, copy=False).where(exp.false(), copy=False)
     letters = exp.Select(expressions=[exp.Literal.string("a") for _ in columns])
     probe = exp.Union(this=none, expression=letters, distinct=False)
     return exp.Select(
@@ -72,9 +72,9 @@ def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> 
         name: The column; the labels read it as `value`.
         labels: One expression per level.
     """
-    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("v")
+    values = exp.select(alias(column(name), VALUE)).distinct().from_(source).subquery("v")
     text = exp.cast(column(VALUE), exp.DataType.Type.VARCHAR)
-    query = exp.select(text, *(label.copy() for label in labels)).from_(values)
+    query = exp.select(text, *labels).from_(values)
     return query.order_by(exp.Ordered(this=column(VALUE)))
 
 
@@ -103,10 +103,10 @@ def values_of(
     value: exp.Expr = column(LEAF)
     fits: exp.Expr | None = None
     if needs_cast(column_type):
-        value = exp.TryCast(this=column(LEAF), to=column_type.copy())
+        value = exp.TryCast(this=column(LEAF), to=column_type)
         fits = exp.or_(column(LEAF).is_(exp.null()), _is_exact(value, column_type))
     query = exp.Select(expressions=[alias(value, VALUE), *(column(name) for name in carried)])
-    query.from_(leaves.copy(), copy=False)
+    query.from_(leaves, copy=False)
     return query if fits is None else query.where(fits, copy=False)
 
 
@@ -117,13 +117,13 @@ def _is_exact(value: exp.Expr, column_type: exp.DataType) -> exp.Expr:
         exp.DataType.Type.DATE: "TIMESTAMP",
     }.get(column_type.this)
     if wide is None:
-        return value.copy().is_(exp.null()).not_()
+        return value.is_(exp.null()).not_()
     kind = exp.DataType.build(wide, dialect="duckdb")
-    text = exp.cast(value.copy(), exp.DataType.Type.VARCHAR)
+    text = exp.cast(value, exp.DataType.Type.VARCHAR)
     return exp.or_(
         exp.EQ(
             this=exp.TryCast(this=column(LEAF), to=kind),
-            expression=exp.TryCast(this=value.copy(), to=kind.copy()),
+            expression=exp.TryCast(this=value, to=kind),
         ),
         exp.EQ(this=text, expression=column(LEAF)),
     )
@@ -138,7 +138,7 @@ def repeated_values(leaves: exp.Select) -> exp.Select:
     """How many values of a leaf map come from more than one leaf."""
     repeated = (
         exp.select(column(VALUE))
-        .from_(nested(leaves.copy(), "leaves"))
+        .from_(nested(leaves, "leaves"))
         .group_by(column(VALUE))
         .having(exp.GT(this=count_all(), expression=exp.Literal.number(1)))
     )
@@ -189,15 +189,15 @@ def encoded(
         *(alias(code, word(w)) for w, code in enumerate(codes)),
         *(alias(value, name) for name, value in details.items()),
         alias(bigint(count_all()), SIZE),
-    ).from_(exp.alias_(source.copy(), exp.to_identifier("source", quoted=True), table=True))
+    ).from_(named(source, "source"))
     for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
         same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
-        query = query.join(nested(leaf_rows.copy(), name), on=same, join_type="left")
+        query = query.join(nested(leaf_rows, name), on=same, join_type="left")
     for name, item in (carried or {}).items():
         if item.ranks is not None:
             same = same_value(column(item.origin, "source"), column(VALUE, name), item.nulls)
             query = query.join(named(item.ranks, name), on=same, join_type="left")
-    return query.group_by(*(code.copy() for code in [*codes, *details.values()]))
+    return query.group_by(*codes, *details.values())
 
 
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
@@ -208,7 +208,7 @@ def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
         masks: The bits that tell the node's classes apart, per word.
     """
     words = [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
-    return exp.select(column(VALUE), *words).from_(nested(leaves.copy(), "leaves"))
+    return exp.select(column(VALUE), *words).from_(nested(leaves, "leaves"))
 
 
 def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
@@ -221,12 +221,12 @@ def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
     """Distinct values of a column that its leaf map misses, and the records that hold them."""
     values = (
         exp.select(alias(column(name), VALUE), alias(count_all(), SIZE))
-        .from_(source.copy())
+        .from_(source)
         .group_by(column(name))
         .subquery("held")
     )
     same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
-    known = exp.select(exp.Literal.number(1)).from_(nested(leaves.copy(), "leaves"))
+    known = exp.select(exp.Literal.number(1)).from_(nested(leaves, "leaves"))
     return (
         exp.select(bigint(count_all()), total(column(SIZE)))
         .from_(values)
@@ -246,8 +246,8 @@ def marginals(encoded_table: exp.Table, masks: Sequence[Sequence[int]]) -> exp.E
         keys = [masked(word(w), mask) for w, mask in enumerate(words)]
         parts.append(
             exp.select(exp.Literal.number(number), *keys, total(column(SIZE)))
-            .from_(encoded_table.copy())
-            .group_by(*(key.copy() for key in keys))
+            .from_(encoded_table)
+            .group_by(*keys)
         )
     return union_all(parts)
 
@@ -262,7 +262,7 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Query:
 
 def extent(encoded_table: exp.Table) -> exp.Select:
     """Combinations and records of an encoded table, those without a code left out."""
-    query = exp.select(bigint(count_all()), total(column(SIZE))).from_(encoded_table.copy())
+    query = exp.select(bigint(count_all()), total(column(SIZE))).from_(encoded_table)
     return query.where(column(word(0)).is_(exp.null()).not_())
 
 

@@ -36,14 +36,14 @@ def ruled(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Subqu
         name: The column.
         labels: One expression over VALUE per level; the top is left out.
     """
-    held = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy())
+    held = exp.select(alias(column(name), VALUE)).distinct().from_(source)
     place = exp.Window(
         this=exp.RowNumber(),
         order=exp.Order(
             expressions=[exp.Ordered(this=column(VALUE), desc=False, nulls_first=False)]
         ),
     )
-    nodes = [alias(label.copy(), node(level)) for level, label in enumerate(labels[:-1], start=1)]
+    nodes = [alias(label, node(level)) for level, label in enumerate(labels[:-1], start=1)]
     query = exp.select(column(VALUE), alias(bigint(place), RANK), *nodes)
     return nested(query.from_(nested(held, "held")), "ordered")
 
@@ -58,9 +58,9 @@ def reordered(order: exp.Subquery, nodes: exp.Subquery, levels: Sequence[int]) -
     """
     own = [column(name, "ranked") for name in (VALUE, RANK)]
     query = exp.select(*own, *(column(node(level), "tree") for level in levels))
-    query = query.from_(nested(order.this.copy(), "ranked"))
+    query = query.from_(nested(order.this, "ranked"))
     same = same_value(column(VALUE, "ranked"), column(VALUE, "tree"), nullable=True)
-    return nested(query.join(nested(nodes.this.copy(), "tree"), on=same), "ordered")
+    return nested(query.join(nested(nodes.this, "tree"), on=same), "ordered")
 
 
 def _literal(value: str | int | None) -> exp.Expr:

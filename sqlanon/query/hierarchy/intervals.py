@@ -93,7 +93,7 @@ def interval_labels(
             [f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"]
         )
     _check_decimals(rule, column_type, subject)
-    value = column.copy()
+    value = column
     if column_type.this is _Type.FLOAT:
         value = exp.cast(value, _Type.DOUBLE)
     grid = _grid(rule, column_type)
@@ -138,7 +138,7 @@ def _units(value: exp.Expr, column_type: exp.DataType, scale: int) -> exp.Expr:
     if column_type.this in _INTEGERS:
         return _bigint(value) * factor if scale else _bigint(value)
     if not scale or column_type.this in _DECIMALS:
-        return _bigint(exp.Floor(this=value * factor if scale else value.copy()))
+        return _bigint(exp.Floor(this=value * factor if scale else value))
     # The product is rounded, so its nearest whole number is the count, or one too high.
     nearest = exp.Floor(this=value * factor + exp.Literal.number("0.5"))
     # Both sides are exact in a double, so the quotient is the double nearest to the border.
@@ -156,7 +156,7 @@ def _outer_ends(value: exp.Expr, column_type: exp.DataType, grid: _Grid) -> list
     if kind in _FLOATS:
         # NaN is above every number, for a comparison.
         largest = exp.Literal.number(_LARGEST_DOUBLE)
-        finite = exp.Between(this=value.copy(), low=exp.Neg(this=largest), high=largest.copy())
+        finite = exp.Between(this=value, low=exp.Neg(this=largest), high=largest)
         return [
             case(exp.Not(this=finite), NOT_FINITE),
             case(value < least, grid.below),
@@ -227,8 +227,8 @@ def _border_text(units: exp.Expr, scale: int) -> exp.Expr:
     if not scale:
         return varchar(units)
     unit = exp.cast(exp.Literal.number(f"0.{'1'.rjust(scale, '0')}"), f"DECIMAL({scale}, {scale})")
-    return varchar(exp.cast(units.copy(), "DECIMAL(19, 0)") * unit)
+    return varchar(exp.cast(units, "DECIMAL(19, 0)") * unit)
 
 
 def _bigint(value: exp.Expr) -> exp.Expr:
-    return exp.cast(value.copy(), _Type.BIGINT)
+    return exp.cast(value, _Type.BIGINT)

@@ -171,10 +171,10 @@ def _prefix_labels(
     value = varchar(column)
     labels = []
     for length in rule.lengths:
-        kept = exp.Left(this=value.copy(), expression=exp.Literal.number(length))
+        kept = exp.Left(this=value, expression=exp.Literal.number(length))
         removed = exp.func(
             "GREATEST",
-            exp.Sub(this=exp.Length(this=value.copy()), expression=exp.Literal.number(length)),
+            exp.Sub(this=exp.Length(this=value), expression=exp.Literal.number(length)),
             exp.Literal.number(0),
         )
         masked = exp.Repeat(this=exp.Literal.string(rule.mask), times=removed)
@@ -243,7 +243,7 @@ def _iso_year(column: exp.Expr) -> exp.Expr:
 
 
 def _part(part: str, column: exp.Expr) -> exp.Extract:
-    return exp.Extract(this=exp.var(part), expression=column.copy())
+    return exp.Extract(this=exp.var(part), expression=column)
 
 
 def _year_text(year: exp.Expr) -> exp.Expr:

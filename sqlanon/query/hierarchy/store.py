@@ -195,7 +195,7 @@ def table_paths(
         )
         for label, column in zip(_labels(len(columns) - 1), columns, strict=True)
     ]
-    return exp.select(*texts).from_(table.copy()).order_by(*(_first(key, table) for key in keys))
+    return exp.select(*texts).from_(table).order_by(*(_first(key, table) for key in keys))
 
 
 def _labels(height: int) -> list[str]:

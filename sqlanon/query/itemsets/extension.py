@@ -131,7 +131,7 @@ def _counted(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
     support = alias(total(column(SIZE, "member")), SUPPORT)
     query = _with_node(members, depth)
     query.set("expressions", [*codes, *shared(len(step.bits)), support])
-    query.group_by(*(key.copy() for key in keys), copy=False)
+    query.group_by(*keys, copy=False)
     return query.having(at_least(step.k), copy=False)
 
 
@@ -169,7 +169,7 @@ def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp
             codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
             size = alias(total(column(SIZE, "member")), SIZE)
             query.set("expressions", [*codes, *shared(len(step.bits)), size])
-            query.group_by(*(key.copy() for key in keys), copy=False)
+            query.group_by(*keys, copy=False)
         parts.append(_narrowed(query, step, depth, SIZE))
     return _all_of(parts)
 
@@ -219,9 +219,7 @@ def _closed(query: exp.Select, step: Step) -> exp.Select:
         differing = exp.Sub(this=column(some(w), "row"), expression=column(every(w), "row"))
         low = exp.BitwiseAnd(this=exp.Paren(this=differing), expression=number(lower))
         carried = exp.Add(this=exp.Paren(this=low), expression=number(lower))
-        either = exp.BitwiseOr(
-            this=exp.Paren(this=carried), expression=exp.Paren(this=differing.copy())
-        )
+        either = exp.BitwiseOr(this=exp.Paren(this=carried), expression=exp.Paren(this=differing))
         found = exp.BitwiseAnd(this=exp.Paren(this=either), expression=number(highest))
         conditions.append(exp.EQ(this=exp.Paren(this=found), expression=number(highest)))
     rows = exp.Select(expressions=[exp.Star()]).from_(nested(query, "row"), copy=False)

@@ -59,8 +59,8 @@ def compacted(
     labels = [label(w) for label in (every, some) for w in range(words)]
     query = exp.Select(
         expressions=[
-            *(alias(key.copy(), code(w)) for w, key in enumerate(keys[:words])),
-            *(alias(key.copy(), label) for label, key in zip(labels, keys, strict=True)),
+            *(alias(key, code(w)) for w, key in enumerate(keys[:words])),
+            *(alias(key, label) for label, key in zip(labels, keys, strict=True)),
             alias(total(column(SIZE, "source")), SIZE),
         ]
     ).from_(named(encoded, "source"), copy=False)
@@ -128,7 +128,7 @@ def ordered(itemsets: exp.Table, words: int) -> exp.Select:
 def totals(itemsets: exp.Table) -> exp.Select:
     """Number of finished itemsets, and the sum of their supports."""
     query = exp.Select(expressions=[bigint(count_all()), total(column(SUPPORT))])
-    return query.from_(itemsets.copy(), copy=False)
+    return query.from_(itemsets, copy=False)
 
 
 def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words]) -> exp.Select:

@@ -59,8 +59,8 @@ def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
     """
     values = [column(name) for name in by]
     size = alias(bigint(count_all()), free(SIZE, by))
-    grouped = exp.select(*values, size).from_(source.copy())
-    grouped = grouped.group_by(*(value.copy() for value in values))
+    grouped = exp.select(*values, size).from_(source)
+    grouped = grouped.group_by(*values)
     unit = _numbered(exp.RowNumber(), by, free(UNIT, by))
     return exp.Select(expressions=[exp.Star(), unit]).from_(nested(grouped, "grouped"), copy=False)
 
@@ -247,7 +247,7 @@ def _placed(
     own, within = free(UNIT, needed), free(POSITION, needed)
     held = [column(name) for name in needed]
     units = exp.Select(expressions=[*held, _numbered(exp.DenseRank(), by, own)])
-    units.from_(source.copy(), copy=False)
+    units.from_(source, copy=False)
     position = _numbered(exp.RowNumber(), order or [own], within, within=[own])
     query = exp.Select(expressions=[exp.Star(), position])
     return query.from_(nested(units, "numbered"), copy=False)

@@ -108,7 +108,7 @@ def labelled(
     varying = [alias(own, levels[at]) for at, own in labels.items() if at not in constants]
     if not varying:
         return Labelled(constants, None)
-    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
+    values = exp.select(alias(column(name), VALUE)).distinct().from_(source).subquery("held")
     return Labelled(constants, exp.select(column(VALUE), *varying).from_(values))
 
 
@@ -163,7 +163,7 @@ def published(
         query = with_suppressed(query, source, recodes, suppressed)
         if suppressed.label is not None:
             gone, label = is_suppressed(SMALL), exp.Literal.string(suppressed.label)
-            values |= {n: when(gone.copy(), label.copy(), as_text(values[n])) for n in recodes}
+            values |= {n: when(gone, label, as_text(values[n])) for n in recodes}
     query = query.select(*(alias(value, name) for name, value in values.items()))
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
 
@@ -187,9 +187,9 @@ def with_suppressed(
     grouped = {**parts, **carried}
     details = (
         generalized(source, recodes)
-        .select(*(alias(value.copy(), name) for name, value in grouped.items()))
+        .select(*(alias(value, name) for name, value in grouped.items()))
         .select(alias(bigint(count_all()), SIZE))
-        .group_by(*(value.copy() for value in grouped.values()))
+        .group_by(*grouped.values())
     )
     statements = suppressed.statements(details, list(parts))
     for name, statement in statements:
@@ -216,14 +216,12 @@ def as_text(value: exp.Expr) -> exp.Expr:
 
 def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
     """The records of a table, each joined to its labels."""
-    query = exp.Select().from_(
-        exp.alias_(source.copy(), exp.to_identifier(RECORD, quoted=True), table=True)
-    )
+    query = exp.Select().from_(named(source, RECORD))
     for item in recodes.values():
         if item.labels is not None:
             name = f"{item.name} labels"
             same = same_value(column(item.name, RECORD), column(VALUE, name), nullable=True)
-            target = item.labels.copy().subquery(exp.to_identifier(name, quoted=True))
+            target = item.labels.subquery(exp.to_identifier(name, quoted=True))
             query = query.join(target, on=same)
     return query
 
@@ -231,13 +229,13 @@ def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
 def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:
     """CREATE TABLE target AS the rows."""
     properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
-    return exp.Create(this=target.copy(), kind="TABLE", expression=rows, properties=properties)
+    return exp.Create(this=target, kind="TABLE", expression=rows, properties=properties)
 
 
 def rename_table(table: exp.Table, name: str) -> exp.Alter:
     """ALTER TABLE table RENAME TO name."""
     return exp.Alter(
-        this=table.copy(),
+        this=table,
         kind="TABLE",
         actions=[exp.AlterRename(this=exp.Table(this=exp.to_identifier(name, quoted=True)))],
     )

@@ -38,7 +38,7 @@ _GONE, _KNOWN = 0, 1  # places count from 1
 def distinct_roughly(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Distinct values per column, in one row, a few in a hundred more or less than there are."""
     counts = [bigint(exp.ApproxDistinct(this=column(name))) for name in columns]
-    return exp.select(*counts).from_(source.copy())
+    return exp.select(*counts).from_(source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _labels(source: exp.Table, item: Recode, kind: exp.DataType | None) -> exp.S
     """Rows of VALUE and LABEL, which is the value itself where the column stays as it is."""
     if item.labels is not None:
         return item.labels
-    values = exp.select(alias(column(item.name), VALUE)).distinct().from_(source.copy())
+    values = exp.select(alias(column(item.name), VALUE)).distinct().from_(source)
     label = as_published(column(VALUE), kind)
     return exp.select(column(VALUE), alias(label, LABEL)).from_(nested(values, "held"))
 
@@ -126,7 +126,7 @@ def _ranked(labels: exp.Select) -> exp.Select:
     rank = exp.Window(this=exp.DenseRank(), order=by_label)
     # DuckDB sorts keys of up to 32 bytes several times as fast: ten columns of two bytes and NULL.
     place = alias(exp.cast(rank, exp.DataType.Type.SMALLINT), _PLACE)
-    return exp.select(column(VALUE), column(LABEL), place).from_(nested(labels.copy(), "labelled"))
+    return exp.select(column(VALUE), column(LABEL), place).from_(nested(labels, "labelled"))
 
 
 def _places(relation: str) -> exp.Select:
