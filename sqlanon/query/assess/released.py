@@ -6,18 +6,31 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.assess.measure import CLASSES, HELD, Sized, double, kept, label, same_words
+from sqlanon.query.arithmetic import double
+from sqlanon.query.assess.measure import CLASSES, HELD, Sized, kept, label
 from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks
+from sqlanon.query.classes.violations import same_class
 from sqlanon.query.encoding.encode import (
     ATTRIBUTE,
     LEAF,
     SIZE,
     VALUE,
     same_value,
+    same_words,
     union_all,
     values_of,
 )
-from sqlanon.query.syntax import alias, bigint, column, count_all, named, nested, total, when
+from sqlanon.query.syntax import (
+    alias,
+    bigint,
+    column,
+    count_all,
+    named,
+    nested,
+    select,
+    total,
+    when,
+)
 from sqlanon.query.text import varchar
 
 PLACE = "place"
@@ -50,8 +63,7 @@ def table_classes(source: exp.Table, columns: Sequence[str], suppressed: str | N
     small = exp.false() if suppressed is None else _is_suppressed(columns, suppressed)
     figures = [alias(varchar(key), label(number)) for number, key in enumerate(keys)]
     figures += [alias(bigint(count_all()), CLASS_SIZE), alias(small, SMALL)]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
-    return query.from_(named(source, SOURCE), copy=False)
+    return select(figures, named(source, SOURCE), by=keys)
 
 
 def _is_suppressed(columns: Sequence[str], suppressed: str) -> exp.Expr:
@@ -89,8 +101,7 @@ def class_values(
 def column_values(source: exp.Table, name: str) -> exp.Select:
     """A column of a table: rows of VALUE and SIZE."""
     value = alias(column(name, SOURCE), VALUE)
-    query = exp.Select(expressions=[value, alias(bigint(exp.Literal.number(1)), SIZE)])
-    return query.from_(named(source, SOURCE), copy=False)
+    return select([value, alias(bigint(exp.Literal.number(1)), SIZE)], named(source, SOURCE))
 
 
 def held_labels(classes: exp.Table, number: int) -> exp.Select:
@@ -101,14 +112,12 @@ def held_labels(classes: exp.Table, number: int) -> exp.Select:
         alias(total(column(CLASS_SIZE)), RECORDS),
         alias(bigint(count_all()), CLASSES),
     ]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=[text]))
-    return query.from_(classes, copy=False).where(kept(), copy=False)
+    return select(figures, classes, by=[text]).where(kept(), copy=False)
 
 
 def held_totals(held: exp.Table) -> exp.Select:
     """Number of labels and their records, of a table of `held_labels`."""
-    query = exp.Select(expressions=[bigint(count_all()), total(column(RECORDS))])
-    return query.from_(held, copy=False)
+    return select([bigint(count_all()), total(column(RECORDS))], held)
 
 
 def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType) -> exp.Expr:
@@ -137,8 +146,7 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
         figures = [column(name, HELD) for name in (LEAF, *counted)]
         figures.insert(1, column(PLACE, "nodes"))
         same = same_value(column(on, HELD), column(on, "nodes"), nullable=True)
-        query = exp.Select(expressions=figures).from_(rows, copy=False)
-        parts.append(query.join(nested(matched, "nodes"), on=same, copy=False))
+        parts.append(select(figures, rows).join(nested(matched, "nodes"), on=same, copy=False))
     return union_all(parts)
 
 
@@ -150,27 +158,24 @@ def mapped(encoded: exp.Table, targets: exp.Table, columns: Sequence[Masks]) -> 
         targets: Rows of ATTRIBUTE, LEAF (its number), its words, and PLACE.
         columns: Per column its bits at level 0.
     """
-    figures: list[exp.Expr] = []
-    query = exp.Select().from_(named(encoded, SOURCE), copy=False)
-    for number, masks in enumerate(columns):
-        name = f"target_{number}"
-        figures += [
-            alias(column(LEAF, name), leaf(number)),
-            alias(column(PLACE, name), place(number)),
-        ]
+    relations = [f"target_{number}" for number in range(len(columns))]
+    figures = [
+        alias(column(of, name), shown(number))
+        for number, name in enumerate(relations)
+        for of, shown in ((LEAF, leaf), (PLACE, place))
+    ]
+    query = select([*figures, column(SIZE, SOURCE)], named(encoded, SOURCE))
+    for number, (name, masks) in enumerate(zip(relations, columns, strict=True)):
         own = column(ATTRIBUTE, name).eq(number)
         same = exp.and_(own, *same_words(masks, SOURCE, name), copy=False)
         query.join(named(targets, name), on=same, copy=False)
-    query.set("expressions", [*figures, column(SIZE, SOURCE)])
     return query
 
 
 def place_sizes(rows: exp.Table, columns: int) -> exp.Select:
     """Records of the original per combination of places: HELD beside the places."""
     keys: list[exp.Expr] = [column(place(number)) for number in range(columns)]
-    size = alias(total(column(SIZE)), HELD)
-    query = exp.Select(expressions=[*keys, size], group=exp.Group(expressions=keys))
-    return query.from_(rows, copy=False)
+    return select([*keys, alias(total(column(SIZE)), HELD)], rows, by=keys)
 
 
 def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Select:
@@ -181,15 +186,13 @@ def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Se
         read: Rows of ATTRIBUTE, LABEL and PLACE.
         columns: Number of columns.
     """
-    query = exp.Select().from_(named(classes, CLASSES), copy=False)
-    keys: list[exp.Expr] = []
-    for number in range(columns):
-        each = Sized.by_label(number)
-        query.join(each.join(read), copy=False)
-        keys.append(column(PLACE, each.name))
+    labels = [Sized.by_label(number) for number in range(columns)]
+    keys: list[exp.Expr] = [column(PLACE, each.name) for each in labels]
     names = [alias(key, place(number)) for number, key in enumerate(keys)]
-    query.set("expressions", [*names, alias(total(column(CLASS_SIZE)), RELEASED)])
-    query.set("group", exp.Group(expressions=keys))
+    size = alias(total(column(CLASS_SIZE)), RELEASED)
+    query = select([*names, size], named(classes, CLASSES), by=keys)
+    for each in labels:
+        query.join(each.join(read), copy=False)
     return query.where(kept(CLASSES), copy=False)
 
 
@@ -199,9 +202,7 @@ def surplus(released: exp.Table, held: exp.Table, columns: int) -> exp.Select:
         column(HELD, HELD).is_(exp.null()),
         column(RELEASED, RELEASED) > column(HELD, HELD),
     )
-    query = exp.Select(expressions=[bigint(count_all())]).from_(
-        named(released, RELEASED), copy=False
-    )
+    query = select([bigint(count_all())], named(released, RELEASED))
     same = _same_places(RELEASED, HELD, columns)
     query.join(named(held, HELD), on=same, join_type="left", copy=False)
     return query.where(more, copy=False)
@@ -232,8 +233,7 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
             total(when(whole, size)),
             double(exp.Sum(this=when(whole, exp.Literal.number("0.0"), share))),
         ]
-        query = exp.Select(expressions=figures, group=exp.Group(expressions=[key]))
-        query.from_(named(rows, SOURCE), copy=False)
+        query = select(figures, named(rows, SOURCE), by=[key])
         for relation, name in ((released, RELEASED), (held, HELD)):
             same = _same_places(SOURCE, name, columns)
             query.join(named(relation, name), on=same, copy=False)
@@ -242,5 +242,4 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
 
 
 def _same_places(left: str, right: str, columns: int) -> exp.Expr:
-    names = map(place, range(columns))
-    return exp.and_(*(column(name, left).eq(column(name, right)) for name in names))
+    return same_class(left, right, [place(number) for number in range(columns)])

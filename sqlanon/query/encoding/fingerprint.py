@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.syntax import bigint, column, count_all
+from sqlanon.query.syntax import bigint, column, count_all, select
 
 
 def fingerprint(table: exp.Table, columns: Sequence[str]) -> exp.Select:
@@ -29,6 +29,4 @@ def fingerprint(table: exp.Table, columns: Sequence[str]) -> exp.Select:
             exp.Sum(this=wide),
         ],
     )
-    return exp.select(
-        bigint(count_all()), exp.Anonymous(this="SHA256", expressions=[figures])
-    ).from_(table)
+    return select([bigint(count_all()), exp.Anonymous(this="SHA256", expressions=[figures])], table)
