@@ -15,6 +15,7 @@ from sqlanon.query.assess import risk
 from sqlanon.query.classes import classes
 from sqlanon.query.classes.classes import Coding
 from sqlanon.query.encoding import encode
+from sqlanon.query.syntax import rows_of
 
 HEAD = 100_000  # records that say whether a column has too many values to be numbered first
 PLENTY = 20_000  # distinct values among these
@@ -33,7 +34,7 @@ def class_statistics(
         SourceError: The table changed while it was read.
     """
     names = list(quasi_identifiers)
-    records = engine.rows(classes.records(table))[0][0]
+    records = engine.rows(rows_of(table))[0][0]
     # Numbering every column's values first is faster where they are few; it changes no count.
     if records < FEW or max(engine.rows(classes.distinct_among(table, names, HEAD))[0]) > PLENTY:
         return ClassStatistics.of(engine.rows(classes.size_histogram(table, names)))
@@ -128,10 +129,10 @@ def tabulate(
     Raises:
         SourceError: The table changed while it was read.
     """
-    total = engine.rows(classes.records(table))[0][0]
+    total = engine.rows(rows_of(table))[0][0]
     coding = replace(code_columns(engine, table, names), ranks=dict(ranks), entity=entity)
     rows, words = engine.materialize("rows", classes.coded_rows(table, coding)), coding.words
-    if engine.rows(classes.records(rows))[0][0] != total:
+    if engine.rows(rows_of(rows))[0][0] != total:
         raise SourceError(CHANGED)
     if entity is not None:
         counted = engine.materialize("classes", classes.person_classes(rows, words))

@@ -13,11 +13,11 @@ from sqlglot import exp
 
 from sqlanon.query.arithmetic import double, number, summed, times
 from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks, mask
-from sqlanon.query.classes.violations import same_class
 from sqlanon.query.encoding.encode import (
     ATTRIBUTE,
     SIZE,
     VALUE,
+    same_columns,
     same_value,
     same_words,
     word,
@@ -66,7 +66,7 @@ def node_classes_without(source: exp.Table, masks: Masks, suppressed: exp.Table)
     own = [column(word(w), CLASSES) for w in words]
     figures = [*own, column(CLASS_SIZE, CLASSES), alias(found, SMALL)]
     query = select(figures, nested(_node_classes(source, masks), CLASSES))
-    same = same_class(CLASSES, "gone", [word(w) for w in words])
+    same = same_columns(CLASSES, "gone", [word(w) for w in words])
     return query.join(named(suppressed, "gone"), on=same, join_type="left", copy=False)
 
 

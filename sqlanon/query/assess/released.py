@@ -9,12 +9,12 @@ from sqlglot import exp
 from sqlanon.query.arithmetic import double
 from sqlanon.query.assess.measure import CLASSES, HELD, Sized, kept, label
 from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks
-from sqlanon.query.classes.violations import same_class
 from sqlanon.query.encoding.encode import (
     ATTRIBUTE,
     LEAF,
     SIZE,
     VALUE,
+    same_columns,
     same_value,
     same_words,
     union_all,
@@ -242,4 +242,4 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
 
 
 def _same_places(left: str, right: str, columns: int) -> exp.Expr:
-    return same_class(left, right, [place(number) for number in range(columns)])
+    return same_columns(left, right, [place(number) for number in range(columns)])

@@ -14,8 +14,14 @@ from sqlglot import exp
 from sqlanon.hierarchy.layout import Field
 from sqlanon.query.arithmetic import ascending, minus, number, or_zero, over, times
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram, mask
-from sqlanon.query.classes.violations import same_class
-from sqlanon.query.encoding.encode import SIZE, VALUE, distinct_values, union_all, word
+from sqlanon.query.encoding.encode import (
+    SIZE,
+    VALUE,
+    distinct_values,
+    same_columns,
+    union_all,
+    word,
+)
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, total, when
 
 CODE = "code"
@@ -155,7 +161,7 @@ def matches(
     """
     released = _sized(table, quasi_identifiers, entity, CLASS_SIZE)
     whole = _sized(population, quasi_identifiers, population_entity, POPULATION_SIZE)
-    same = same_class("released", "whole", _keys(quasi_identifiers), nullable=True)
+    same = same_columns("released", "whole", _keys(quasi_identifiers), nullable=True)
     size = or_zero(column(POPULATION_SIZE))
     query = select([bigint(size), *_match_figures()], nested(released, "released"), by=[size])
     query.join(nested(whole, "whole"), on=same, join_type="FULL", copy=False)

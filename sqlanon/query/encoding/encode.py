@@ -211,6 +211,19 @@ def same_words(masks: Sequence[int], relation: str, other: str) -> list[exp.Expr
     ]
 
 
+def same_columns(one: str, other: str, names: Sequence[str], *, nullable: bool = False) -> exp.Expr:
+    """Whether rows of two relations agree in some columns.
+
+    Args:
+        one: Alias of a relation.
+        other: Alias of the other.
+        names: The columns.
+        nullable: Whether they may be NULL, as published values may.
+    """
+    pairs = [same_value(column(name, one), column(name, other), nullable) for name in names]
+    return exp.and_(*pairs, copy=False)
+
+
 def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
     """Distinct values of a column that its leaf map misses, and the records that hold them."""
     counts = [alias(column(name), VALUE), alias(count_all(), SIZE)]
