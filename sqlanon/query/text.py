@@ -32,6 +32,11 @@ def case(condition: exp.Expr, label: exp.Expr | str) -> exp.If:
     return exp.If(this=condition, true=text)
 
 
+def between(first: exp.Expr) -> exp.Expr:
+    """What stands between two numbers of a label: a hyphen, a word after a minus."""
+    return exp.Case(ifs=[case(first < 0, " to ")], default=exp.Literal.string("-"))
+
+
 def not_null(column: exp.Expr, label: exp.Expr, *cases: exp.If) -> exp.Expr:
     """The label, but NULL where the value is: GREATEST and user expressions skip NULL."""
     null = case(exp.Is(this=column, expression=exp.Null()), exp.Null())
