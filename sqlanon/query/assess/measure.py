@@ -2,6 +2,9 @@
 
 Its classes are written to a table once: one row per class, with what tells it apart (words of the
 packed code, or the labels of a published table), CLASS_SIZE, and SMALL: whether it is suppressed.
+
+Everywhere `source` has rows of words and SIZE, `masks` are per word the bits that tell the classes
+of a node apart, and `classes` is that table.
 """
 
 from __future__ import annotations
@@ -48,13 +51,7 @@ def label(number: int) -> str:
 
 
 def node_classes(source: exp.Table, masks: Masks, k: int) -> exp.Select:
-    """The classes of a node, suppressed where they are smaller than k.
-
-    Args:
-        source: Rows of words and SIZE.
-        masks: Per word the bits that tell the classes apart.
-        k: Smallest class size allowed [records].
-    """
+    """The classes of a node, suppressed where they are smaller than k [records]."""
     small = exp.LT(this=summed(SIZE), expression=number(k))
     return _node_classes(source, masks).select(alias(small, SMALL), copy=False)
 
@@ -77,28 +74,14 @@ def _node_classes(source: exp.Table, masks: Masks) -> exp.Select:
 
 
 def node_cells(classes: exp.Table, columns: Sequence[Masks]) -> exp.Select:
-    """What a node publishes of its columns: rows of number, words, records and classes.
-
-    Args:
-        classes: The classes of a node.
-        columns: Per column its bits at its level.
-    """
+    """Values that a node publishes of columns, by their masks: number, words, records, classes."""
     return _by_column(named(classes, CLASSES), CLASSES, CLASS_SIZE, columns).where(kept(CLASSES))
 
 
 def suppressed_values(
     source: exp.Table, masks: Masks, classes: exp.Table, columns: Sequence[Masks]
 ) -> exp.Select:
-    """Records of the suppressed classes of a node per value of every column.
-
-    Rows of number, words, records and combinations.
-
-    Args:
-        source: Rows of words and SIZE.
-        masks: Per word the bits that tell the classes apart.
-        classes: The classes of the node.
-        columns: Per column its bits.
-    """
+    """Records of suppressed classes per value of columns: number, words, records, combinations."""
     query = _by_column(named(source, "source"), "source", SIZE, columns)
     same = exp.and_(*same_words(masks, "source", CLASSES), copy=False)
     query.join(named(classes, CLASSES), on=same, copy=False)
@@ -123,14 +106,7 @@ def _by_column(rows: exp.Table, relation: str, size: str, columns: Sequence[Mask
 
 
 def kept_values(source: exp.Table, masks: Masks, classes: exp.Table, name: str) -> exp.Select:
-    """The values of a node's classes that are not suppressed: rows of words, VALUE and SIZE.
-
-    Args:
-        source: Rows of words, the column and SIZE.
-        masks: Per word the bits that tell the classes apart.
-        classes: The classes of the node.
-        name: The column that becomes VALUE.
-    """
+    """A column of the classes that are not suppressed: rows of words, VALUE and SIZE."""
     figures = [column(word(w), CLASSES) for w in range(len(masks))]
     query = coded_values(source, name).select(*figures, copy=False)
     same = exp.and_(*same_words(masks, "source", CLASSES), copy=False)
@@ -236,11 +212,7 @@ def _class_values(
 
 
 def value_squares(rows: exp.Table | exp.Subquery) -> exp.Select:
-    """Records, and the sum of the squared counts of their values, in one row.
-
-    Args:
-        rows: Rows of VALUE and SIZE.
-    """
+    """Records of rows of VALUE and SIZE, and the sum of their squared value counts, in one row."""
     counts = select([alias(bigint(summed(SIZE)), HELD)], rows, by=[column(VALUE)])
     return select([total(column(HELD)), total(_square(HELD))], nested(counts, "counts"))
 

@@ -1,4 +1,8 @@
-"""Released: what is read from a published table, whoever published it: its labels and classes."""
+"""Release: what is read from a published table, whoever published it: its labels and classes.
+
+Everywhere `classes` is a table of `table_classes`, `rows` one of `mapped`, `held` one of
+`place_sizes`, and `released` one of `released_places`.
+"""
 
 from __future__ import annotations
 
@@ -83,14 +87,7 @@ def _is_suppressed(columns: Sequence[str], suppressed: str) -> exp.Expr:
 def class_values(
     source: exp.Table, columns: Sequence[str], name: str, suppressed: str | None
 ) -> exp.Select:
-    """The records of a published table that are not suppressed: rows of labels, VALUE and SIZE.
-
-    Args:
-        source: The table.
-        columns: Its quasi-identifiers, called `label_<number>` in the result.
-        name: The column that becomes VALUE.
-        suppressed: As for `table_classes`.
-    """
+    """The records that `table_classes` does not suppress: rows of labels, VALUE and SIZE."""
     keys = [alias(column(each, SOURCE), label(number)) for number, each in enumerate(columns)]
     query = column_values(source, name).select(*keys, copy=False)
     if suppressed is not None:
@@ -179,13 +176,7 @@ def place_sizes(rows: exp.Table, columns: int) -> exp.Select:
 
 
 def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Select:
-    """Published records per combination of places: RELEASED beside the places.
-
-    Args:
-        classes: The classes of a published table.
-        read: Rows of ATTRIBUTE, LABEL and PLACE.
-        columns: Number of columns.
-    """
+    """Published records (RELEASED) per combination of places; `read` gives a label its PLACE."""
     labels = [Sized.by_label(number) for number in range(columns)]
     keys: list[exp.Expr] = [column(PLACE, each.name) for each in labels]
     names = [alias(key, place(number)) for number, key in enumerate(keys)]
@@ -212,12 +203,6 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
     """Published records per leaf of every column.
 
     Rows of number, leaf, records of classes that are published whole, and shares of the others.
-
-    Args:
-        rows: A table of `mapped`.
-        released: A table of `released_places`.
-        held: A table of `place_sizes`.
-        columns: Number of columns.
     """
     whole = column(RELEASED, RELEASED).eq(column(HELD, HELD))
     size = column(SIZE, SOURCE)

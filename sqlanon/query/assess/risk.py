@@ -3,6 +3,10 @@
 Subsets are counted from frequency sets: tables of a packed code in one or more words and `size`,
 where a subset of the columns is a mask of every word. Where persons are counted instead of
 records, the last word says whose record a row is, and no mask touches it.
+
+Everywhere `source` is a frequency set, with a row per class and person where persons are counted,
+`words` the number of words that tell its classes apart, and `person` the word that says whose
+record a row is, None where records are counted.
 """
 
 from __future__ import annotations
@@ -38,13 +42,7 @@ def numbered_values(source: exp.Table, name: str) -> exp.Select:
 
 
 def code_map(values: exp.Table, field: Field, words: int) -> exp.Select:
-    """The codes of a column by value: rows of `value` and the words.
-
-    Args:
-        values: What `numbered_values` found.
-        field: Where the bits of the column lie.
-        words: Number of words of the code.
-    """
+    """The codes of a column's `numbered_values` at its bits: rows of `value` and the words."""
     code = times(column(CODE), number(1 << field.offset))
     codes = [code if w == field.word else number(0) for w in range(words)]
     return select(
@@ -53,35 +51,18 @@ def code_map(values: exp.Table, field: Field, words: int) -> exp.Select:
 
 
 def settled_persons(source: exp.Table, words: int) -> exp.Select:
-    """The frequency set of persons who are in one class each: the words and `size`, persons.
-
-    Args:
-        source: A frequency set with one row per class and person.
-        words: Number of words that tell its classes apart.
-    """
+    """The frequency set of persons who are in one class each: the words and `size`, persons."""
     keys = _words(words)
     return select([*keys, alias(bigint(count_all()), SIZE)], source, by=keys)
 
 
 def class_histogram(source: exp.Table, words: int, person: str | None = None) -> exp.Select:
-    """The sizes of the classes of all columns and how many classes have each size.
-
-    Args:
-        source: A frequency set.
-        words: Number of words that tell its classes apart.
-        person: The word that says whose record a row is; None where records are counted.
-    """
+    """The sizes of the classes of all columns and how many classes have each size."""
     return histogram(_classes(_rows(source), [], _words(words), person))
 
 
 def person_histogram(source: exp.Table, words: int, person: str) -> exp.Select:
-    """Persons by the size of the smallest class that holds a record of theirs: size, persons.
-
-    Args:
-        source: A frequency set with one row per class and person.
-        words: Number of words that tell its classes apart.
-        person: The word that says whose record a row is.
-    """
+    """Persons by the size of the smallest class that holds a record of theirs: size, persons."""
     size = alias(over(count_all(), _words(words)), CLASS_SIZE)
     sized = select([column(person), size], source)
     smallest = alias(exp.Min(this=column(CLASS_SIZE)), CLASS_SIZE)
@@ -94,12 +75,6 @@ def subset_counts(source: exp.Table, words: int, subsets: int, person: str | Non
     Rows of position, classes, records (or persons) that are alone in a class, and the sum of the
     squared class sizes. The masks, subset by subset and word by word, are the query's parameters,
     so that its text serves many subsets. For large sets: no key is wider than it must be.
-
-    Args:
-        source: A frequency set whose columns include theirs.
-        words: Number of words that tell classes apart.
-        subsets: Number of subsets.
-        person: The word that says whose record a row is; None where records are counted.
     """
     parts = []
     for place in range(subsets):
@@ -117,11 +92,6 @@ def joint_subset_counts(
     """The rows of `subset_counts`, worked out in one aggregation for all subsets.
 
     For small sets, where planning an aggregation takes longer than running it.
-
-    Args:
-        source: A frequency set whose columns include theirs.
-        masks: Per subset and word the bits that tell its classes apart.
-        person: The word that says whose record a row is; None where records are counted.
     """
     words = len(masks[0])
     listed = exp.values(

@@ -2,6 +2,9 @@
 
 Columns of any type are packed into few whole numbers first, the words of a code: a GROUP BY of
 these takes half the time of one of the columns themselves.
+
+Everywhere `rows` are those of `coded_rows` or `sized_rows`, `words` is the number of words, and
+`value` an expression over the columns of the rows.
 """
 
 from __future__ import annotations
@@ -118,12 +121,7 @@ def _joined(
 
 
 def larger_classes(rows: exp.Table, words: int) -> exp.Select:
-    """The classes of more than one record: the words and CLASS_SIZE.
-
-    Args:
-        rows: Rows of `coded_rows`.
-        words: Number of words.
-    """
+    """The classes of more than one record: the words and CLASS_SIZE."""
     query = select([*_words(words), _SIZE], rows, by=_words(words))
     return query.having(count_all() > 1, copy=False)
 
@@ -148,13 +146,7 @@ def sized_rows(rows: exp.Table, larger: exp.Table, words: int) -> exp.Select:
 
 
 def attribute_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
-    """Rows of the words, VALUE and SIZE.
-
-    Args:
-        rows: Rows of `coded_rows` or `sized_rows`.
-        words: Number of words.
-        value: The value, over the columns of the rows.
-    """
+    """Rows of the words, VALUE and SIZE."""
     return select([*_words(words), alias(value, VALUE), alias(_ONE, SIZE)], rows)
 
 

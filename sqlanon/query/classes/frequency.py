@@ -156,7 +156,7 @@ def class_rows(
 def classes_side_by_side(
     source: exp.Table, nodes: Sequence[Masks], selected: Selected, *, below: int | None = None
 ) -> exp.Query:
-    """The same of nodes whose masks stand in the text, a grouping for each.
+    """As `class_rows`, of nodes whose masks stand in the text, a grouping for each.
 
     A large set is better counted so: from literals the database foresees how far the keys of its
     groups range, a word without bits is no key, and the groupings run side by side.
@@ -370,13 +370,7 @@ def priced(source: exp.Table, prices: Prices, masks: Mapping[tuple[int, int], Ma
 
 
 def with_rows(details: exp.Table, held: exp.Table, words: int) -> exp.Select:
-    """Details with the ROW of their combination in a priced set.
-
-    Args:
-        details: Rows of the words, and more.
-        held: The set.
-        words: Number of words of the code.
-    """
+    """Details with the ROW of their combination in a priced set."""
     query = select([star("details"), column(ROW, "priced")], named(details, "details"))
     same = same_columns("details", "priced", [word(w) for w in range(words)])
     return query.join(named(held, "priced"), on=same, copy=False)

@@ -106,13 +106,7 @@ def of_nodes(
 
 
 def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
-    """The same of one attribute over some classes, in one row without a NUMBER.
-
-    Args:
-        rows: Details of the classes.
-        words: Number of words of the code.
-        attribute: The attribute.
-    """
+    """The gains of one attribute over the classes of some details, in one row without a NUMBER."""
     keys, value = violations.words(words), violations.value_of(attribute.number)
     own, held = [column(key) for key in keys], alias(bigint(summed(SIZE)), _HELD)
     figures = [*own, alias(column(value), _RANK), held]

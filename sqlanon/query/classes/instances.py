@@ -28,14 +28,7 @@ def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.
 
 
 def frequent(rows: exp.Table, words: int, k: int, parts: int) -> exp.Select:
-    """The NUMBER of each pattern of the query that has an instance of k records.
-
-    Args:
-        rows: Rows of the words and SIZE.
-        words: Number of words of the code.
-        k: The smallest class allowed [records].
-        parts: Groupings among which the patterns are divided; they run side by side.
-    """
+    """The NUMBER of each pattern of the query that has an instance of k records."""
     enough = exp.GTE(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
     found = [
         class_rows(rows, words, Selected({}), nodes).having(enough, copy=False)

@@ -90,13 +90,7 @@ def _too_few(rows: Rows, keys: Keys, count: exp.Expr, k: int, records: int) -> e
 def failing(
     figures: exp.Select, keys: Keys, conditions: Sequence[tuple[exp.Expr, exp.Expr]]
 ) -> exp.Select:
-    """Classes whose figures fail any model.
-
-    Args:
-        figures: One row per class, as `sensitive.class_figures` makes them.
-        keys: What tells classes apart.
-        conditions: Per model whether a class fails it, and the records required to go then.
-    """
+    """Classes whose figures fail any model."""
     needed = [when(fails, required, exp.Literal.number(0)) for fails, required in conditions]
     most = greatest(*needed)
     fails = exp.or_(*(fails for fails, _ in conditions), copy=False)

@@ -71,14 +71,7 @@ def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> 
 
 
 def leaf_map(leaves: exp.Table, number: int, column_type: exp.DataType, words: int) -> exp.Select:
-    """The codes of a column's leaves by value: rows of `value` and the words.
-
-    Args:
-        leaves: Rows of attribute, leaf and words, of all columns.
-        number: The column's number.
-        column_type: The column's type.
-        words: Number of words of the code.
-    """
+    """The codes of the leaves of column `number` by value: rows of `value` and the words."""
     query = values_of(leaves, column_type, [word(w) for w in range(words)])
     return query.where(column(ATTRIBUTE).eq(number), copy=False)
 
@@ -185,12 +178,7 @@ def encoded(
 
 
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
-    """A leaf map with the codes of a node of the lattice.
-
-    Args:
-        leaves: Rows of `value` and the words of a column.
-        masks: The bits that tell the node's classes apart, per word.
-    """
+    """A leaf map with the codes of a lattice node, which are the bits of the masks."""
     words = [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
     return select([column(VALUE), *words], nested(leaves, "leaves"))
 
@@ -235,12 +223,7 @@ def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
 
 
 def marginals(encoded_table: exp.Table, masks: Sequence[Sequence[int]]) -> exp.Expr:
-    """Records per value of every column: rows of column number, words, records.
-
-    Args:
-        encoded_table: Codes and sizes.
-        masks: Per column and word the bits of the column.
-    """
+    """Records per value of every column: rows of column number, words, records."""
     parts = []
     for number, words in enumerate(masks):
         keys = [masked(word(w), mask) for w, mask in enumerate(words)]

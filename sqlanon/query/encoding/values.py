@@ -51,13 +51,7 @@ def ruled(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Subqu
 
 
 def reordered(order: exp.Subquery, nodes: exp.Subquery, levels: Sequence[int]) -> exp.Subquery:
-    """The ranks of one order with the nodes of another.
-
-    Args:
-        order: Rows of VALUE and RANK.
-        nodes: Rows of VALUE and the node of each level.
-        levels: The levels of the nodes.
-    """
+    """The ranks of one order with the nodes of another, at some levels."""
     own = [column(name, "ranked") for name in (VALUE, RANK)]
     figures = [*own, *(column(node(level), "tree") for level in levels)]
     query = select(figures, nested(order.this, "ranked"))

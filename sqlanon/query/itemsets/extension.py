@@ -98,13 +98,7 @@ class Step:
 
 
 def extended(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
-    """The itemsets with a node of one more attribute that are frequent and closed so far.
-
-    Args:
-        itemsets: The itemsets with nodes of the attributes before.
-        members: Their members.
-        step: The attribute.
-    """
+    """The itemsets with a node of one more attribute that are frequent and closed so far."""
     parts = []
     for depth in step.depths:
         if depth.is_top:
@@ -144,11 +138,6 @@ def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp
 
     Members of the deepest nodes stay different; of others, those that only differed in this
     attribute become one.
-
-    Args:
-        itemsets: What `extended` found.
-        members: The members of the itemsets before.
-        step: The attribute.
     """
     parts = []
     for depth in step.depths:

@@ -8,6 +8,8 @@ The statements, those of `query.extension` among them, work on two relations:
   one row of their size. Its code has the nodes of the itemset where attributes are mined and
   the values of the records elsewhere. So in the end an itemset has few rows, however many records
   hold it.
+
+Everywhere `words` is the number of words of a code, `k` the fewest records of an itemset.
 """
 
 from __future__ import annotations
@@ -86,13 +88,7 @@ def compacted(
 
 
 def whole(members: exp.Table, k: int, words: int) -> exp.Select:
-    """The itemset that has no node yet; none where the table has less than k records.
-
-    Args:
-        members: Its members.
-        k: Fewest records of an itemset.
-        words: Number of words of a code.
-    """
+    """The itemset that has no node yet; none where the table has less than k records."""
     nodes = [alias(bigint(number(0)), code(w)) for w in range(words)]
     support = alias(total(column(SIZE, "member")), SUPPORT)
     query = select([*nodes, *shared(words), support], named(members, "member"))

@@ -61,13 +61,9 @@ def free(name: str, taken: Iterable[str]) -> str:
 
 
 def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
-    """One row per unit: its values, UNIT (from 0, in their order) and SIZE [records].
+    """One row per unit, as `by` tells them: values, UNIT (from 0, in their order), SIZE [records].
 
     Both of these under a `free` name.
-
-    Args:
-        source: The table.
-        by: The columns that tell units apart.
     """
     values = [column(name) for name in by]
     grouped = select([*values, alias(bigint(count_all()), free(SIZE, by))], source, by=values)
@@ -129,13 +125,7 @@ def local_recode(
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     levels: Sequence[tuple[int, ...]],
 ) -> list[LocalRecode]:
-    """How every quasi-identifier is published.
-
-    Args:
-        source: The table.
-        hierarchies: The hierarchy and the type of each quasi-identifier.
-        levels: Per quasi-identifier the levels of its records, ascending.
-    """
+    """How every quasi-identifier is published at its levels, which ascend."""
     parts = zip(hierarchies.items(), levels, strict=True)
     return [
         LocalRecode(
