@@ -50,7 +50,7 @@ def divided(left: exp.Expr, right: exp.Expr) -> exp.Div:
 
 
 def whole_part(left: exp.Expr, right: exp.Expr) -> exp.IntDiv:
-    """How often one whole number goes into another."""
+    """A quotient of whole numbers, without its fraction."""
     return exp.IntDiv(this=_operand(left), expression=_operand(right))
 
 

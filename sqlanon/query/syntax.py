@@ -104,7 +104,7 @@ def masked(name: str, mask: int, table: str | None = None) -> exp.BitwiseAnd:
 
 
 def rows_of(name: exp.Table) -> exp.Select:
-    """How many rows a table has."""
+    """Number of rows of a table."""
     return select([bigint(count_all())], name)
 
 

@@ -33,7 +33,7 @@ def case(condition: exp.Expr, label: exp.Expr | str) -> exp.If:
 
 
 def between(first: exp.Expr) -> exp.Expr:
-    """What stands between two numbers of a label: a hyphen, a word after a minus."""
+    """Separator of the two numbers of a label: a hyphen, or a word if the first has a minus."""
     return exp.Case(ifs=[case(first < 0, " to ")], default=exp.Literal.string("-"))
 
 

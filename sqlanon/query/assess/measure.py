@@ -121,7 +121,7 @@ def coded_values(source: exp.Table, name: str) -> exp.Select:
 
 
 def class_histogram(classes: exp.Table) -> exp.Select:
-    """How many classes have each size: rows of class size, whether suppressed, classes."""
+    """Classes of each size: rows of class size, whether suppressed, classes."""
     keys: list[exp.Expr] = [column(CLASS_SIZE), column(SMALL)]
     return select([*keys, bigint(count_all())], classes, by=keys)
 
@@ -141,7 +141,7 @@ class Sized:
 
     @property
     def name(self) -> str:
-        """What its rows of sizes are called."""
+        """The alias of its rows of sizes."""
         return f"size_{self.number}"
 
     @classmethod
@@ -181,7 +181,7 @@ def products(classes: exp.Table, sizes: exp.Table, columns: Sequence[Sized]) -> 
 
 
 def spread(rows: exp.Table | exp.Subquery, keys: Sequence[str]) -> exp.Select:
-    """How an attribute's values are spread over classes, by the size of the class.
+    """Squared value counts of an attribute over classes, by class size.
 
     Rows of class size, number of classes, and sum over these of their squared value counts.
 

@@ -194,7 +194,7 @@ def _classes(
 
 
 def _figures(person: str | None) -> list[exp.Expr]:
-    """What is counted over classes: their number, who is alone in one, their squared sizes."""
+    """Number of classes, of records or persons alone in one, and sum of squared class sizes."""
     # One person may be alone in several classes.
     unique = _alone() if person is None else exp.Distinct(expressions=[_alone(column(PERSON))])
     square = times(column(CLASS_SIZE), column(CLASS_SIZE))

@@ -58,7 +58,7 @@ def _distinct_counts(columns: Sequence[str]) -> list[exp.Expr]:
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """How the records of a table become codes.
+    """Code maps of a table's columns.
 
     Args:
         maps: Per quasi-identifier rows of VALUE and the words.
@@ -133,7 +133,7 @@ def person_classes(rows: exp.Table, words: int) -> exp.Select:
 
 
 def sizes_histogram(classes: exp.Table) -> exp.Select:
-    """How many of some classes have each size."""
+    """Number of classes of each size."""
     return histogram(select([column(CLASS_SIZE)], classes))
 
 

@@ -77,7 +77,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is selected of classes, besides their node.
+    """Columns and sums to select of classes, besides their node.
 
     Args:
         sums: Per name of a sum the column that is added up.
@@ -190,7 +190,7 @@ def _grouped_rows(
     *,
     by: Sequence[exp.Expr],
 ) -> exp.Select:
-    """What is selected of classes."""
+    """The selected columns and sums of classes."""
     figures = [number]
     for place, name in enumerate(selected.carried):
         row = exp.Min(this=column(ROW, "source"))
@@ -267,7 +267,7 @@ def cost_keys(words: int, prices: Prices | None) -> list[str]:
 def small_costs(
     source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> exp.Select:
-    """What the small classes of the nodes add up to: rows as of `added_up`."""
+    """Records and costs of the small classes of the nodes: rows as of `added_up`."""
     small = small_classes(source, words, k, prices, masks)
     return with_nodes(added_up(small, words, prices, [CLASS_SIZE]), words, prices)
 
@@ -280,7 +280,7 @@ def added_up(
     *,
     squares: bool = False,
 ) -> exp.Select:
-    """What violating classes add up to, one row per node in any order; none for a node without.
+    """Records and costs of violating classes, one row per node that has any, in any order.
 
     Each row holds NUMBER; classes; and for each count of records, their sum, that times the size
     of their class, and their cost in the columns where it differs between values.
@@ -313,7 +313,7 @@ def _product(records: exp.Expr, factor: exp.Expr | None) -> exp.Expr:
 
 
 def _costs(words: int, prices: Prices | None) -> tuple[list[exp.Join], exp.Expr | None]:
-    """What the cells of a violating class cost, None where nothing does, and the joins for that."""
+    """The joins for the cell costs of a violating class, and these; None where nothing costs."""
     if prices is None or not prices.levels:
         return [], None
     joins = [exp.Join(this=table(NODES), on=same_columns(NODES, SMALL, [NUMBER]))]
@@ -339,7 +339,7 @@ def _costs(words: int, prices: Prices | None) -> tuple[list[exp.Join], exp.Expr 
 
 
 def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
-    """What the cells of a quasi-identifier cost at the node's level, from the priced set."""
+    """Cost of a quasi-identifier's cells at the node's level, from the priced set."""
     return exp.Case(
         this=column(level(number), NODES),
         ifs=[
@@ -381,6 +381,6 @@ def _is_small(k: int) -> exp.Expr:
 
 
 def histogram(classes: exp.Select) -> exp.Select:
-    """How many rows of a query of class sizes have each size."""
+    """Number of rows of each size, of a query of class sizes."""
     size = column(CLASS_SIZE)
     return select([bigint(size), bigint(count_all())], nested(classes, "classes"), by=[size])

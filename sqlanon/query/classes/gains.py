@@ -158,7 +158,7 @@ def _excess(each: Valued) -> exp.Expr:
 
 
 def _parts(each: Valued) -> exp.Expr:
-    """What a class adds; NULL where none of its records count."""
+    """The gain of a class in parts; NULL where none of its records count."""
     share = divided(double(column(_ABOVE)), not_zero(double(column(_COUNTED))))
     return times(share, real(each.parts / each.records**3))
 

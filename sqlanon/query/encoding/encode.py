@@ -115,7 +115,7 @@ def needs_cast(column_type: exp.DataType) -> bool:
 
 
 def repeated_values(leaves: exp.Select) -> exp.Select:
-    """How many values of a leaf map come from more than one leaf."""
+    """Number of values of a leaf map that come from more than one leaf."""
     repeated = select([column(VALUE)], nested(leaves, "leaves"), by=[column(VALUE)])
     repeated.having(count_all() > 1, copy=False)
     return select([bigint(count_all())], nested(repeated, "repeated"))

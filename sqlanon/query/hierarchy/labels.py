@@ -232,7 +232,7 @@ def _parsed(text: str) -> exp.Expr | None:
 
 
 def _refused(tree: exp.Expr, name: str) -> list[str]:
-    """What a label may not be made of, as it stands in the expression."""
+    """Parts of an expression that a label may not be made of."""
     refused = [what for what, kinds in _REFUSED.items() if tree.find(*kinds)]
     calls = {call.name.lower() for call in tree.find_all(exp.Anonymous)}
     refused += [what for what, names in _REFUSED_NAMES.items() if calls & set(names.split())]

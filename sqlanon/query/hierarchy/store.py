@@ -26,7 +26,7 @@ _STORED = ("name", "kind", "specification", "height", "leaves")
 
 
 def catalog_tables() -> exp.Select:
-    """Which tables of the catalog the current database has, one name in a row.
+    """Tables of the catalog that the current database has, one name in a row.
 
     A database that only reads, or never stored a hierarchy, has none of them.
     """

@@ -96,7 +96,7 @@ def whole(members: exp.Table, k: int, words: int) -> exp.Select:
 
 
 def shared(words: int) -> list[exp.Expr]:
-    """What all and what any of the members of a group have set, in each word."""
+    """`bit_and` and `bit_or` of every word of the code over a group of members."""
     aggregates = (every, exp.BitwiseAndAgg), (some, exp.BitwiseOrAgg)
     return [
         alias(aggregate(this=column(name(w), "member")), name(w))

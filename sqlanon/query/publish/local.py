@@ -73,7 +73,7 @@ def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
 
 @dataclass(frozen=True, slots=True)
 class LocalRecode:
-    """How one quasi-identifier is published, at a level of each record's own.
+    """The recoding of one quasi-identifier to a level of each record's own.
 
     Args:
         name: The column.
@@ -125,7 +125,7 @@ def local_recode(
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     levels: Sequence[tuple[int, ...]],
 ) -> list[LocalRecode]:
-    """How every quasi-identifier is published at its levels, which ascend."""
+    """The recoding of every quasi-identifier to its levels, which ascend."""
     parts = zip(hierarchies.items(), levels, strict=True)
     return [
         LocalRecode(

@@ -39,7 +39,7 @@ SMALL = "small"
 
 @dataclass(frozen=True, slots=True)
 class Recode:
-    """How one quasi-identifier is published.
+    """The recoding of one quasi-identifier to one level.
 
     Args:
         name: The column.
@@ -69,7 +69,7 @@ class Recode:
 def recode(
     source: exp.Table, name: str, hierarchy: Hierarchy, level: int, column_type: exp.DataType
 ) -> Recode:
-    """How a column is published at a level of its hierarchy.
+    """The recoding of a column to a level of its hierarchy.
 
     Args:
         source: The table.
@@ -87,7 +87,7 @@ def recode(
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What the values of a column become at some levels of its hierarchy.
+    """Generalized values of a column at some levels of its hierarchy.
 
     Args:
         constants: Levels at which all values become one label.
@@ -106,7 +106,7 @@ def labelled(
     levels: Mapping[int, str],
     column_type: exp.DataType,
 ) -> Labelled:
-    """What the values of a column become at some levels above the leaves.
+    """Generalized values of a column at some levels above the leaves.
 
     Args:
         source: The table.

@@ -48,7 +48,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class SuppressionQuery:
-    """What makes a class one that is suppressed, and what becomes of its records.
+    """The models whose violation suppresses a class, and the fate of its records.
 
     Args:
         k: Smallest class size allowed [records, or persons].
