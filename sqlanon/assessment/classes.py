@@ -15,6 +15,7 @@ from sqlanon.query.assess import risk
 from sqlanon.query.classes import classes
 from sqlanon.query.classes.classes import Coding
 from sqlanon.query.encoding import encode
+from sqlanon.query.syntax import rows_of
 
 SAMPLE = 100_000
 """Records that say whether a column has too many values for them to be numbered first."""
@@ -36,7 +37,7 @@ def class_statistics(
         SourceError: The table changed while it was read.
     """
     names = list(quasi_identifiers)
-    records = engine.rows(classes.records(table))[0][0]
+    records = engine.rows(rows_of(table))[0][0]
     # Numbering every column's values first is faster where they are few; it changes no count.
     if (
         records < NUMBERED_FROM
@@ -149,11 +150,11 @@ def tabulate(
     Raises:
         SourceError: The table changed while it was read.
     """
-    total = engine.rows(classes.records(table))[0][0]
+    total = engine.rows(rows_of(table))[0][0]
     coding = code_columns(engine, table, names).coding
     coding = replace(coding, ranks=dict(ranks), entity=entity)
     rows, words = engine.materialize("rows", classes.coded_rows(table, coding)), coding.words
-    if engine.rows(classes.records(rows))[0][0] != total:
+    if engine.rows(rows_of(rows))[0][0] != total:
         raise SourceError(CHANGED)
     if entity is not None:
         counted = engine.materialize("classes", classes.person_classes(rows, words))

@@ -43,7 +43,6 @@ def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
             identify=True,
             pretty=pretty,
             unsupported_level=ErrorLevel.RAISE,
-            copy=False,
         )
     except UnsupportedError as error:
         reasons = str(error)

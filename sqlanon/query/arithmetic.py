@@ -1,7 +1,7 @@
 """Small pieces of syntax trees that calculate: exact whole numbers, real numbers, windows.
 
 Parentheses stand wherever an operand is itself an operation: a tree without them would be written
-as another one. What is given is used, not copied: give every piece once.
+as another one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def divided(left: exp.Expr, right: exp.Expr) -> exp.Div:
 
 
 def whole_part(left: exp.Expr, right: exp.Expr) -> exp.IntDiv:
-    """How often one whole number goes into another."""
+    """A quotient of whole numbers, without its fraction."""
     return exp.IntDiv(this=_operand(left), expression=_operand(right))
 
 

@@ -17,7 +17,7 @@ NOT_FINITE = "not finite"
 
 def varchar(value: exp.Expr) -> exp.Expr:
     """The value as text."""
-    return exp.cast(value.copy(), exp.DataType.Type.VARCHAR)
+    return exp.cast(value, exp.DataType.Type.VARCHAR)
 
 
 def joined(*parts: exp.Expr | str) -> exp.Expr:
@@ -32,10 +32,15 @@ def case(condition: exp.Expr, label: exp.Expr | str) -> exp.If:
     return exp.If(this=condition, true=text)
 
 
+def between(first: exp.Expr) -> exp.Expr:
+    """Separator of the two numbers of a label: a hyphen, or a word if the first has a minus."""
+    return exp.Case(ifs=[case(first < 0, " to ")], default=exp.Literal.string("-"))
+
+
 def not_null(column: exp.Expr, label: exp.Expr, *cases: exp.If) -> exp.Expr:
     """The label, but NULL where the value is: GREATEST and user expressions skip NULL."""
-    null = case(exp.Is(this=column.copy(), expression=exp.Null()), exp.Null())
-    return exp.Case(ifs=[null, *(each.copy() for each in cases)], default=label)
+    null = case(exp.Is(this=column, expression=exp.Null()), exp.Null())
+    return exp.Case(ifs=[null, *cases], default=label)
 
 
 def type_name(kind: exp.DataType) -> str:

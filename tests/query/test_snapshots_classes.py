@@ -12,7 +12,7 @@ from snapshots import (  # noqa: F401
 
 from sqlanon.query.classes import classes
 from sqlanon.query.encoding.fingerprint import fingerprint
-from sqlanon.query.syntax import table
+from sqlanon.query.syntax import rows_of, table
 
 SNAPSHOTS = [
     Snapshot(
@@ -22,7 +22,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "records",
-        classes.records(PEOPLE),
+        rows_of(PEOPLE),
         [(5,)],
     ),
 ]

@@ -18,6 +18,7 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
+from sqlanon.engine.base import render
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried
 from sqlanon.query.syntax import table
@@ -142,5 +143,14 @@ def test_repeated_values_counts_a_value_in_two_spellings(connection):
     assert connection.execute(text(query)).fetchall() == [(1,)]
 
 
-def test_builders_copy_the_tables_they_are_given():
-    assert {node.parent for node in (PEOPLE, LEAVES, CODES)} == {None}
+def test_builders_leave_the_tables_they_are_given_as_they_are():
+    tables = (PEOPLE, LEAVES, CODES)
+    assert [text(each) for each in tables] == [text(table(each.name)) for each in tables]
+
+
+def test_what_is_rendered_is_not_changed():
+    query = encode.extent(CODES)
+    before = query.copy()
+    for dialect in ("duckdb", "spark"):
+        render(query, dialect)
+    assert query == before

@@ -159,7 +159,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "priced",
-        frequency.priced(CODES, 2, JOINED, {(0, 0): [3, 0]}),
+        frequency.priced(CODES, JOINED, {(0, 0): [3, 0]}),
         [(1, 0, 1, 1, 10), (2, 0, 4, 4, 20), (5, 1, 2, 2, 10), (6, 1, 1, 3, 20)],
     ),
     Snapshot(

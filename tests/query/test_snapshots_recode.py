@@ -17,10 +17,9 @@ from snapshots import (  # noqa: F401
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.classes import classes
 from sqlanon.query.publish import recode
 from sqlanon.query.publish.suppression import SuppressionQuery
-from sqlanon.query.syntax import table
+from sqlanon.query.syntax import rows_of, table
 
 SEX_ROWS = Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")])
 SEX = recode.recode(PEOPLE, "sex", SEX_ROWS, 0, TEXT)
@@ -150,7 +149,7 @@ def test_recode_of_a_rule_holds_no_value_of_the_table():
 
 @pytest.mark.parametrize("temporary", [False, True])
 def test_created_and_renamed_table_holds_the_rows(connection, temporary):
-    created = recode.create_table(table("out"), classes.records(PEOPLE), temporary=temporary)
+    created = recode.create_table(table("out"), rows_of(PEOPLE), temporary=temporary)
     renamed = recode.rename_table(table("out"), 'new "one"')
     connection.execute(text(created))
     connection.execute(text(renamed))

@@ -69,7 +69,7 @@ class Pricing:
             for number, varying in levels.items()
             for level in varying
         }
-        query = frequency.priced(source, self.layout.words, self.tables, masks)
+        query = frequency.priced(source, self.tables, masks)
         return Prices(levels, held=self.engine.materialize("priced", query))
 
     def _table(self, number: int, levels: Sequence[int]) -> exp.Table:

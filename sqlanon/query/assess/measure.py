@@ -2,6 +2,9 @@
 
 Its classes are written to a table once: one row per class, with what tells it apart (words of the
 packed code, or the labels of a published table), CLASS_SIZE, and SMALL: whether it is suppressed.
+
+Everywhere `source` has rows of words and SIZE, `masks` are per word the bits that tell the classes
+of a node apart, and `classes` is that table.
 """
 
 from __future__ import annotations
@@ -11,9 +14,29 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks
-from sqlanon.query.encoding.encode import ATTRIBUTE, SIZE, VALUE, same_value, word
-from sqlanon.query.syntax import alias, bigint, column, count_all, masked, named, nested, total
+from sqlanon.query.arithmetic import double, number, summed, times
+from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks, mask
+from sqlanon.query.encoding.encode import (
+    ATTRIBUTE,
+    SIZE,
+    VALUE,
+    same_columns,
+    same_value,
+    same_words,
+    word,
+)
+from sqlanon.query.syntax import (
+    alias,
+    bigint,
+    column,
+    count_all,
+    masked,
+    named,
+    nested,
+    select,
+    star,
+    total,
+)
 
 LEAVES = "leaves"
 LABEL = "label"
@@ -28,15 +51,8 @@ def label(number: int) -> str:
 
 
 def node_classes(source: exp.Table, masks: Masks, k: int) -> exp.Select:
-    """The classes of a node, suppressed where they are smaller than k.
-
-    Args:
-        source: Rows of words and SIZE.
-        masks: Per word the bits that tell the classes apart.
-        k: Smallest class size allowed [records].
-    """
-    size = exp.Sum(this=column(SIZE))
-    small = exp.LT(this=size.copy(), expression=exp.Literal.number(k))
+    """The classes of a node, suppressed where they are smaller than k [records]."""
+    small = exp.LT(this=summed(SIZE), expression=number(k))
     return _node_classes(source, masks).select(alias(small, SMALL), copy=False)
 
 
@@ -44,48 +60,28 @@ def node_classes_without(source: exp.Table, masks: Masks, suppressed: exp.Table)
     """The classes of a node, suppressed where another table has their words."""
     words = range(len(masks))
     found = column(word(0), "gone").is_(exp.null()).not_()
-    query = exp.Select(
-        expressions=[
-            *(column(word(w), CLASSES) for w in words),
-            column(CLASS_SIZE, CLASSES),
-            alias(found, SMALL),
-        ]
-    ).from_(nested(_node_classes(source, masks), CLASSES), copy=False)
-    same = [column(word(w), CLASSES).eq(column(word(w), "gone")) for w in words]
-    return query.join(named(suppressed, "gone"), on=exp.and_(*same), join_type="left", copy=False)
+    own = [column(word(w), CLASSES) for w in words]
+    figures = [*own, column(CLASS_SIZE, CLASSES), alias(found, SMALL)]
+    query = select(figures, nested(_node_classes(source, masks), CLASSES))
+    same = same_columns(CLASSES, "gone", [word(w) for w in words])
+    return query.join(named(suppressed, "gone"), on=same, join_type="left", copy=False)
 
 
 def _node_classes(source: exp.Table, masks: Masks) -> exp.Select:
     keys: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(masks)]
-    names = [alias(key.copy(), word(w)) for w, key in enumerate(keys)]
-    size = alias(bigint(exp.Sum(this=column(SIZE))), CLASS_SIZE)
-    query = exp.Select(expressions=[*names, size], group=exp.Group(expressions=keys))
-    return query.from_(source.copy(), copy=False)
+    names = [alias(key, word(w)) for w, key in enumerate(keys)]
+    return select([*names, alias(bigint(summed(SIZE)), CLASS_SIZE)], source, by=keys)
 
 
 def node_cells(classes: exp.Table, columns: Sequence[Masks]) -> exp.Select:
-    """What a node publishes of its columns: rows of number, words, records and classes.
-
-    Args:
-        classes: The classes of a node.
-        columns: Per column its bits at its level.
-    """
+    """Values that a node publishes of columns, by their masks: number, words, records, classes."""
     return _by_column(named(classes, CLASSES), CLASSES, CLASS_SIZE, columns).where(kept(CLASSES))
 
 
 def suppressed_values(
     source: exp.Table, masks: Masks, classes: exp.Table, columns: Sequence[Masks]
 ) -> exp.Select:
-    """Records of the suppressed classes of a node per value of every column.
-
-    Rows of number, words, records and combinations.
-
-    Args:
-        source: Rows of words and SIZE.
-        masks: Per word the bits that tell the classes apart.
-        classes: The classes of the node.
-        columns: Per column its bits.
-    """
+    """Records of suppressed classes per value of columns: number, words, records, combinations."""
     query = _by_column(named(source, "source"), "source", SIZE, columns)
     same = exp.and_(*same_words(masks, "source", CLASSES), copy=False)
     query.join(named(classes, CLASSES), on=same, copy=False)
@@ -94,7 +90,7 @@ def suppressed_values(
 
 def _by_column(rows: exp.Table, relation: str, size: str, columns: Sequence[Masks]) -> exp.Select:
     """Records and rows per value of every column, each row counted once for every column."""
-    names = [_mask(w) for w in range(len(columns[0]))]
+    names = [mask(w) for w in range(len(columns[0]))]
     keys: list[exp.Expr] = [column(ATTRIBUTE, "columns")]
     keys += [
         exp.BitwiseAnd(this=column(word(w), relation), expression=column(name, "columns"))
@@ -105,24 +101,12 @@ def _by_column(rows: exp.Table, relation: str, size: str, columns: Sequence[Mask
         alias="columns",
         columns=[ATTRIBUTE, *names],
     )
-    figures = [*(key.copy() for key in keys), total(column(size, relation)), bigint(count_all())]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
-    return query.from_(rows, copy=False).join(bits, join_type="CROSS", copy=False)
-
-
-def _mask(number: int) -> str:
-    return f"mask_{number}"
+    figures = [*keys, total(column(size, relation)), bigint(count_all())]
+    return select(figures, rows, by=keys).join(bits, join_type="CROSS", copy=False)
 
 
 def kept_values(source: exp.Table, masks: Masks, classes: exp.Table, name: str) -> exp.Select:
-    """The values of a node's classes that are not suppressed: rows of words, VALUE and SIZE.
-
-    Args:
-        source: Rows of words, the column and SIZE.
-        masks: Per word the bits that tell the classes apart.
-        classes: The classes of the node.
-        name: The column that becomes VALUE.
-    """
+    """A column of the classes that are not suppressed: rows of words, VALUE and SIZE."""
     figures = [column(word(w), CLASSES) for w in range(len(masks))]
     query = coded_values(source, name).select(*figures, copy=False)
     same = exp.and_(*same_words(masks, "source", CLASSES), copy=False)
@@ -133,25 +117,13 @@ def kept_values(source: exp.Table, masks: Masks, classes: exp.Table, name: str) 
 def coded_values(source: exp.Table, name: str) -> exp.Select:
     """The values of a coded table: rows of VALUE and SIZE."""
     figures = [alias(column(name, "source"), VALUE), column(SIZE, "source")]
-    return exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
-
-
-def same_words(masks: Masks, relation: str, other: str) -> list[exp.Expr]:
-    """That the bits of a relation's words are another's words, a condition per word."""
-    return [
-        exp.EQ(
-            this=exp.Paren(this=masked(word(w), mask, relation)), expression=column(word(w), other)
-        )
-        for w, mask in enumerate(masks)
-    ]
+    return select(figures, named(source, "source"))
 
 
 def class_histogram(classes: exp.Table) -> exp.Select:
-    """How many classes have each size: rows of class size, whether suppressed, classes."""
+    """Classes of each size: rows of class size, whether suppressed, classes."""
     keys: list[exp.Expr] = [column(CLASS_SIZE), column(SMALL)]
-    figures = [*(key.copy() for key in keys), bigint(count_all())]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
-    return query.from_(classes.copy(), copy=False)
+    return select([*keys, bigint(count_all())], classes, by=keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +141,7 @@ class Sized:
 
     @property
     def name(self) -> str:
-        """What its rows of sizes are called."""
+        """The alias of its rows of sizes."""
         return f"size_{self.number}"
 
     @classmethod
@@ -186,7 +158,7 @@ class Sized:
     def join(self, sizes: exp.Table) -> exp.Join:
         """The join of a class to the row of sizes that is about its value."""
         own = column(ATTRIBUTE, self.name).eq(self.number)
-        same = exp.and_(own, *(each.copy() for each in self.same), copy=False)
+        same = exp.and_(own, *self.same, copy=False)
         return exp.Join(this=named(sizes, self.name), on=same)
 
 
@@ -198,21 +170,18 @@ def products(classes: exp.Table, sizes: exp.Table, columns: Sequence[Sized]) -> 
         sizes: Rows of ATTRIBUTE, LEAVES and what says which node they are about.
         columns: At least one.
     """
-    factors = [double(column(LEAVES, each.name)) for each in columns]
-    product = factors[0]
-    for factor in factors[1:]:
-        product = exp.Mul(this=product, expression=factor)
-    rows = exp.Select(expressions=[alias(product, PRODUCT), column(CLASS_SIZE, CLASSES)])
-    rows.from_(named(classes, CLASSES), copy=False)
+    product = times(*(double(column(LEAVES, each.name)) for each in columns))
+    figures = [alias(product, PRODUCT), column(CLASS_SIZE, CLASSES)]
+    rows = select(figures, named(classes, CLASSES))
     for each in columns:
         rows.join(each.join(sizes), copy=False)
     rows.where(kept(CLASSES), copy=False)
-    query = exp.Select(expressions=[column(PRODUCT), total(column(CLASS_SIZE))])
-    return query.from_(nested(rows, "products"), copy=False).group_by(column(PRODUCT), copy=False)
+    figures = [column(PRODUCT), total(column(CLASS_SIZE))]
+    return select(figures, nested(rows, "products"), by=[column(PRODUCT)])
 
 
 def spread(rows: exp.Table | exp.Subquery, keys: Sequence[str]) -> exp.Select:
-    """How an attribute's values are spread over classes, by the size of the class.
+    """Squared value counts of an attribute over classes, by class size.
 
     Rows of class size, number of classes, and sum over these of their squared value counts.
 
@@ -222,49 +191,36 @@ def spread(rows: exp.Table | exp.Subquery, keys: Sequence[str]) -> exp.Select:
     """
     classes = _class_values(rows, keys, alias(exp.Sum(this=_square(HELD)), "squares"))
     figures = [column(CLASS_SIZE), bigint(count_all()), total(column("squares"))]
-    query = exp.Select(expressions=figures).from_(nested(classes, CLASSES), copy=False)
-    return query.group_by(column(CLASS_SIZE), copy=False)
+    return select(figures, nested(classes, CLASSES), by=[column(CLASS_SIZE)])
 
 
 def majority(rows: exp.Table | exp.Subquery, keys: Sequence[str]) -> exp.Select:
     """Records that hold the most frequent value of their class; arguments as `spread`."""
     classes = _class_values(rows, keys, alias(exp.Max(this=column(HELD)), "largest"))
-    query = exp.Select(expressions=[total(column("largest"))])
-    return query.from_(nested(classes, CLASSES), copy=False)
+    return select([total(column("largest"))], nested(classes, CLASSES))
 
 
 def _class_values(
     rows: exp.Table | exp.Subquery, keys: Sequence[str], figure: exp.Expr
 ) -> exp.Select:
     """Per class its size and a figure over the counts of its values, which are HELD."""
-    values = exp.Select(
-        expressions=[*map(column, keys), alias(bigint(exp.Sum(this=column(SIZE))), HELD)],
-        group=exp.Group(expressions=[*map(column, keys), column(VALUE)]),
-    ).from_(rows.copy(), copy=False)
-    return exp.Select(
-        expressions=[alias(bigint(exp.Sum(this=column(HELD))), CLASS_SIZE), figure],
-        group=exp.Group(expressions=[*map(column, keys)]),
-    ).from_(nested(values, "spread"), copy=False)
+    own = [column(key) for key in keys]
+    held = alias(bigint(summed(SIZE)), HELD)
+    values = select([*own, held], rows, by=[*own, column(VALUE)])
+    size = alias(bigint(summed(HELD)), CLASS_SIZE)
+    return select([size, figure], nested(values, "spread"), by=own)
 
 
 def value_squares(rows: exp.Table | exp.Subquery) -> exp.Select:
-    """Records, and the sum of the squared counts of their values, in one row.
-
-    Args:
-        rows: Rows of VALUE and SIZE.
-    """
-    counts = exp.Select(
-        expressions=[alias(bigint(exp.Sum(this=column(SIZE))), HELD)],
-        group=exp.Group(expressions=[column(VALUE)]),
-    ).from_(rows.copy(), copy=False)
-    query = exp.Select(expressions=[total(column(HELD)), total(_square(HELD))])
-    return query.from_(nested(counts, "counts"), copy=False)
+    """Records of rows of VALUE and SIZE, and the sum of their squared value counts, in one row."""
+    counts = select([alias(bigint(summed(SIZE)), HELD)], rows, by=[column(VALUE)])
+    return select([total(column(HELD)), total(_square(HELD))], nested(counts, "counts"))
 
 
 def without_null(rows: exp.Select) -> exp.Select:
     """The rows whose VALUE is not NULL."""
-    every = exp.Select(expressions=[exp.Star()]).from_(nested(rows, "every"), copy=False)
-    return every.where(column(VALUE).is_(exp.null()).not_(), copy=False)
+    held = column(VALUE).is_(exp.null()).not_()
+    return select([star()], nested(rows, "every")).where(held, copy=False)
 
 
 def kept(relation: str | None = None) -> exp.Expr:
@@ -273,9 +229,4 @@ def kept(relation: str | None = None) -> exp.Expr:
 
 
 def _square(name: str) -> exp.Expr:
-    return exp.Mul(this=column(name), expression=column(name))
-
-
-def double(value: exp.Expr) -> exp.Expr:
-    """A value as a floating-point number."""
-    return exp.cast(value.copy(), exp.DataType.Type.DOUBLE)
+    return times(column(name), column(name))

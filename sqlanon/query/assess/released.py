@@ -1,4 +1,8 @@
-"""Released: what is read from a published table, whoever published it: its labels and classes."""
+"""Release: what is read from a published table, whoever published it: its labels and classes.
+
+Everywhere `classes` is a table of `table_classes`, `rows` one of `mapped`, `held` one of
+`place_sizes`, and `released` one of `released_places`.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,31 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.assess.measure import CLASSES, HELD, Sized, double, kept, label, same_words
+from sqlanon.query.arithmetic import double
+from sqlanon.query.assess.measure import CLASSES, HELD, Sized, kept, label
 from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks
 from sqlanon.query.encoding.encode import (
     ATTRIBUTE,
     LEAF,
     SIZE,
     VALUE,
+    same_columns,
     same_value,
+    same_words,
     union_all,
     values_of,
 )
-from sqlanon.query.syntax import alias, bigint, column, count_all, named, nested, total, when
+from sqlanon.query.syntax import (
+    alias,
+    bigint,
+    column,
+    count_all,
+    named,
+    nested,
+    select,
+    total,
+    when,
+)
 from sqlanon.query.text import varchar
 
 PLACE = "place"
@@ -50,8 +67,7 @@ def table_classes(source: exp.Table, columns: Sequence[str], suppressed: str | N
     small = exp.false() if suppressed is None else _is_suppressed(columns, suppressed)
     figures = [alias(varchar(key), label(number)) for number, key in enumerate(keys)]
     figures += [alias(bigint(count_all()), CLASS_SIZE), alias(small, SMALL)]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=keys))
-    return query.from_(named(source, SOURCE), copy=False)
+    return select(figures, named(source, SOURCE), by=keys)
 
 
 def _is_suppressed(columns: Sequence[str], suppressed: str) -> exp.Expr:
@@ -71,14 +87,7 @@ def _is_suppressed(columns: Sequence[str], suppressed: str) -> exp.Expr:
 def class_values(
     source: exp.Table, columns: Sequence[str], name: str, suppressed: str | None
 ) -> exp.Select:
-    """The records of a published table that are not suppressed: rows of labels, VALUE and SIZE.
-
-    Args:
-        source: The table.
-        columns: Its quasi-identifiers, called `label_<number>` in the result.
-        name: The column that becomes VALUE.
-        suppressed: As for `table_classes`.
-    """
+    """The records that `table_classes` does not suppress: rows of labels, VALUE and SIZE."""
     keys = [alias(column(each, SOURCE), label(number)) for number, each in enumerate(columns)]
     query = column_values(source, name).select(*keys, copy=False)
     if suppressed is not None:
@@ -89,26 +98,23 @@ def class_values(
 def column_values(source: exp.Table, name: str) -> exp.Select:
     """A column of a table: rows of VALUE and SIZE."""
     value = alias(column(name, SOURCE), VALUE)
-    query = exp.Select(expressions=[value, alias(bigint(exp.Literal.number(1)), SIZE)])
-    return query.from_(named(source, SOURCE), copy=False)
+    return select([value, alias(bigint(exp.Literal.number(1)), SIZE)], named(source, SOURCE))
 
 
 def held_labels(classes: exp.Table, number: int) -> exp.Select:
     """The labels that a column publishes: LEAF (the text), RECORDS and CLASSES."""
     text = column(label(number))
     figures = [
-        alias(text.copy(), LEAF),
+        alias(text, LEAF),
         alias(total(column(CLASS_SIZE)), RECORDS),
         alias(bigint(count_all()), CLASSES),
     ]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=[text]))
-    return query.from_(classes.copy(), copy=False).where(kept(), copy=False)
+    return select(figures, classes, by=[text]).where(kept(), copy=False)
 
 
 def held_totals(held: exp.Table) -> exp.Select:
     """Number of labels and their records, of a table of `held_labels`."""
-    query = exp.Select(expressions=[bigint(count_all()), total(column(RECORDS))])
-    return query.from_(held.copy(), copy=False)
+    return select([bigint(count_all()), total(column(RECORDS))], held)
 
 
 def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType) -> exp.Expr:
@@ -125,7 +131,7 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
     """
     own = column(ATTRIBUTE).eq(number)
     counted = [RECORDS, CLASSES]
-    inner = exp.select(column(LEAF), column(PLACE)).from_(nodes.copy())
+    inner = exp.select(column(LEAF), column(PLACE)).from_(nodes)
     inner = inner.where(own, column(IS_LEAF).eq(0))
     leaves = values_of(nodes, kind, [PLACE]).where(own, column(IS_LEAF).eq(1))
     values = values_of(held, kind, [LEAF, *counted])
@@ -137,8 +143,7 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
         figures = [column(name, HELD) for name in (LEAF, *counted)]
         figures.insert(1, column(PLACE, "nodes"))
         same = same_value(column(on, HELD), column(on, "nodes"), nullable=True)
-        query = exp.Select(expressions=figures).from_(rows, copy=False)
-        parts.append(query.join(nested(matched, "nodes"), on=same, copy=False))
+        parts.append(select(figures, rows).join(nested(matched, "nodes"), on=same, copy=False))
     return union_all(parts)
 
 
@@ -150,48 +155,35 @@ def mapped(encoded: exp.Table, targets: exp.Table, columns: Sequence[Masks]) -> 
         targets: Rows of ATTRIBUTE, LEAF (its number), its words, and PLACE.
         columns: Per column its bits at level 0.
     """
-    figures: list[exp.Expr] = []
-    query = exp.Select().from_(named(encoded, SOURCE), copy=False)
-    for number, masks in enumerate(columns):
-        name = f"target_{number}"
-        figures += [
-            alias(column(LEAF, name), leaf(number)),
-            alias(column(PLACE, name), place(number)),
-        ]
+    relations = [f"target_{number}" for number in range(len(columns))]
+    figures = [
+        alias(column(of, name), shown(number))
+        for number, name in enumerate(relations)
+        for of, shown in ((LEAF, leaf), (PLACE, place))
+    ]
+    query = select([*figures, column(SIZE, SOURCE)], named(encoded, SOURCE))
+    for number, (name, masks) in enumerate(zip(relations, columns, strict=True)):
         own = column(ATTRIBUTE, name).eq(number)
         same = exp.and_(own, *same_words(masks, SOURCE, name), copy=False)
         query.join(named(targets, name), on=same, copy=False)
-    query.set("expressions", [*figures, column(SIZE, SOURCE)])
     return query
 
 
 def place_sizes(rows: exp.Table, columns: int) -> exp.Select:
     """Records of the original per combination of places: HELD beside the places."""
     keys: list[exp.Expr] = [column(place(number)) for number in range(columns)]
-    size = alias(total(column(SIZE)), HELD)
-    query = exp.Select(
-        expressions=[*(key.copy() for key in keys), size], group=exp.Group(expressions=keys)
-    )
-    return query.from_(rows.copy(), copy=False)
+    return select([*keys, alias(total(column(SIZE)), HELD)], rows, by=keys)
 
 
 def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Select:
-    """Published records per combination of places: RELEASED beside the places.
-
-    Args:
-        classes: The classes of a published table.
-        read: Rows of ATTRIBUTE, LABEL and PLACE.
-        columns: Number of columns.
-    """
-    query = exp.Select().from_(named(classes, CLASSES), copy=False)
-    keys: list[exp.Expr] = []
-    for number in range(columns):
-        each = Sized.by_label(number)
+    """Published records (RELEASED) per combination of places; `read` gives a label its PLACE."""
+    labels = [Sized.by_label(number) for number in range(columns)]
+    keys: list[exp.Expr] = [column(PLACE, each.name) for each in labels]
+    names = [alias(key, place(number)) for number, key in enumerate(keys)]
+    size = alias(total(column(CLASS_SIZE)), RELEASED)
+    query = select([*names, size], named(classes, CLASSES), by=keys)
+    for each in labels:
         query.join(each.join(read), copy=False)
-        keys.append(column(PLACE, each.name))
-    names = [alias(key.copy(), place(number)) for number, key in enumerate(keys)]
-    query.set("expressions", [*names, alias(total(column(CLASS_SIZE)), RELEASED)])
-    query.set("group", exp.Group(expressions=keys))
     return query.where(kept(CLASSES), copy=False)
 
 
@@ -201,9 +193,7 @@ def surplus(released: exp.Table, held: exp.Table, columns: int) -> exp.Select:
         column(HELD, HELD).is_(exp.null()),
         column(RELEASED, RELEASED) > column(HELD, HELD),
     )
-    query = exp.Select(expressions=[bigint(count_all())]).from_(
-        named(released, RELEASED), copy=False
-    )
+    query = select([bigint(count_all())], named(released, RELEASED))
     same = _same_places(RELEASED, HELD, columns)
     query.join(named(held, HELD), on=same, join_type="left", copy=False)
     return query.where(more, copy=False)
@@ -213,12 +203,6 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
     """Published records per leaf of every column.
 
     Rows of number, leaf, records of classes that are published whole, and shares of the others.
-
-    Args:
-        rows: A table of `mapped`.
-        released: A table of `released_places`.
-        held: A table of `place_sizes`.
-        columns: Number of columns.
     """
     whole = column(RELEASED, RELEASED).eq(column(HELD, HELD))
     size = column(SIZE, SOURCE)
@@ -231,11 +215,10 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
         figures = [
             exp.Literal.number(number),
             key,
-            total(when(whole.copy(), size.copy())),
-            double(exp.Sum(this=when(whole.copy(), exp.Literal.number("0.0"), share.copy()))),
+            total(when(whole, size)),
+            double(exp.Sum(this=when(whole, exp.Literal.number("0.0"), share))),
         ]
-        query = exp.Select(expressions=figures, group=exp.Group(expressions=[key.copy()]))
-        query.from_(named(rows, SOURCE), copy=False)
+        query = select(figures, named(rows, SOURCE), by=[key])
         for relation, name in ((released, RELEASED), (held, HELD)):
             same = _same_places(SOURCE, name, columns)
             query.join(named(relation, name), on=same, copy=False)
@@ -244,5 +227,4 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
 
 
 def _same_places(left: str, right: str, columns: int) -> exp.Expr:
-    names = map(place, range(columns))
-    return exp.and_(*(column(name, left).eq(column(name, right)) for name in names))
+    return same_columns(left, right, [place(number) for number in range(columns)])

@@ -3,6 +3,10 @@
 Subsets are counted from frequency sets: tables of a packed code in one or more words and `size`,
 where a subset of the columns is a mask of every word. Where persons are counted instead of
 records, the last word says whose record a row is, and no mask touches it.
+
+Everywhere `source` is a frequency set, with a row per class and person where persons are counted,
+`words` the number of words that tell its classes apart, and `person` the word that says whose
+record a row is, None where records are counted.
 """
 
 from __future__ import annotations
@@ -12,9 +16,17 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.hierarchy.layout import Field
-from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
-from sqlanon.query.encoding.encode import SIZE, VALUE, union_all, word
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, total, when
+from sqlanon.query.arithmetic import ascending, minus, number, or_zero, over, times
+from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram, mask
+from sqlanon.query.encoding.encode import (
+    SIZE,
+    VALUE,
+    distinct_values,
+    same_columns,
+    union_all,
+    word,
+)
+from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, total, when
 
 CODE = "code"
 PERSON = "person"
@@ -24,66 +36,37 @@ SUBSET = "subset"
 
 def numbered_values(source: exp.Table, name: str) -> exp.Select:
     """Every distinct value of a column, NULL too, with its number: `value`, `code` from 0 on."""
-    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy())
-    order = exp.Order(expressions=[exp.Ordered(this=column(VALUE), nulls_first=True)])
-    number = exp.Window(this=exp.RowNumber(), order=order)
-    code = exp.Sub(this=number, expression=exp.Literal.number(1))
-    return exp.select(column(VALUE), alias(bigint(code), CODE)).from_(nested(values, "held"))
+    row = over(exp.RowNumber(), order=[ascending(column(VALUE), nulls_first=True)])
+    code = alias(bigint(minus(row, number(1))), CODE)
+    return select([column(VALUE), code], nested(distinct_values(source, name), "held"))
 
 
 def code_map(values: exp.Table, field: Field, words: int) -> exp.Select:
-    """The codes of a column by value: rows of `value` and the words.
-
-    Args:
-        values: What `numbered_values` found.
-        field: Where the bits of the column lie.
-        words: Number of words of the code.
-    """
-    code = exp.Mul(this=column(CODE), expression=exp.Literal.number(1 << field.offset))
-    nothing = exp.Literal.number(0)
-    codes = [code if number == field.word else nothing.copy() for number in range(words)]
-    named_codes = [alias(bigint(code), word(number)) for number, code in enumerate(codes)]
-    return exp.select(column(VALUE), *named_codes).from_(values.copy())
+    """The codes of a column's `numbered_values` at its bits: rows of `value` and the words."""
+    code = times(column(CODE), number(1 << field.offset))
+    codes = [code if w == field.word else number(0) for w in range(words)]
+    return select(
+        [column(VALUE), *(alias(bigint(code), word(w)) for w, code in enumerate(codes))], values
+    )
 
 
 def settled_persons(source: exp.Table, words: int) -> exp.Select:
-    """The frequency set of persons who are in one class each: the words and `size`, persons.
-
-    Args:
-        source: A frequency set with one row per class and person.
-        words: Number of words that tell its classes apart.
-    """
-    keys = [column(word(number)) for number in range(words)]
-    size = alias(bigint(count_all()), SIZE)
-    return exp.select(*keys, size).from_(source.copy()).group_by(*(key.copy() for key in keys))
+    """The frequency set of persons who are in one class each: the words and `size`, persons."""
+    keys = _words(words)
+    return select([*keys, alias(bigint(count_all()), SIZE)], source, by=keys)
 
 
 def class_histogram(source: exp.Table, words: int, person: str | None = None) -> exp.Select:
-    """The sizes of the classes of all columns and how many classes have each size.
-
-    Args:
-        source: A frequency set.
-        words: Number of words that tell its classes apart.
-        person: The word that says whose record a row is; None where records are counted.
-    """
-    keys: list[exp.Expr] = [column(word(number)) for number in range(words)]
-    return histogram(_classes(_rows(source), [], keys, person))
+    """The sizes of the classes of all columns and how many classes have each size."""
+    return histogram(_classes(_rows(source), [], _words(words), person))
 
 
 def person_histogram(source: exp.Table, words: int, person: str) -> exp.Select:
-    """Persons by the size of the smallest class that holds a record of theirs: size, persons.
-
-    Args:
-        source: A frequency set with one row per class and person.
-        words: Number of words that tell its classes apart.
-        person: The word that says whose record a row is.
-    """
-    keys: list[exp.Expr] = [column(word(number)) for number in range(words)]
-    size = exp.Window(this=count_all(), partition_by=keys)
-    sized = exp.select(column(person), alias(size, CLASS_SIZE)).from_(source.copy())
+    """Persons by the size of the smallest class that holds a record of theirs: size, persons."""
+    size = alias(over(count_all(), _words(words)), CLASS_SIZE)
+    sized = select([column(person), size], source)
     smallest = alias(exp.Min(this=column(CLASS_SIZE)), CLASS_SIZE)
-    persons = exp.select(smallest).from_(nested(sized, "sized")).group_by(column(person))
-    return histogram(persons)
+    return histogram(select([smallest], nested(sized, "sized"), by=[column(person)]))
 
 
 def subset_counts(source: exp.Table, words: int, subsets: int, person: str | None) -> exp.Expr:
@@ -92,21 +75,14 @@ def subset_counts(source: exp.Table, words: int, subsets: int, person: str | Non
     Rows of position, classes, records (or persons) that are alone in a class, and the sum of the
     squared class sizes. The masks, subset by subset and word by word, are the query's parameters,
     so that its text serves many subsets. For large sets: no key is wider than it must be.
-
-    Args:
-        source: A frequency set whose columns include theirs.
-        words: Number of words that tell classes apart.
-        subsets: Number of subsets.
-        person: The word that says whose record a row is; None where records are counted.
     """
     parts = []
-    for number in range(subsets):
+    for place in range(subsets):
         keys: list[exp.Expr] = [
             exp.BitwiseAnd(this=column(word(w)), expression=exp.Placeholder()) for w in range(words)
         ]
         classes = nested(_classes(_rows(source), [], keys, person), "classes")
-        figures = [exp.Literal.number(number), *_figures(person)]
-        parts.append(exp.Select(expressions=figures).from_(classes, copy=False))
+        parts.append(select([number(place), *_figures(person)], classes))
     return union_all(parts)
 
 
@@ -116,35 +92,19 @@ def joint_subset_counts(
     """The rows of `subset_counts`, worked out in one aggregation for all subsets.
 
     For small sets, where planning an aggregation takes longer than running it.
-
-    Args:
-        source: A frequency set whose columns include theirs.
-        masks: Per subset and word the bits that tell its classes apart.
-        person: The word that says whose record a row is; None where records are counted.
     """
     words = len(masks[0])
-    names = [SUBSET, *(f"mask_{w}" for w in range(words))]
-    listed = [
-        exp.Tuple(expressions=[exp.Literal.number(value) for value in (number, *subset)])
-        for number, subset in enumerate(masks)
-    ]
-    aliases = exp.TableAlias(
-        this=exp.Identifier(this="subsets", quoted=True),
-        columns=[exp.Identifier(this=name, quoted=True) for name in names],
+    listed = exp.values(
+        [(place, *subset) for place, subset in enumerate(masks)],
+        alias="subsets",
+        columns=[SUBSET, *(mask(w) for w in range(words))],
     )
-    rows = _rows(source).join(
-        exp.Values(expressions=listed, alias=aliases), join_type="CROSS", copy=False
-    )
+    rows = _rows(source).join(listed, join_type="CROSS", copy=False)
     keys: list[exp.Expr] = [
-        exp.BitwiseAnd(this=column(word(w)), expression=column(f"mask_{w}")) for w in range(words)
+        exp.BitwiseAnd(this=column(word(w)), expression=column(mask(w))) for w in range(words)
     ]
     classes = nested(_classes(rows, [SUBSET], keys, person), "classes")
-    figures = [column(SUBSET), *_figures(person)]
-    return (
-        exp.Select(expressions=figures)
-        .from_(classes, copy=False)
-        .group_by(column(SUBSET), copy=False)
-    )
+    return select([column(SUBSET), *_figures(person)], classes, by=[column(SUBSET)])
 
 
 def matches(
@@ -171,55 +131,44 @@ def matches(
     """
     released = _sized(table, quasi_identifiers, entity, CLASS_SIZE)
     whole = _sized(population, quasi_identifiers, population_entity, POPULATION_SIZE)
-    same = [
-        exp.NullSafeEQ(this=column(f"key_{n}", "released"), expression=column(f"key_{n}", "whole"))
-        for n in range(len(quasi_identifiers))
-    ]
-    size = _match_size()
-    return (
-        exp.select(bigint(size), *_match_figures())
-        .from_(nested(released, "released"))
-        .join(nested(whole, "whole"), on=exp.and_(*same, copy=False), join_type="FULL")
-        .group_by(size.copy())
-        .order_by(size.copy())
-    )
+    same = same_columns("released", "whole", _keys(quasi_identifiers), nullable=True)
+    size = or_zero(column(POPULATION_SIZE))
+    query = select([bigint(size), *_match_figures()], nested(released, "released"), by=[size])
+    query.join(nested(whole, "whole"), on=same, join_type="FULL", copy=False)
+    return query.order_by(size, copy=False)
 
 
-def _match_size() -> exp.Expr:
-    return exp.Coalesce(this=column(POPULATION_SIZE), expressions=[exp.Literal.number(0)])
+def _keys(columns: Sequence[object]) -> list[str]:
+    return [f"key_{place}" for place in range(len(columns))]
 
 
 def _match_figures() -> list[exp.Expr]:
-    size, one = column(CLASS_SIZE), exp.Literal.number(1)
-    alone = exp.EQ(this=size.copy(), expression=one)
-    larger = exp.GT(this=size.copy(), expression=_match_size())
+    size = column(CLASS_SIZE)
+    larger = exp.GT(this=size, expression=or_zero(column(POPULATION_SIZE)))
     return [
         bigint(exp.Count(this=column(POPULATION_SIZE))),
-        bigint(exp.Count(this=size.copy())),
-        total(size.copy()),
-        bigint(exp.Count(this=when(alone, one.copy()))),
-        bigint(exp.Count(this=when(larger, one.copy()))),
-        total(when(larger.copy(), size.copy())),
+        bigint(exp.Count(this=size)),
+        total(size),
+        bigint(exp.Count(this=_alone())),
+        bigint(exp.Count(this=when(larger, number(1)))),
+        total(when(larger, size)),
     ]
 
 
 def _sized(table: exp.Table, names: Sequence[str], entity: str | None, size: str) -> exp.Select:
     """The classes of a table by number of records, or of persons: key_0, key_1, ..., the size."""
-    keys = [f"key_{number}" for number in range(len(names))]
-    values = [alias(column(name), key) for key, name in zip(keys, names, strict=True)]
-    members = exp.select(*values).from_(table.copy())
-    if entity is not None:
-        members = members.select(alias(column(entity), PERSON)).distinct()
-    return (
-        exp.select(*map(column, keys), alias(bigint(count_all()), size))
-        .from_(nested(members, "members"))
-        .group_by(*map(column, keys))
-    )
+    keys = [column(key) for key in _keys(names)]
+    values = [alias(column(name), key) for key, name in zip(_keys(names), names, strict=True)]
+    persons = [] if entity is None else [alias(column(entity), PERSON)]
+    members = select([*values, *persons], table)
+    if persons:
+        members.distinct(copy=False)
+    return select([*keys, alias(bigint(count_all()), size)], nested(members, "members"), by=keys)
 
 
 def _rows(source: exp.Table) -> exp.Select:
     """A query over a table that says nothing yet of its columns."""
-    return exp.Select().from_(source.copy(), copy=False)
+    return exp.Select().from_(source, copy=False)
 
 
 def _classes(
@@ -232,32 +181,30 @@ def _classes(
     shown: list[exp.Expr] = [column(label) for label in labels]
     if person is None:
         size = alias(total(column(SIZE)), CLASS_SIZE)
-        return rows.select(*shown, size, copy=False).group_by(
-            *(label.copy() for label in shown), *keys, copy=False
-        )
-    names = [f"key_{number}" for number in range(len(keys))]
+        return rows.select(*shown, size, copy=False).group_by(*shown, *keys, copy=False)
+    names = _keys(keys)
     own = [alias(key, name) for key, name in zip(keys, names, strict=True)]
     members = rows.select(*shown, *own, alias(column(person), PERSON), copy=False)
-    figures = [
-        *(label.copy() for label in shown),
-        alias(bigint(count_all()), CLASS_SIZE),
-        alias(exp.Min(this=column(PERSON)), PERSON),
-    ]
-    return (
-        exp.Select(expressions=figures)
-        .from_(nested(members.distinct(copy=False), "members"), copy=False)
-        .group_by(*(label.copy() for label in shown), *map(column, names), copy=False)
+    only = alias(exp.Min(this=column(PERSON)), PERSON)
+    return select(
+        [*shown, alias(bigint(count_all()), CLASS_SIZE), only],
+        nested(members.distinct(copy=False), "members"),
+        by=[*shown, *map(column, names)],
     )
 
 
 def _figures(person: str | None) -> list[exp.Expr]:
-    """What is counted over classes: their number, who is alone in one, their squared sizes."""
-    size, one = column(CLASS_SIZE), exp.Literal.number(1)
-    alone = exp.EQ(this=size, expression=one)
-    if person is None:
-        unique: exp.Expr = when(alone, one.copy())
-    else:
-        # One person may be alone in several classes.
-        unique = exp.Distinct(expressions=[when(alone, column(PERSON))])
-    square = exp.Mul(this=size.copy(), expression=size.copy())
+    """Number of classes, of records or persons alone in one, and sum of squared class sizes."""
+    # One person may be alone in several classes.
+    unique = _alone() if person is None else exp.Distinct(expressions=[_alone(column(PERSON))])
+    square = times(column(CLASS_SIZE), column(CLASS_SIZE))
     return [bigint(count_all()), bigint(exp.Count(this=unique)), total(square)]
+
+
+def _alone(value: exp.Expr | None = None) -> exp.Expr:
+    """A value, or 1, of a class of one record, else NULL."""
+    return when(exp.EQ(this=column(CLASS_SIZE), expression=number(1)), value or number(1))
+
+
+def _words(words: int) -> list[exp.Expr]:
+    return [column(word(w)) for w in range(words)]

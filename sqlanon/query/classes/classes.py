@@ -2,6 +2,9 @@
 
 Columns of any type are packed into few whole numbers first, the words of a code: a GROUP BY of
 these takes half the time of one of the columns themselves.
+
+Everywhere `rows` are those of `coded_rows` or `sized_rows`, `words` is the number of words, and
+`value` an expression over the columns of the rows.
 """
 
 from __future__ import annotations
@@ -13,10 +16,21 @@ from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, histogram
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_value, word
-from sqlanon.query.syntax import added, alias, bigint, column, count_all, named, nested
+from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_columns, same_value, word
+from sqlanon.query.syntax import (
+    added,
+    alias,
+    bigint,
+    column,
+    count_all,
+    named,
+    nested,
+    select,
+    star,
+)
 
 _ONE = exp.Literal.number(1)
+_SIZE = alias(bigint(count_all()), CLASS_SIZE)
 
 
 def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> exp.Select:
@@ -24,31 +38,27 @@ def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> exp.S
 
     NULL is a value: records with NULL in a column share it.
     """
-    classes = exp.select(alias(bigint(count_all()), CLASS_SIZE)).from_(source.copy())
-    return histogram(classes.group_by(*(column(name) for name in quasi_identifiers)))
-
-
-def records(source: exp.Table) -> exp.Select:
-    """Number of records of a table."""
-    return exp.select(bigint(count_all())).from_(source.copy())
+    return histogram(select([_SIZE], source, by=[column(name) for name in quasi_identifiers]))
 
 
 def distinct_among(source: exp.Table, columns: Sequence[str], first: int) -> exp.Select:
     """Distinct values per column among the first records of a table, in one row."""
-    head = exp.select(*map(column, columns)).from_(source.copy()).limit(first)
-    counts = [exp.Count(this=exp.Distinct(expressions=[column(name)])) for name in columns]
-    return exp.select(*map(bigint, counts)).from_(nested(head, "head"))
+    head = select(map(column, columns), source).limit(first, copy=False)
+    return select(_distinct_counts(columns), nested(head, "head"))
 
 
 def distinct_values(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Records of a table, and distinct values per column, in one row; NULL is none."""
-    counts = [exp.Count(this=exp.Distinct(expressions=[column(name)])) for name in columns]
-    return exp.select(bigint(count_all()), *map(bigint, counts)).from_(source.copy())
+    return select([bigint(count_all()), *_distinct_counts(columns)], source)
+
+
+def _distinct_counts(columns: Sequence[str]) -> list[exp.Expr]:
+    return [bigint(exp.Count(this=exp.Distinct(expressions=[column(name)]))) for name in columns]
 
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """How the records of a table become codes.
+    """Code maps of a table's columns.
 
     Args:
         maps: Per quasi-identifier rows of VALUE and the words.
@@ -77,18 +87,17 @@ def coded_rows(source: exp.Table, coding: Coding) -> exp.Select:
     if coding.entity is not None:
         carried.append(alias(column(coding.entity, "source"), ENTITY))
     codes = [alias(code, word(w)) for w, code in enumerate(_codes(coding))]
-    query = _joined(exp.select(*codes, *carried), source, coding)
+    query = _joined([*codes, *carried], source, coding)
     for number, (name, ranks) in enumerate(coding.ranks.items()):
         own = value_of(number)
         same = same_value(column(name, "source"), column(VALUE, own), nullable=True)
-        query = query.join(named(ranks, own), on=same, join_type="left")
+        query.join(named(ranks, own), on=same, join_type="left", copy=False)
     return query
 
 
 def coded_histogram(source: exp.Table, coding: Coding) -> exp.Select:
     """As `size_histogram`, by codes."""
-    classes = _joined(exp.select(alias(bigint(count_all()), CLASS_SIZE)), source, coding)
-    return histogram(classes.group_by(*_codes(coding)))
+    return histogram(_joined([_SIZE], source, coding, by=_codes(coding)))
 
 
 def _codes(coding: Coding) -> list[exp.Expr]:
@@ -96,94 +105,72 @@ def _codes(coding: Coding) -> list[exp.Expr]:
     return [added([column(word(w), name) for name in names]) for w in range(coding.words)]
 
 
-def _joined(query: exp.Select, source: exp.Table, coding: Coding) -> exp.Select:
-    query = query.from_(named(source, "source"))
+def _joined(
+    figures: Sequence[exp.Expr],
+    source: exp.Table,
+    coding: Coding,
+    *,
+    by: Sequence[exp.Expr] = (),
+) -> exp.Select:
+    query = select(figures, named(source, "source"), by=by)
     for number, (name, rows) in enumerate(coding.maps.items()):
         own = f"map_{number}"
         same = same_value(column(name, "source"), column(VALUE, own), name in coding.nullable)
-        query = query.join(nested(rows.copy(), own), on=same)
+        query.join(nested(rows, own), on=same, copy=False)
     return query
 
 
 def larger_classes(rows: exp.Table, words: int) -> exp.Select:
-    """The classes of more than one record: the words and CLASS_SIZE.
-
-    Args:
-        rows: Rows of `coded_rows`.
-        words: Number of words.
-    """
-    size = alias(bigint(count_all()), CLASS_SIZE)
-    query = exp.select(*_words(words), size).from_(rows.copy()).group_by(*_words(words))
-    return query.having(count_all() > 1)
+    """The classes of more than one record: the words and CLASS_SIZE."""
+    query = select([*_words(words), _SIZE], rows, by=_words(words))
+    return query.having(count_all() > 1, copy=False)
 
 
 def person_classes(rows: exp.Table, words: int) -> exp.Select:
     """All classes: the words and CLASS_SIZE [persons]; records without one are one person's."""
-    persons = exp.select(*_words(words), column(ENTITY)).distinct().from_(rows.copy())
-    query = exp.select(*_words(words), alias(bigint(count_all()), CLASS_SIZE))
-    return query.from_(nested(persons, "persons")).group_by(*_words(words))
+    persons = select([*_words(words), column(ENTITY)], rows).distinct(copy=False)
+    return select([*_words(words), _SIZE], nested(persons, "persons"), by=_words(words))
 
 
 def sizes_histogram(classes: exp.Table) -> exp.Select:
-    """How many of some classes have each size."""
-    return histogram(exp.select(column(CLASS_SIZE)).from_(classes.copy()))
+    """Number of classes of each size."""
+    return histogram(select([column(CLASS_SIZE)], classes))
 
 
 def sized_rows(rows: exp.Table, larger: exp.Table, words: int) -> exp.Select:
     """The rows of `coded_rows` with the CLASS_SIZE of `larger_classes`, or 1."""
-    pairs = [column(word(w), "rows").eq(column(word(w), "larger")) for w in range(words)]
-    size = exp.Coalesce(this=column(CLASS_SIZE, "larger"), expressions=[_ONE.copy()])
-    own = exp.Column(this=exp.Star(), table=exp.to_identifier("rows", quoted=True))
-    query = exp.select(own, alias(size, CLASS_SIZE)).from_(named(rows, "rows"))
-    same = exp.and_(*pairs, copy=False)
-    return query.join(named(larger, "larger"), on=same, join_type="left")
+    size = exp.Coalesce(this=column(CLASS_SIZE, "larger"), expressions=[_ONE])
+    query = select([star("rows"), alias(size, CLASS_SIZE)], named(rows, "rows"))
+    same = same_columns("rows", "larger", [word(w) for w in range(words)])
+    return query.join(named(larger, "larger"), on=same, join_type="left", copy=False)
 
 
 def attribute_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
-    """Rows of the words, VALUE and SIZE.
-
-    Args:
-        rows: Rows of `coded_rows` or `sized_rows`.
-        words: Number of words.
-        value: The value, over the columns of the rows.
-    """
-    columns = [*_words(words), alias(value.copy(), VALUE), alias(_ONE.copy(), SIZE)]
-    return exp.select(*columns).from_(rows.copy())
+    """Rows of the words, VALUE and SIZE."""
+    return select([*_words(words), alias(value, VALUE), alias(_ONE, SIZE)], rows)
 
 
 def person_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
     """As `attribute_rows`; a person counts once for each class and value."""
-    columns = [*_words(words), alias(value.copy(), VALUE), column(ENTITY)]
-    each = exp.select(*columns).distinct().from_(rows.copy())
-    query = exp.select(*_words(words), column(VALUE), alias(_ONE.copy(), SIZE))
-    return query.from_(nested(each, "persons"))
+    columns = [*_words(words), alias(value, VALUE), column(ENTITY)]
+    each = nested(select(columns, rows).distinct(copy=False), "persons")
+    return select([*_words(words), column(VALUE), alias(_ONE, SIZE)], each)
 
 
 def shared_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
-    """As `attribute_rows`, of classes of more than one record.
-
-    Args:
-        rows: Rows of `sized_rows`.
-        words: Number of words.
-        value: The value, over the columns of the rows.
-    """
-    return attribute_rows(rows, words, value).where(column(CLASS_SIZE) > 1)
+    """As `attribute_rows` of `sized_rows`, of classes of more than one record."""
+    return attribute_rows(rows, words, value).where(column(CLASS_SIZE) > 1, copy=False)
 
 
 def single_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
-    """As `attribute_rows`, of one class of one record for each value that such classes hold.
+    """As `attribute_rows` of `sized_rows`, one class of one record for each value of such classes.
 
     All such classes of a value have the same figures.
-
-    Args:
-        rows: Rows of `sized_rows`.
-        words: Number of words.
-        value: The value, over the columns of the rows.
     """
-    first = alias(value.copy(), word(0))
     others = [alias(exp.Literal.number(0), word(w)) for w in range(1, words)]
-    query = exp.select(first, *others, alias(value.copy(), VALUE), alias(_ONE.copy(), SIZE))
-    return query.distinct().from_(rows.copy()).where(column(CLASS_SIZE).eq(1))
+    figures = [alias(value, word(0)), *others, alias(value, VALUE), alias(_ONE, SIZE)]
+    query = select(figures, rows).distinct(copy=False)
+    return query.where(column(CLASS_SIZE).eq(1), copy=False)
 
 
 def pair_value(one: int, other: int, values: int) -> exp.Expr:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import SIZE, word
+from sqlanon.query.arithmetic import or_zero, times
+from sqlanon.query.encoding.encode import SIZE, same_columns, same_words, union_all, word
 from sqlanon.query.syntax import (
     added,
     alias,
@@ -21,6 +22,8 @@ from sqlanon.query.syntax import (
     masked,
     named,
     nested,
+    select,
+    star,
     table,
     total,
     when,
@@ -74,7 +77,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is selected of classes, besides their node.
+    """Columns and sums to select of classes, besides their node.
 
     Args:
         sums: Per name of a sum the column that is added up.
@@ -106,7 +109,7 @@ def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> e
     """A query with the nodes that its parameters say."""
     lists = exp.DataType.build("BIGINT[]", dialect="duckdb")
     columns = [
-        alias(exp.func("UNNEST", exp.cast(exp.Placeholder(), lists.copy())), name)
+        alias(exp.func("UNNEST", exp.cast(exp.Placeholder(), lists)), name)
         for name in node_columns(words, prices)
     ]
     return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
@@ -124,13 +127,10 @@ def roll_up(
         row: Whether to keep any ROW.
     """
     keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
-    own: list[exp.Expr] = [column(name) for name in carried]
-    figures = [alias(key.copy(), word(w)) for w, key in enumerate(keys)]
-    figures += [item.copy() for item in own]
+    own = [column(name) for name in carried]
+    figures = [*(alias(key, word(w)) for w, key in enumerate(keys)), *own]
     figures += [alias(exp.Min(this=column(ROW)), ROW)] if row else []
-    figures.append(alias(total(column(SIZE)), SIZE))
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=[*keys, *own]))
-    return query.from_(source.copy(), copy=False)
+    return select([*figures, alias(total(column(SIZE)), SIZE)], source, by=[*keys, *own])
 
 
 def class_rows(
@@ -145,17 +145,18 @@ def class_rows(
         nodes: Some of the nodes, as a relation called NODES; None for all.
     """
     number = column(NUMBER, NODES)
-    keys: list[exp.Expr] = [_node_word(w) for w in range(words)]
-    query = _grouped_rows(source, number, keys, selected)
-    query.join(nodes or table(NODES), join_type="cross", copy=False)
-    query.set("group", exp.Group(expressions=[number.copy(), *keys, *selected.own]))
-    return query
+    keys = [
+        exp.BitwiseAnd(this=column(word(w), "source"), expression=column(mask(w), NODES))
+        for w in range(words)
+    ]
+    query = _grouped_rows(source, number, keys, selected, by=[number, *keys, *selected.own])
+    return query.join(nodes or table(NODES), join_type="cross", copy=False)
 
 
 def classes_side_by_side(
     source: exp.Table, nodes: Sequence[Masks], selected: Selected, *, below: int | None = None
 ) -> exp.Query:
-    """The same of nodes whose masks stand in the text, a grouping for each.
+    """As `class_rows`, of nodes whose masks stand in the text, a grouping for each.
 
     A large set is better counted so: from literals the database foresees how far the keys of its
     groups range, a word without bits is no key, and the groupings run side by side.
@@ -168,45 +169,43 @@ def classes_side_by_side(
     """
     groupings = []
     for number, masks in enumerate(nodes):
-        keys = [_bits(w, bits) for w, bits in enumerate(masks)]
+        keys: list[exp.Expr] = [
+            masked(word(w), bits, "source") if bits else exp.Literal.number(0)
+            for w, bits in enumerate(masks)
+        ]
         told = alias(exp.Literal.number(number), NUMBER)
-        query = _grouped_rows(source, told, keys, selected)
         # A number in GROUP BY would be the place of a column.
         varying = [key for key in keys if not isinstance(key, exp.Literal)] + selected.own
-        query.set("group", exp.Group(expressions=varying or [masked(word(0), 0, "source")]))
+        by = varying or [masked(word(0), 0, "source")]
+        query = _grouped_rows(source, told, keys, selected, by=by)
         groupings.append(query if below is None else _below(query, below))
-    return exp.union(*groupings, distinct=False, copy=False) if len(nodes) > 1 else groupings[0]
+    return union_all(groupings)
 
 
 def _grouped_rows(
-    source: exp.Table, number: exp.Expr, keys: Sequence[exp.Expr], selected: Selected
+    source: exp.Table,
+    number: exp.Expr,
+    keys: Sequence[exp.Expr],
+    selected: Selected,
+    *,
+    by: Sequence[exp.Expr],
 ) -> exp.Select:
-    """What is selected of classes, before they are grouped."""
+    """The selected columns and sums of classes."""
     figures = [number]
     for place, name in enumerate(selected.carried):
         row = exp.Min(this=column(ROW, "source"))
-        figures.append(alias(row if name == ROW else keys[place].copy(), name))
+        figures.append(alias(row if name == ROW else keys[place], name))
     figures += [alias(own, name) for name, own in zip(selected.by, selected.own, strict=True)]
     figures += [
         alias(bigint(exp.Sum(this=column(of, "source"))), name)
         for name, of in selected.sums.items()
     ]
-    return exp.Select(expressions=figures).from_(named(source, "source"), copy=False)
+    return select(figures, named(source, "source"), by=by)
 
 
 def _below(classes: exp.Select, size: int) -> exp.Select:
     few = exp.LT(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(size))
     return classes.having(few, copy=False)
-
-
-def _bits(number: int, bits: int) -> exp.Expr:
-    return masked(word(number), bits, "source") if bits else exp.Literal.number(0)
-
-
-def _node_word(number: int) -> exp.Expr:
-    return exp.BitwiseAnd(
-        this=column(word(number), "source"), expression=column(mask(number), NODES)
-    )
 
 
 def class_counts(
@@ -236,15 +235,15 @@ def class_counts(
         total(when(_is_small(k), column(CLASS_SIZE))),
     ]
     if squares:
-        figures += [total(_square()), total(when(_is_small(k), _square()))]
+        square = times(column(CLASS_SIZE), column(CLASS_SIZE))
+        figures += [total(square), total(when(_is_small(k), square))]
     sizes = Selected({CLASS_SIZE: SIZE})
     classes: exp.Query = (
         class_rows(source, words, sizes)
         if masks is None
         else classes_side_by_side(source, masks, sizes)
     )
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=[column(NUMBER)]))
-    query.from_(nested(classes, "classes"), copy=False)
+    query = select(figures, nested(classes, "classes"), by=[column(NUMBER)])
     return with_nodes(query, words) if masks is None else query
 
 
@@ -268,20 +267,20 @@ def cost_keys(words: int, prices: Prices | None) -> list[str]:
 def small_costs(
     source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> exp.Select:
-    """What the small classes of the nodes add up to: rows as of `added_up`."""
+    """Records and costs of the small classes of the nodes: rows as of `added_up`."""
     small = small_classes(source, words, k, prices, masks)
     return with_nodes(added_up(small, words, prices, [CLASS_SIZE]), words, prices)
 
 
 def added_up(
-    rows: exp.Expr,
+    rows: exp.Query,
     words: int,
     prices: Prices | None,
     counts: Sequence[str],
     *,
     squares: bool = False,
 ) -> exp.Select:
-    """What violating classes add up to, one row per node in any order; none for a node without.
+    """Records and costs of violating classes, one row per node that has any, in any order.
 
     Each row holds NUMBER; classes; and for each count of records, their sum, that times the size
     of their class, and their cost in the columns where it differs between values.
@@ -293,9 +292,7 @@ def added_up(
         counts: CLASS_SIZE, REQUIRED.
         squares: Whether the products with the size of the class are needed; else they are 0.
     """
-    inner = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.Identifier(this=SMALL)))
-    query = exp.Select().from_(inner, copy=False)
-    costs = _join_costs(query, words, prices)
+    joins, costs = _costs(words, prices)
     factors = [
         column(CLASS_SIZE, SMALL) if squares else None,
         None if costs is None else exp.Paren(this=costs),
@@ -304,27 +301,26 @@ def added_up(
     for name in counts:
         figures.append(total(column(name, SMALL)))
         figures += [_product(column(name, SMALL), factor) for factor in factors]
-    query.set("expressions", figures)
-    query.set("group", exp.Group(expressions=[column(NUMBER, SMALL)]))
+    query = select(figures, nested(rows, SMALL), by=[column(NUMBER, SMALL)])
+    query.set("joins", joins)
     return query
 
 
 def _product(records: exp.Expr, factor: exp.Expr | None) -> exp.Expr:
     if factor is None:
         return exp.Literal.number(0)
-    return total(exp.Mul(this=records, expression=factor.copy()))
+    return total(exp.Mul(this=records, expression=factor))
 
 
-def _join_costs(query: exp.Select, words: int, prices: Prices | None) -> exp.Expr | None:
-    """Joins what a violating class's cells cost; returns the cost, None where there is none."""
+def _costs(words: int, prices: Prices | None) -> tuple[list[exp.Join], exp.Expr | None]:
+    """The joins for the cell costs of a violating class, and these; None where nothing costs."""
     if prices is None or not prices.levels:
-        return None
-    own = exp.EQ(this=column(NUMBER, NODES), expression=column(NUMBER, SMALL))
-    query.join(table(NODES), on=own, copy=False)
+        return [], None
+    joins = [exp.Join(this=table(NODES), on=same_columns(NODES, SMALL, [NUMBER]))]
     if prices.held is not None:
-        row = exp.EQ(this=column(ROW, "priced"), expression=column(ROW, SMALL))
-        query.join(named(prices.held, "priced"), on=row, copy=False)
-        return added([_held_cost(number, at) for number, at in prices.levels.items()])
+        held = named(prices.held, "priced")
+        joins.append(exp.Join(this=held, on=same_columns("priced", SMALL, [ROW])))
+        return joins, added([_held_cost(number, at) for number, at in prices.levels.items()])
     parts: list[exp.Expr] = []
     for number, prices_table in (prices.tables or {}).items():
         name = f"price_{number}"
@@ -336,15 +332,14 @@ def _join_costs(query: exp.Select, words: int, prices: Prices | None) -> exp.Exp
                 this=column(word(w), SMALL), expression=column(level_mask(number, w), NODES)
             )
             same.append(exp.EQ(this=column(word(w), name), expression=exp.Paren(this=bits)))
-        joined = named(prices_table, name)
-        query.join(joined, on=exp.and_(*same, copy=False), join_type="left", copy=False)
-        nothing = exp.Literal.number(0)
-        parts.append(exp.Coalesce(this=column(COST, name), expressions=[nothing]))
-    return added(parts)
+        on = exp.and_(*same, copy=False)
+        joins.append(exp.Join(this=named(prices_table, name), side="left", on=on))
+        parts.append(or_zero(column(COST, name)))
+    return joins, added(parts)
 
 
 def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
-    """What the cells of a quasi-identifier cost at the node's level, from the priced set."""
+    """Cost of a quasi-identifier's cells at the node's level, from the priced set."""
     return exp.Case(
         this=column(level(number), NODES),
         ifs=[
@@ -355,64 +350,37 @@ def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
     )
 
 
-def priced(
-    source: exp.Table, words: int, prices: Prices, masks: Mapping[tuple[int, int], Masks]
-) -> exp.Select:
+def priced(source: exp.Table, prices: Prices, masks: Mapping[tuple[int, int], Masks]) -> exp.Select:
     """A frequency set with a ROW and what the cells of each of its rows cost.
 
     Args:
         source: The set.
-        words: Number of words of the code.
         prices: Tables of costs.
         masks: Per quasi-identifier and level, per word its bits.
     """
+    tables = prices.tables or {}
+    costs = [alias(column(COST, name), name) for name in (cost(*cell) for cell in masks)]
     row = alias(exp.Window(this=exp.RowNumber()), ROW)
-    columns = [exp.Column(this=exp.Star(), table=exp.Identifier(this="source", quoted=True)), row]
-    query = exp.Select().from_(named(source, "source"), copy=False)
+    query = select([star("source"), row, *costs], named(source, "source"))
     for (number, at), bits in masks.items():
         name = cost(number, at)
-        columns.append(alias(column(COST, name), name))
-        same: list[exp.Expr] = [exp.EQ(this=column(LEVEL, name), expression=exp.Literal.number(at))]
-        for w in range(words):
-            own = exp.Paren(this=masked(word(w), bits[w], "source"))
-            same.append(exp.EQ(this=own, expression=column(word(w), name)))
-        assert prices.tables is not None
-        joined = named(prices.tables[number], name)
-        query.join(joined, on=exp.and_(*same, copy=False), copy=False)
-    query.set("expressions", columns)
+        same = [column(LEVEL, name).eq(at), *same_words(bits, "source", name)]
+        query.join(named(tables[number], name), on=exp.and_(*same, copy=False), copy=False)
     return query
 
 
 def with_rows(details: exp.Table, held: exp.Table, words: int) -> exp.Select:
-    """Details with the ROW of their combination in a priced set.
-
-    Args:
-        details: Rows of the words, and more.
-        held: The set.
-        words: Number of words of the code.
-    """
-    every = exp.Column(this=exp.Star(), table=exp.Identifier(this="details", quoted=True))
-    query = exp.Select(expressions=[every, column(ROW, "priced")])
-    query.from_(named(details, "details"), copy=False)
-    same = [
-        exp.EQ(this=column(word(w), "details"), expression=column(word(w), "priced"))
-        for w in range(words)
-    ]
-    return query.join(named(held, "priced"), on=exp.and_(*same, copy=False), copy=False)
+    """Details with the ROW of their combination in a priced set."""
+    query = select([star("details"), column(ROW, "priced")], named(details, "details"))
+    same = same_columns("details", "priced", [word(w) for w in range(words)])
+    return query.join(named(held, "priced"), on=same, copy=False)
 
 
 def _is_small(k: int) -> exp.Expr:
     return exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
 
 
-def _square() -> exp.Expr:
-    return exp.Mul(this=column(CLASS_SIZE), expression=column(CLASS_SIZE))
-
-
 def histogram(classes: exp.Select) -> exp.Select:
-    """How many rows of a query of class sizes have each size."""
-    return (
-        exp.select(bigint(column(CLASS_SIZE)), bigint(count_all()))
-        .from_(nested(classes, "classes"))
-        .group_by(column(CLASS_SIZE))
-    )
+    """Number of rows of each size, of a query of class sizes."""
+    size = column(CLASS_SIZE)
+    return select([bigint(size), bigint(count_all())], nested(classes, "classes"), by=[size])

@@ -26,6 +26,7 @@ from sqlanon.query.arithmetic import (
     or_zero,
     plus,
     real,
+    summed,
     times,
     wide,
 )
@@ -39,7 +40,7 @@ from sqlanon.query.classes.frequency import (
     classes_side_by_side,
 )
 from sqlanon.query.encoding.encode import SIZE, union_all
-from sqlanon.query.syntax import alias, bigint, column, nested, total, when
+from sqlanon.query.syntax import alias, bigint, column, nested, select, total, when
 
 EVERY = "every"
 POSITIVE = "positive"
@@ -100,26 +101,16 @@ def of_nodes(
         parts.append(_summed(_classes(values, [NUMBER, *keys], each), each, k, [NUMBER]))
     names = (EVERY, POSITIVE, LARGE, POSITIVE_LARGE)
     sums = [alias(total(column(name)), name) for name in names]
-    query = exp.Select(
-        expressions=[column(NUMBER), *sums], group=exp.Group(expressions=[column(NUMBER)])
-    )
-    return query.from_(nested(union_all(parts), "parts"), copy=False)
+    relation = nested(union_all(parts), "parts")
+    return select([column(NUMBER), *sums], relation, by=[column(NUMBER)])
 
 
 def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
-    """The same of one attribute over some classes, in one row without a NUMBER.
-
-    Args:
-        rows: Details of the classes.
-        words: Number of words of the code.
-        attribute: The attribute.
-    """
+    """The gains of one attribute over the classes of some details, in one row without a NUMBER."""
     keys, value = violations.words(words), violations.value_of(attribute.number)
-    held = alias(bigint(exp.Sum(this=column(SIZE))), _HELD)
-    values = exp.Select(
-        expressions=[*map(column, keys), alias(column(value), _RANK), held],
-        group=exp.Group(expressions=[*map(column, keys), column(value)]),
-    ).from_(rows.copy(), copy=False)
+    own, held = [column(key) for key in keys], alias(bigint(summed(SIZE)), _HELD)
+    figures = [*own, alias(column(value), _RANK), held]
+    values = select(figures, rows, by=[*own, column(value)])
     return _summed(_classes(values, keys, attribute), attribute, 0, [])
 
 
@@ -135,43 +126,39 @@ def _classes(values: exp.Query, keys: Sequence[str], attribute: Valued) -> exp.S
     square = times(attribute.exact(column(_HELD)), column(_HELD))
     figures = [
         *map(column, keys),
-        alias(bigint(exp.Sum(this=column(_HELD))), CLASS_SIZE),
+        alias(bigint(summed(_HELD)), CLASS_SIZE),
         alias(total(when(counts, column(_HELD))), _COUNTED),
-        alias(or_zero(exp.Sum(this=when(counts.copy(), square))), _SQUARES),
+        alias(or_zero(exp.Sum(this=when(counts, square))), _SQUARES),
     ]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=[*map(column, keys)]))
-    return query.from_(nested(values, "held"), copy=False)
+    return select(figures, nested(values, "held"), by=[column(key) for key in keys])
 
 
 def _summed(classes: exp.Select, each: Valued, k: int, by: Sequence[str]) -> exp.Select:
     """The gains of classes, added up by some columns."""
     figures = [*map(column, by), column(CLASS_SIZE), column(_COUNTED), alias(_excess(each), _ABOVE)]
-    inner = exp.Select(expressions=figures).from_(nested(classes, "classes"), copy=False)
+    inner = select(figures, nested(classes, "classes"))
     gained = [alias(_rounded(each), EVERY), alias(_rounded_up(each), POSITIVE)]
-    rows = exp.Select(expressions=[*map(column, by), column(CLASS_SIZE), *gained])
-    rows.from_(nested(inner, "excess"), copy=False)
+    rows = select([*map(column, by), column(CLASS_SIZE), *gained], nested(inner, "excess"))
     large = exp.GTE(this=column(CLASS_SIZE), expression=number(k))
     sums = [
         alias(total(column(EVERY)), EVERY),
         alias(total(column(POSITIVE)), POSITIVE),
         alias(total(when(large, column(EVERY))), LARGE),
-        alias(total(when(large.copy(), column(POSITIVE))), POSITIVE_LARGE),
+        alias(total(when(large, column(POSITIVE))), POSITIVE_LARGE),
     ]
-    query = exp.Select(expressions=[*map(column, by), *sums])
-    if by:
-        query.set("group", exp.Group(expressions=[*map(column, by)]))
-    return query.from_(nested(rows, "gains"), copy=False)
+    own = [column(name) for name in by]
+    return select([*own, *sums], nested(rows, "gains"), by=own)
 
 
 def _excess(each: Valued) -> exp.Expr:
     """Q N^2 - n^2 S."""
     own = times(each.exact(column(_SQUARES)), number(each.records**2))
     counted = column(_COUNTED)
-    return minus(own, times(each.exact(counted), counted.copy(), number(each.squares)))
+    return minus(own, times(each.exact(counted), counted, number(each.squares)))
 
 
 def _parts(each: Valued) -> exp.Expr:
-    """What a class adds; NULL where none of its records count."""
+    """The gain of a class in parts; NULL where none of its records count."""
     share = divided(double(column(_ABOVE)), not_zero(double(column(_COUNTED))))
     return times(share, real(each.parts / each.records**3))
 

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.query.classes.frequency import NODES, NUMBER, Selected, class_rows, with_nodes
 from sqlanon.query.encoding.encode import SIZE, union_all, word
-from sqlanon.query.syntax import alias, column, least, nested, table
+from sqlanon.query.syntax import alias, column, least, nested, select, star, table
 
 
 def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.Select:
@@ -22,29 +22,20 @@ def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.
     whole = exp.cast(column(unit), exp.DataType.Type.INT)
     bits = exp.Cast(this=exp.Placeholder(), to=exp.DataType.build("BIT", dialect="duckdb"))
     size = least(column(records), exp.Literal.number(k))
-    return (
-        exp.select(*(column(word(w)) for w in range(words)), alias(size, SIZE))
-        .from_(units.copy())
-        .where(exp.Anonymous(this="GET_BIT", expressions=[bits, whole]).eq(1))
-    )
+    query = select([*(column(word(w)) for w in range(words)), alias(size, SIZE)], units)
+    is_set = exp.Anonymous(this="GET_BIT", expressions=[bits, whole]).eq(1)
+    return query.where(is_set, copy=False)
 
 
 def frequent(rows: exp.Table, words: int, k: int, parts: int) -> exp.Select:
-    """The NUMBER of each pattern of the query that has an instance of k records.
-
-    Args:
-        rows: Rows of the words and SIZE.
-        words: Number of words of the code.
-        k: The smallest class allowed [records].
-        parts: Groupings among which the patterns are divided; they run side by side.
-    """
+    """The NUMBER of each pattern of the query that has an instance of k records."""
     enough = exp.GTE(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
     found = [
-        class_rows(rows, words, Selected({}), nodes).having(enough.copy(), copy=False)
+        class_rows(rows, words, Selected({}), nodes).having(enough, copy=False)
         for nodes in _divided(parts)
     ]
-    query = exp.Select(expressions=[column(NUMBER)]).distinct(copy=False)
-    return with_nodes(query.from_(nested(union_all(found), "found"), copy=False), words)
+    query = select([column(NUMBER)], nested(union_all(found), "found")).distinct(copy=False)
+    return with_nodes(query, words)
 
 
 def _divided(parts: int) -> list[exp.Expr]:
@@ -53,11 +44,6 @@ def _divided(parts: int) -> list[exp.Expr]:
         return [table(NODES)]
     remainder = exp.Mod(this=column(NUMBER), expression=exp.Literal.number(parts))
     return [
-        nested(
-            exp.Select(expressions=[exp.Star()])
-            .from_(table(NODES), copy=False)
-            .where(exp.EQ(this=remainder.copy(), expression=exp.Literal.number(part)), copy=False),
-            NODES,
-        )
+        nested(select([star()], table(NODES)).where(remainder.eq(part), copy=False), NODES)
         for part in range(parts)
     ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, REQUIRED
-from sqlanon.query.encoding.encode import SIZE, VALUE, same_value, union_all, word
+from sqlanon.query.encoding.encode import SIZE, VALUE, same_columns, union_all, word
 from sqlanon.query.syntax import (
     alias,
     bigint,
@@ -26,6 +26,8 @@ from sqlanon.query.syntax import (
     least,
     named,
     nested,
+    select,
+    star,
     when,
 )
 
@@ -61,10 +63,10 @@ def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.
     """
     value = alias(column(value_of(attribute)), VALUE)
     if not entity:
-        return exp.select(*_columns(keys), value, column(SIZE)).from_(rows.copy())
-    persons = exp.select(*_columns(keys), value, column(ENTITY)).distinct().from_(rows.copy())
+        return select([*_columns(keys), value, column(SIZE)], rows)
+    persons = select([*_columns(keys), value, column(ENTITY)], rows).distinct(copy=False)
     one = alias(bigint(exp.Literal.number(1)), SIZE)
-    return exp.select(*_columns(keys), column(VALUE), one).from_(nested(persons, "persons"))
+    return select([*_columns(keys), column(VALUE), one], nested(persons, "persons"))
 
 
 def small(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
@@ -74,47 +76,33 @@ def small(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
 
 def few_persons(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
     """Classes of fewer than k persons; records without one are one person's."""
-    persons = exp.select(*_columns(keys), column(ENTITY)).distinct().from_(rows.copy())
+    persons = select([*_columns(keys), column(ENTITY)], rows).distinct(copy=False)
     return _too_few(nested(persons, "persons"), keys, count_all(), k, records)
 
 
 def _too_few(rows: Rows, keys: Keys, count: exp.Expr, k: int, records: int) -> exp.Select:
     few = exp.LT(this=count, expression=exp.Literal.number(k))
-    return (
-        exp.select(*_columns(keys), alias(bigint(exp.Literal.number(records)), REQUIRED))
-        .from_(rows.copy())
-        .group_by(*_columns(keys))
-        .having(few)
-    )
+    required = alias(bigint(exp.Literal.number(records)), REQUIRED)
+    query = select([*_columns(keys), required], rows, by=_columns(keys))
+    return query.having(few, copy=False)
 
 
 def failing(
     figures: exp.Select, keys: Keys, conditions: Sequence[tuple[exp.Expr, exp.Expr]]
 ) -> exp.Select:
-    """Classes whose figures fail any model.
-
-    Args:
-        figures: One row per class, as `sensitive.class_figures` makes them.
-        keys: What tells classes apart.
-        conditions: Per model whether a class fails it, and the records required to go then.
-    """
+    """Classes whose figures fail any model."""
     needed = [when(fails, required, exp.Literal.number(0)) for fails, required in conditions]
     most = greatest(*needed)
-    fails = exp.or_(*(fails.copy() for fails, _ in conditions), copy=False)
-    query = exp.select(*_columns(keys), alias(bigint(most), REQUIRED))
-    return query.from_(nested(figures, "figures")).where(fails)
+    fails = exp.or_(*(fails for fails, _ in conditions), copy=False)
+    query = select([*_columns(keys), alias(bigint(most), REQUIRED)], nested(figures, "figures"))
+    return query.where(fails, copy=False)
 
 
 def merged(parts: Sequence[exp.Select], keys: Keys) -> exp.Select:
     """One row per class that any of several relations of violations holds."""
-    together = exp.Subquery(
-        this=union_all(list(parts)),
-        alias=exp.TableAlias(this=exp.Identifier(this="parts", quoted=True)),
-    )
-    return exp.Select(
-        expressions=[*_columns(keys), alias(exp.Max(this=column(REQUIRED)), REQUIRED)],
-        group=exp.Group(expressions=_columns(keys)),
-    ).from_(together, copy=False)
+    required = alias(exp.Max(this=column(REQUIRED)), REQUIRED)
+    together = nested(union_all(parts), "parts")
+    return select([*_columns(keys), required], together, by=_columns(keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +133,12 @@ def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp
         for fails, required in part.conditions
     ]
     size = column(CLASS_SIZE, first)
-    most = least(greatest(*needed), size.copy())
+    most = least(greatest(*needed), size)
     kept = [column(name, first) for name in names]
-    judged = exp.Select(expressions=[*kept, size, alias(most, REQUIRED)])
-    judged.from_(nested(parts[0].rows, first), copy=False)
+    judged = select([*kept, size, alias(most, REQUIRED)], nested(parts[0].rows, first))
     for name, part in zip(others, parts[1:], strict=True):
-        judged.join(nested(part.rows, name), on=same_class(first, name, keys), copy=False)
-    query = exp.Select(expressions=[exp.Star()]).from_(nested(judged, "judged"), copy=False)
+        judged.join(nested(part.rows, name), on=same_columns(first, name, keys), copy=False)
+    query = select([star()], nested(judged, "judged"))
     kept_not = exp.GTE(this=column(REQUIRED), expression=exp.Literal.number(0))
     return query.where(kept_not, copy=False)
 
@@ -168,48 +155,32 @@ def _of(condition: exp.Expr, relation: str) -> exp.Expr:
 def persons(rows: exp.Query, keys: Keys) -> exp.Select:
     """PERSONS per class, of rows that tell them apart; records without one are one person's."""
     figures = [*_columns(keys), alias(bigint(count_all()), PERSONS)]
-    query = exp.Select(expressions=figures, group=exp.Group(expressions=_columns(keys)))
-    return query.from_(nested(rows, "rows"), copy=False)
+    return select(figures, nested(rows, "rows"), by=_columns(keys))
 
 
 def each_once(rows: exp.Query, keys: Keys) -> exp.Select:
     """Rows of persons and values, each of SIZE 1."""
     one = alias(bigint(exp.Literal.number(1)), SIZE)
     figures = [*_columns(keys), column(VALUE), one]
-    return exp.Select(expressions=figures).from_(nested(rows, "rows"), copy=False)
-
-
-def same_class(one: str, other: str, keys: Keys, *, nullable: bool = False) -> exp.Expr:
-    """Whether rows of two relations belong to one class.
-
-    Args:
-        one: Alias of a relation.
-        other: Alias of the other.
-        keys: What tells classes apart.
-        nullable: Whether a key may be NULL, as published values may.
-    """
-    pairs = [same_value(column(key, one), column(key, other), nullable) for key in keys]
-    return exp.and_(*pairs, copy=False)
+    return select(figures, nested(rows, "rows"))
 
 
 def without(
     rows: exp.Table, suppressed: exp.Table, keys: Keys, *, nullable: bool = False
 ) -> exp.Select:
     """The details of the classes that are not suppressed."""
-    gone = exp.select(exp.Literal.number(1)).from_(named(suppressed, "gone"))
-    gone = gone.where(same_class("gone", _DETAILS, keys, nullable=nullable))
-    query = exp.Select(expressions=[exp.Star()]).from_(named(rows, _DETAILS), copy=False)
+    gone = select([exp.Literal.number(1)], named(suppressed, "gone"))
+    gone.where(same_columns("gone", _DETAILS, keys, nullable=nullable), copy=False)
+    query = select([star()], named(rows, _DETAILS))
     return query.where(exp.Not(this=exp.Exists(this=gone)), copy=False)
 
 
 def within(rows: exp.Table, suppressed: exp.Table, keys: Keys) -> exp.Select:
     """The details of the classes that are suppressed."""
-    query = exp.Select(
-        expressions=[exp.Column(this=exp.Star(), table=exp.Identifier(this=_DETAILS, quoted=True))]
-    ).from_(named(rows, _DETAILS), copy=False)
-    same = same_class("gone", _DETAILS, keys)
+    query = select([star(_DETAILS)], named(rows, _DETAILS))
+    same = same_columns("gone", _DETAILS, keys)
     return query.join(named(suppressed, "gone"), on=same, copy=False)
 
 
-def _columns(keys: Keys) -> list[exp.Expr]:
+def _columns(keys: Keys) -> list[exp.Column]:
     return [column(key) for key in keys]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from sqlglot import exp
 
@@ -16,8 +17,10 @@ from sqlanon.query.syntax import (
     masked,
     named,
     nested,
+    select,
     total,
 )
+from sqlanon.query.text import varchar
 
 ATTRIBUTE = "attribute"
 LEAF = "leaf"
@@ -35,7 +38,7 @@ def word(number: int) -> str:
 def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Records of a table, and per column how many of them are not NULL."""
     counts = [bigint(exp.Count(this=column(name))) for name in columns]
-    return exp.select(bigint(count_all()), *counts).from_(source.copy())
+    return select([bigint(count_all()), *counts], source)
 
 
 def confused(source: exp.Table, columns: Sequence[str]) -> exp.Select:
@@ -43,25 +46,15 @@ def confused(source: exp.Table, columns: Sequence[str]) -> exp.Select:
 
     A column's collation is not in its type; what it does to a letter that is added to it shows it.
     """
-    none = exp.Select(expressions=[column(name) for name in columns])
-    none = none.from_(source.copy(), copy=False).where(exp.false(), copy=False)
+    none = select(map(column, columns), source).where(exp.false(), copy=False)
     letters = exp.Select(expressions=[exp.Literal.string("a") for _ in columns])
-    probe = exp.Union(this=none, expression=letters, distinct=False)
-    return exp.Select(
-        expressions=[
-            exp.or_(
-                *(
-                    exp.EQ(this=column(name), expression=exp.Literal.string(other))
-                    for other in ("A", "á")
-                ),
-                copy=False,
-            )
-            for name in columns
-        ]
-    ).from_(
-        exp.Subquery(this=probe, alias=exp.TableAlias(this=exp.Identifier(this="probe"))),
-        copy=False,
-    )
+    taken = [exp.or_(*(column(name).eq(other) for other in ("A", "á"))) for name in columns]
+    return select(taken, nested(union_all([none, letters]), "probe"))
+
+
+def distinct_values(source: exp.Table, name: str) -> exp.Select:
+    """The distinct values of a column: rows of VALUE."""
+    return select([alias(column(name), VALUE)], source).distinct(copy=False)
 
 
 def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
@@ -72,24 +65,15 @@ def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> 
         name: The column; the labels read it as `value`.
         labels: One expression per level.
     """
-    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("v")
-    text = exp.cast(column(VALUE), exp.DataType.Type.VARCHAR)
-    query = exp.select(text, *(label.copy() for label in labels)).from_(values)
-    return query.order_by(exp.Ordered(this=column(VALUE)))
+    values = nested(distinct_values(source, name), "v")
+    query = select([varchar(column(VALUE)), *labels], values)
+    return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
 
 
 def leaf_map(leaves: exp.Table, number: int, column_type: exp.DataType, words: int) -> exp.Select:
-    """The codes of a column's leaves by value: rows of `value` and the words.
-
-    Args:
-        leaves: Rows of attribute, leaf and words, of all columns.
-        number: The column's number.
-        column_type: The column's type.
-        words: Number of words of the code.
-    """
+    """The codes of the leaves of column `number` by value: rows of `value` and the words."""
     query = values_of(leaves, column_type, [word(w) for w in range(words)])
-    own = exp.EQ(this=column(ATTRIBUTE), expression=exp.Literal.number(number))
-    return query.where(own, copy=False)
+    return query.where(column(ATTRIBUTE).eq(number), copy=False)
 
 
 def values_of(
@@ -103,10 +87,9 @@ def values_of(
     value: exp.Expr = column(LEAF)
     fits: exp.Expr | None = None
     if needs_cast(column_type):
-        value = exp.TryCast(this=column(LEAF), to=column_type.copy())
+        value = exp.TryCast(this=column(LEAF), to=column_type)
         fits = exp.or_(column(LEAF).is_(exp.null()), _is_exact(value, column_type))
-    query = exp.Select(expressions=[alias(value, VALUE), *(column(name) for name in carried)])
-    query.from_(leaves.copy(), copy=False)
+    query = select([alias(value, VALUE), *map(column, carried)], leaves)
     return query if fits is None else query.where(fits, copy=False)
 
 
@@ -117,15 +100,12 @@ def _is_exact(value: exp.Expr, column_type: exp.DataType) -> exp.Expr:
         exp.DataType.Type.DATE: "TIMESTAMP",
     }.get(column_type.this)
     if wide is None:
-        return value.copy().is_(exp.null()).not_()
+        return value.is_(exp.null()).not_()
     kind = exp.DataType.build(wide, dialect="duckdb")
-    text = exp.cast(value.copy(), exp.DataType.Type.VARCHAR)
+    text, exact = (exp.TryCast(this=each, to=kind) for each in (column(LEAF), value))
     return exp.or_(
-        exp.EQ(
-            this=exp.TryCast(this=column(LEAF), to=kind),
-            expression=exp.TryCast(this=value.copy(), to=kind.copy()),
-        ),
-        exp.EQ(this=text, expression=column(LEAF)),
+        exp.EQ(this=text, expression=exact),
+        exp.EQ(this=varchar(value), expression=column(LEAF)),
     )
 
 
@@ -135,14 +115,10 @@ def needs_cast(column_type: exp.DataType) -> bool:
 
 
 def repeated_values(leaves: exp.Select) -> exp.Select:
-    """How many values of a leaf map come from more than one leaf."""
-    repeated = (
-        exp.select(column(VALUE))
-        .from_(nested(leaves.copy(), "leaves"))
-        .group_by(column(VALUE))
-        .having(exp.GT(this=count_all(), expression=exp.Literal.number(1)))
-    )
-    return exp.select(bigint(count_all())).from_(repeated.subquery("repeated"))
+    """Number of values of a leaf map that come from more than one leaf."""
+    repeated = select([column(VALUE)], nested(leaves, "leaves"), by=[column(VALUE)])
+    repeated.having(count_all() > 1, copy=False)
+    return select([bigint(count_all())], nested(repeated, "repeated"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,30 +161,26 @@ def encoded(
         name: column(item.origin, "source") if item.ranks is None else column(RANK, name)
         for name, item in (carried or {}).items()
     }
-    query = exp.select(
+    figures = [
         *(alias(code, word(w)) for w, code in enumerate(codes)),
         *(alias(value, name) for name, value in details.items()),
         alias(bigint(count_all()), SIZE),
-    ).from_(exp.alias_(source.copy(), exp.to_identifier("source", quoted=True), table=True))
+    ]
+    query = select(figures, named(source, "source"), by=[*codes, *details.values()])
     for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
         same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
-        query = query.join(nested(leaf_rows.copy(), name), on=same, join_type="left")
+        query.join(nested(leaf_rows, name), on=same, join_type="left", copy=False)
     for name, item in (carried or {}).items():
         if item.ranks is not None:
             same = same_value(column(item.origin, "source"), column(VALUE, name), item.nulls)
-            query = query.join(named(item.ranks, name), on=same, join_type="left")
-    return query.group_by(*(code.copy() for code in [*codes, *details.values()]))
+            query.join(named(item.ranks, name), on=same, join_type="left", copy=False)
+    return query
 
 
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
-    """A leaf map with the codes of a node of the lattice.
-
-    Args:
-        leaves: Rows of `value` and the words of a column.
-        masks: The bits that tell the node's classes apart, per word.
-    """
+    """A leaf map with the codes of a lattice node, which are the bits of the masks."""
     words = [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
-    return exp.select(column(VALUE), *words).from_(nested(leaves.copy(), "leaves"))
+    return select([column(VALUE), *words], nested(leaves, "leaves"))
 
 
 def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
@@ -217,53 +189,61 @@ def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
     return kind(this=left, expression=right)
 
 
+def same_words(masks: Sequence[int], relation: str, other: str) -> list[exp.Expr]:
+    """That the bits of a relation's words are another's words, a condition per word."""
+    return [
+        exp.EQ(
+            this=exp.Paren(this=masked(word(w), mask, relation)), expression=column(word(w), other)
+        )
+        for w, mask in enumerate(masks)
+    ]
+
+
+def same_columns(one: str, other: str, names: Sequence[str], *, nullable: bool = False) -> exp.Expr:
+    """Whether rows of two relations agree in some columns.
+
+    Args:
+        one: Alias of a relation.
+        other: Alias of the other.
+        names: The columns.
+        nullable: Whether they may be NULL, as published values may.
+    """
+    pairs = [same_value(column(name, one), column(name, other), nullable) for name in names]
+    return exp.and_(*pairs, copy=False)
+
+
 def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
     """Distinct values of a column that its leaf map misses, and the records that hold them."""
-    values = (
-        exp.select(alias(column(name), VALUE), alias(count_all(), SIZE))
-        .from_(source.copy())
-        .group_by(column(name))
-        .subquery("held")
-    )
+    counts = [alias(column(name), VALUE), alias(count_all(), SIZE)]
+    values = nested(select(counts, source, by=[column(name)]), "held")
     same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
-    known = exp.select(exp.Literal.number(1)).from_(nested(leaves.copy(), "leaves"))
-    return (
-        exp.select(bigint(count_all()), total(column(SIZE)))
-        .from_(values)
-        .where(exp.Exists(this=known.where(same)).not_())
-    )
+    known = select([exp.Literal.number(1)], nested(leaves, "leaves")).where(same, copy=False)
+    query = select([bigint(count_all()), total(column(SIZE))], values)
+    return query.where(exp.Exists(this=known).not_(), copy=False)
 
 
 def marginals(encoded_table: exp.Table, masks: Sequence[Sequence[int]]) -> exp.Expr:
-    """Records per value of every column: rows of column number, words, records.
-
-    Args:
-        encoded_table: Codes and sizes.
-        masks: Per column and word the bits of the column.
-    """
+    """Records per value of every column: rows of column number, words, records."""
     parts = []
     for number, words in enumerate(masks):
         keys = [masked(word(w), mask) for w, mask in enumerate(words)]
-        parts.append(
-            exp.select(exp.Literal.number(number), *keys, total(column(SIZE)))
-            .from_(encoded_table.copy())
-            .group_by(*(key.copy() for key in keys))
-        )
+        figures = [exp.Literal.number(number), *keys, total(column(SIZE))]
+        parts.append(select(figures, encoded_table, by=keys))
     return union_all(parts)
 
 
 def union_all(parts: Sequence[exp.Select]) -> exp.Query:
     """The rows of several queries."""
-    result: exp.Query = parts[0]
-    for part in parts[1:]:
-        result = exp.Union(this=result, expression=part, distinct=False)
-    return result
+    first: exp.Query = parts[0]
+    return reduce(
+        lambda one, part: exp.Union(this=one, expression=part, distinct=False), parts[1:], first
+    )
 
 
 def extent(encoded_table: exp.Table) -> exp.Select:
     """Combinations and records of an encoded table, those without a code left out."""
-    query = exp.select(bigint(count_all()), total(column(SIZE))).from_(encoded_table.copy())
-    return query.where(column(word(0)).is_(exp.null()).not_())
+    query = select([bigint(count_all()), total(column(SIZE))], encoded_table)
+    return query.where(column(word(0)).is_(exp.null()).not_(), copy=False)
 
 
 def value() -> exp.Column:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.syntax import bigint, column, count_all
+from sqlanon.query.syntax import bigint, column, count_all, select
 
 
 def fingerprint(table: exp.Table, columns: Sequence[str]) -> exp.Select:
@@ -20,7 +20,7 @@ def fingerprint(table: exp.Table, columns: Sequence[str]) -> exp.Select:
     cells = exp.Anonymous(this="HASH", expressions=[column(name) for name in columns])
     # HASH of several arguments is linear in each; hashed once more, records no longer cancel out.
     digest = exp.Anonymous(this="HASH", expressions=[cells])
-    wide = exp.cast(digest.copy(), exp.DataType.Type.INT128)
+    wide = exp.cast(digest, exp.DataType.Type.INT128)
     figures = exp.Anonymous(
         this="CONCAT_WS",
         expressions=[
@@ -29,6 +29,4 @@ def fingerprint(table: exp.Table, columns: Sequence[str]) -> exp.Select:
             exp.Sum(this=wide),
         ],
     )
-    return exp.select(
-        bigint(count_all()), exp.Anonymous(this="SHA256", expressions=[figures])
-    ).from_(table.copy())
+    return select([bigint(count_all()), exp.Anonymous(this="SHA256", expressions=[figures])], table)

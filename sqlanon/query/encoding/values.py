@@ -6,9 +6,17 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import LEAF, RANK, VALUE, same_value, values_of
+from sqlanon.query.arithmetic import ascending, over
+from sqlanon.query.encoding.encode import (
+    LEAF,
+    RANK,
+    VALUE,
+    distinct_values,
+    same_value,
+    values_of,
+)
 from sqlanon.query.privacy.sensitive import node
-from sqlanon.query.syntax import alias, bigint, column, nested
+from sqlanon.query.syntax import alias, bigint, column, nested, select
 
 Row = tuple[str | int | None, ...]
 
@@ -36,31 +44,19 @@ def ruled(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Subqu
         name: The column.
         labels: One expression over VALUE per level; the top is left out.
     """
-    held = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy())
-    place = exp.Window(
-        this=exp.RowNumber(),
-        order=exp.Order(
-            expressions=[exp.Ordered(this=column(VALUE), desc=False, nulls_first=False)]
-        ),
-    )
-    nodes = [alias(label.copy(), node(level)) for level, label in enumerate(labels[:-1], start=1)]
-    query = exp.select(column(VALUE), alias(bigint(place), RANK), *nodes)
-    return nested(query.from_(nested(held, "held")), "ordered")
+    place = over(exp.RowNumber(), order=[ascending(column(VALUE))])
+    nodes = [alias(label, node(level)) for level, label in enumerate(labels[:-1], start=1)]
+    figures = [column(VALUE), alias(bigint(place), RANK), *nodes]
+    return nested(select(figures, nested(distinct_values(source, name), "held")), "ordered")
 
 
 def reordered(order: exp.Subquery, nodes: exp.Subquery, levels: Sequence[int]) -> exp.Subquery:
-    """The ranks of one order with the nodes of another.
-
-    Args:
-        order: Rows of VALUE and RANK.
-        nodes: Rows of VALUE and the node of each level.
-        levels: The levels of the nodes.
-    """
+    """The ranks of one order with the nodes of another, at some levels."""
     own = [column(name, "ranked") for name in (VALUE, RANK)]
-    query = exp.select(*own, *(column(node(level), "tree") for level in levels))
-    query = query.from_(nested(order.this.copy(), "ranked"))
+    figures = [*own, *(column(node(level), "tree") for level in levels)]
+    query = select(figures, nested(order.this, "ranked"))
     same = same_value(column(VALUE, "ranked"), column(VALUE, "tree"), nullable=True)
-    return nested(query.join(nested(nodes.this.copy(), "tree"), on=same), "ordered")
+    return nested(query.join(nested(nodes.this, "tree"), on=same, copy=False), "ordered")
 
 
 def _literal(value: str | int | None) -> exp.Expr:

@@ -13,7 +13,9 @@ from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.rules import DIGITS, Intervals
-from sqlanon.query.text import NOT_FINITE, case, joined, not_null, type_name, varchar
+from sqlanon.query.arithmetic import divided, double, number
+from sqlanon.query.syntax import bigint
+from sqlanon.query.text import NOT_FINITE, between, case, joined, not_null, type_name, varchar
 
 _Type = exp.DataType.Type
 _INTEGERS = {
@@ -93,9 +95,7 @@ def interval_labels(
             [f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"]
         )
     _check_decimals(rule, column_type, subject)
-    value = column.copy()
-    if column_type.this is _Type.FLOAT:
-        value = exp.cast(value, _Type.DOUBLE)
+    value = double(column) if column_type.this is _Type.FLOAT else column
     grid = _grid(rule, column_type)
     units = _units(value, column_type, grid.scale)
     ends = [*_outer_ends(value, column_type, grid), *_inner_ends(units, grid)]
@@ -136,27 +136,27 @@ def _units(value: exp.Expr, column_type: exp.DataType, scale: int) -> exp.Expr:
     """The largest whole number of units that is not above the value, as BIGINT."""
     factor = 10**scale
     if column_type.this in _INTEGERS:
-        return _bigint(value) * factor if scale else _bigint(value)
+        return bigint(value) * factor if scale else bigint(value)
     if not scale or column_type.this in _DECIMALS:
-        return _bigint(exp.Floor(this=value * factor if scale else value.copy()))
+        return bigint(exp.Floor(this=value * factor if scale else value))
     # The product is rounded, so its nearest whole number is the count, or one too high.
     nearest = exp.Floor(this=value * factor + exp.Literal.number("0.5"))
     # Both sides are exact in a double, so the quotient is the double nearest to the border.
-    border = exp.Div(this=nearest, expression=exp.cast(exp.Literal.number(factor), _Type.DOUBLE))
+    border = divided(nearest, double(number(factor)))
     excess = exp.Case(
         ifs=[case(value < border, exp.Literal.number(1))], default=exp.Literal.number(0)
     )
-    return _bigint(nearest) - excess
+    return bigint(nearest) - excess
 
 
 def _outer_ends(value: exp.Expr, column_type: exp.DataType, grid: _Grid) -> list[exp.If]:
-    """What cannot be counted in units: NaN, infinities, and values beyond the limit."""
+    """Labels of values that cannot be counted in units: NaN, infinities, and values beyond the limit."""
     least, most = -grid.limit, grid.limit
     kind = column_type.this
     if kind in _FLOATS:
         # NaN is above every number, for a comparison.
         largest = exp.Literal.number(_LARGEST_DOUBLE)
-        finite = exp.Between(this=value.copy(), low=exp.Neg(this=largest), high=largest.copy())
+        finite = exp.Between(this=value, low=exp.Neg(this=largest), high=largest)
         return [
             case(exp.Not(this=finite), NOT_FINITE),
             case(value < least, grid.below),
@@ -175,9 +175,9 @@ def _outer_ends(value: exp.Expr, column_type: exp.DataType, grid: _Grid) -> list
     return ends
 
 
-def _as_wide(number: int, kind: object) -> exp.Expr:
+def _as_wide(value: int, kind: object) -> exp.Expr:
     """The number as a literal; an unsigned type wider than HUGEINT compares inexactly with one."""
-    literal = exp.Literal.number(number)
+    literal = number(value)
     return exp.cast(literal, _Type.UINT128) if kind is _Type.UINT128 else literal
 
 
@@ -207,8 +207,7 @@ def _label(units: exp.Expr, width: int, grid: _Grid) -> exp.Expr:
     if width == 1:
         return varchar(units)
     last = end - 1
-    separator = exp.Case(ifs=[case(first < 0, " to ")], default=exp.Literal.string("-"))
-    label = joined(varchar(first), separator, varchar(last))
+    label = joined(varchar(first), between(first), varchar(last))
     if not clipped:
         return label
     return exp.Case(ifs=[case(first.eq(last), varchar(first))], default=label)
@@ -227,8 +226,4 @@ def _border_text(units: exp.Expr, scale: int) -> exp.Expr:
     if not scale:
         return varchar(units)
     unit = exp.cast(exp.Literal.number(f"0.{'1'.rjust(scale, '0')}"), f"DECIMAL({scale}, {scale})")
-    return varchar(exp.cast(units.copy(), "DECIMAL(19, 0)") * unit)
-
-
-def _bigint(value: exp.Expr) -> exp.Expr:
-    return exp.cast(value.copy(), _Type.BIGINT)
+    return varchar(exp.cast(units, "DECIMAL(19, 0)") * unit)

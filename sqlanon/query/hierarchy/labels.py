@@ -5,6 +5,8 @@ Labels come from the rule's own grid. All of it is plain SQL, which other dialec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -13,7 +15,16 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
 from sqlanon.query.hierarchy.intervals import interval_labels
-from sqlanon.query.text import NESTED_TYPES, NOT_FINITE, case, joined, not_null, type_name, varchar
+from sqlanon.query.text import (
+    NESTED_TYPES,
+    NOT_FINITE,
+    between,
+    case,
+    joined,
+    not_null,
+    type_name,
+    varchar,
+)
 
 TOP = "*"
 PLACEHOLDER = "value"
@@ -32,95 +43,33 @@ _DATES = {
     _Type.TIMESTAMP_NS,
 }
 _READABLE = (exp.Condition, exp.Query, exp.Star, exp.IgnoreNulls, exp.UDTF)
-_REFUSED: tuple[tuple[str, tuple[type[exp.Expr], ...]], ...] = (
-    ("a subquery", (exp.Query,)),
-    ("a window", (exp.Window,)),
-    ("an aggregate", (exp.AggFunc, exp.IgnoreNulls)),
-    ("a star", (exp.Star, exp.Columns)),
-    ("a parameter", (exp.Placeholder, exp.Parameter, exp.PositionalColumn)),
-    ("a function that makes rows", (exp.UDTF, exp.Explode)),
-    (
-        "a function whose result changes",
-        (
-            exp.Rand,
-            exp.Uuid,
-            exp.CurrentDatabase,
-            exp.CurrentDate,
-            exp.CurrentSchema,
-            exp.CurrentSchemas,
-            exp.CurrentTime,
-            exp.CurrentTimestamp,
-            exp.CurrentUser,
-            exp.Localtime,
-            exp.Localtimestamp,
-        ),
+_REFUSED: Mapping[str, tuple[type[exp.Expr], ...]] = {
+    "a subquery": (exp.Query,),
+    "a window": (exp.Window,),
+    "an aggregate": (exp.AggFunc, exp.IgnoreNulls),
+    "a star": (exp.Star, exp.Columns),
+    "a parameter": (exp.Placeholder, exp.Parameter, exp.PositionalColumn),
+    "a function that makes rows": (exp.UDTF, exp.Explode),
+    "a function whose result changes": (
+        *(exp.Rand, exp.Uuid, exp.CurrentDatabase, exp.CurrentSchema, exp.CurrentSchemas),
+        *(exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentUser),
+        *(exp.Localtime, exp.Localtimestamp),
     ),
-)
+}
 # What the parser takes for a function like any other.
-_REFUSED_NAMES: tuple[tuple[str, frozenset[str]], ...] = (
-    (
-        "an aggregate",
-        frozenset(
-            [
-                "arbitrary",
-                "arg_max_null",
-                "arg_max_nulls_last",
-                "arg_min_null",
-                "arg_min_nulls_last",
-                "bitstring_agg",
-                "combine_aggr",
-                "count_star",
-                "decimal_average",
-                "entropy",
-                "favg",
-                "fsum",
-                "histogram",
-                "histogram_exact",
-                "kahan_sum",
-                "kurtosis_pop",
-                "lttb",
-                "mad",
-                "mean",
-                "product",
-                "reservoir_quantile",
-                "sem",
-                "sum_no_overflow",
-                "sumkahan",
-                "variant_group_object",
-            ]
-        ),
-    ),
-    (
-        "a function whose result changes",
-        frozenset(
-            [
-                "current_connection_id",
-                "current_query",
-                "current_query_id",
-                "current_setting",
-                "current_transaction_id",
-                "currval",
-                "error",
-                "get_current_timestamp",
-                "getenv",
-                "getvariable",
-                "in_search_path",
-                "nextval",
-                "now",
-                "setseed",
-                "setval",
-                "sleep_ms",
-                "stats",
-                "transaction_timestamp",
-                "txid_current",
-                "uuidv4",
-                "uuidv7",
-                "vector_type",
-                "write_log",
-            ]
-        ),
-    ),
-)
+_REFUSED_NAMES = {
+    "an aggregate": """
+        arbitrary arg_max_null arg_max_nulls_last arg_min_null arg_min_nulls_last bitstring_agg
+        combine_aggr count_star decimal_average entropy favg fsum histogram histogram_exact
+        kahan_sum kurtosis_pop lttb mad mean product reservoir_quantile sem sum_no_overflow sumkahan
+        variant_group_object
+    """,
+    "a function whose result changes": """
+        current_connection_id current_query current_query_id current_setting current_transaction_id
+        currval error get_current_timestamp getenv getvariable in_search_path nextval now setseed
+        setval sleep_ms stats transaction_timestamp txid_current uuidv4 uuidv7 vector_type write_log
+    """,
+}
 
 
 def level_labels(
@@ -171,12 +120,8 @@ def _prefix_labels(
     value = varchar(column)
     labels = []
     for length in rule.lengths:
-        kept = exp.Left(this=value.copy(), expression=exp.Literal.number(length))
-        removed = exp.func(
-            "GREATEST",
-            exp.Sub(this=exp.Length(this=value.copy()), expression=exp.Literal.number(length)),
-            exp.Literal.number(0),
-        )
+        kept = exp.Left(this=value, expression=exp.Literal.number(length))
+        removed = exp.func("GREATEST", exp.Length(this=value) - length, exp.Literal.number(0))
         masked = exp.Repeat(this=exp.Literal.string(rule.mask), times=removed)
         labels.append(not_null(column, joined(kept, masked)))
     return labels
@@ -220,11 +165,7 @@ def _date_label(unit: str, column: exp.Expr) -> exp.Expr:
         case "year":
             return _year_text(year)
     first = year - (year % 10 + 10) % 10
-    separator = exp.Case(
-        ifs=[case(year < 0, " to ")],
-        default=exp.Literal.string("-"),
-    )
-    return joined(_year_text(first), separator, _year_text(first + 9))
+    return joined(_year_text(first), between(year), _year_text(first + 9))
 
 
 def _iso_year(column: exp.Expr) -> exp.Expr:
@@ -243,7 +184,7 @@ def _iso_year(column: exp.Expr) -> exp.Expr:
 
 
 def _part(part: str, column: exp.Expr) -> exp.Extract:
-    return exp.Extract(this=exp.var(part), expression=column.copy())
+    return exp.Extract(this=exp.var(part), expression=column)
 
 
 def _year_text(year: exp.Expr) -> exp.Expr:
@@ -291,10 +232,10 @@ def _parsed(text: str) -> exp.Expr | None:
 
 
 def _refused(tree: exp.Expr, name: str) -> list[str]:
-    """What a label may not be made of, as it stands in the expression."""
-    refused = [what for what, kinds in _REFUSED if tree.find(*kinds)]
+    """Parts of an expression that a label may not be made of."""
+    refused = [what for what, kinds in _REFUSED.items() if tree.find(*kinds)]
     calls = {call.name.lower() for call in tree.find_all(exp.Anonymous)}
-    refused += [what for what, names in _REFUSED_NAMES if calls & names]
+    refused += [what for what, names in _REFUSED_NAMES.items() if calls & set(names.split())]
     known = {name.casefold(), PLACEHOLDER}
     others = {
         column.sql(dialect="duckdb")

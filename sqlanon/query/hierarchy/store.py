@@ -15,55 +15,45 @@ from sqlglot import exp
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path, Rows, Table
-from sqlanon.query.text import TEXT
+from sqlanon.query.arithmetic import ascending
+from sqlanon.query.syntax import alias, column, select
+from sqlanon.query.text import TEXT, varchar
 
 SCHEMA = "sqlanon"
 HIERARCHIES = "hierarchies"
 PATHS = "hierarchy_paths"
+_STORED = ("name", "kind", "specification", "height", "leaves")
 
 
 def catalog_tables() -> exp.Select:
-    """Which tables of the catalog the current database has, one name in a row.
+    """Tables of the catalog that the current database has, one name in a row.
 
     A database that only reads, or never stored a hierarchy, has none of them.
     """
-    return (
-        exp.select(_column("table_name"))
-        .from_(exp.table_("tables", db="information_schema", quoted=True))
-        .where(
-            _column("table_catalog").eq(exp.func("CURRENT_DATABASE")),
-            _column("table_schema").eq(exp.Literal.string(SCHEMA)),
-            _column("table_name").isin(HIERARCHIES, PATHS),
-        )
+    tables = exp.table_("tables", db="information_schema", quoted=True)
+    return select([column("table_name")], tables).where(
+        column("table_catalog").eq(exp.func("CURRENT_DATABASE")),
+        column("table_schema").eq(SCHEMA),
+        column("table_name").isin(HIERARCHIES, PATHS),
+        copy=False,
     )
 
 
 def stored_hierarchies() -> exp.Select:
     """Every stored hierarchy: name, kind, specification, height, leaves; in the names' order."""
-    return (
-        exp.select(*map(_column, ("name", "kind", "specification", "height", "leaves")))
-        .from_(_table(HIERARCHIES))
-        .order_by(_first("name"))
-    )
+    return select(map(column, _STORED), _table(HIERARCHIES)).order_by(_first("name"), copy=False)
 
 
 def stored_hierarchy(name: str) -> exp.Select:
     """One row of kind and specification, or none."""
-    return (
-        exp.select(_column("kind"), _column("specification"))
-        .from_(_table(HIERARCHIES))
-        .where(_column("name").eq(exp.Literal.string(name)))
-    )
+    query = select([column("kind"), column("specification")], _table(HIERARCHIES))
+    return query.where(column("name").eq(name), copy=False)
 
 
 def stored_paths(name: str) -> exp.Select:
     """The paths of a stored hierarchy of the kind 'rows', each a list, in their own order."""
-    return (
-        exp.select(_column("path"))
-        .from_(_table(PATHS))
-        .where(_column("hierarchy").eq(exp.Literal.string(name)))
-        .order_by(_first("position"))
-    )
+    query = select([column("path")], _table(PATHS)).order_by(_first("position"), copy=False)
+    return query.where(column("hierarchy").eq(name), copy=False)
 
 
 def restored(kind: str, specification: str, paths: Iterable[Sequence[str | None]]) -> Hierarchy:
@@ -88,10 +78,9 @@ def restored(kind: str, specification: str, paths: Iterable[Sequence[str | None]
 
 def delete_hierarchy(name: str) -> list[exp.Delete]:
     """Remove a hierarchy and its paths, if there."""
-    text = exp.Literal.string(name)
     return [
-        exp.delete(_table(PATHS)).where(_column("hierarchy").eq(text)),
-        exp.delete(_table(HIERARCHIES)).where(_column("name").eq(text)),
+        exp.delete(_table(PATHS)).where(column("hierarchy").eq(name)),
+        exp.delete(_table(HIERARCHIES)).where(column("name").eq(name)),
     ]
 
 
@@ -123,15 +112,11 @@ def store_hierarchy(
     ]
     statements: list[exp.Expr] = [
         *delete_hierarchy(name),
-        exp.insert(
-            exp.select(*values),
-            _table(HIERARCHIES),
-            columns=_names("name", "kind", "specification", "height", "leaves"),
-        ),
+        exp.insert(exp.select(*values), _table(HIERARCHIES), columns=_names(*_STORED)),
     ]
     if staging is not None:
-        path = exp.Array(expressions=[_column(label) for label in _labels(hierarchy.height)])
-        paths = exp.select(exp.Literal.string(name), _column("position"), path).from_(staging)
+        path = exp.Array(expressions=[column(label) for label in _labels(hierarchy.height)])
+        paths = select([exp.Literal.string(name), column("position"), path], staging)
         columns = _names("hierarchy", "position", "path")
         statements.append(exp.insert(paths, _table(PATHS), columns=columns))
     return statements
@@ -162,7 +147,7 @@ def level_columns(table: str, columns: Mapping[str, str] | Sequence[str]) -> lis
     Raises:
         HierarchyError: If it is no table of leaf, level1, level2, …
     """
-    own = {column.lower(): column for column in columns}
+    own = {name.lower(): name for name in columns}
     own.pop("position", None)
     wanted = _labels(max(len(own) - 1, 1))
     missing = [label for label in wanted if label not in own]
@@ -188,14 +173,12 @@ def table_paths(
             of their labels from the top down, and of the leaf's own type.
     """
     keys = columns[::-1] if position is None else [position]
+    own = table.alias_or_name  # a name could be that of a result too
     texts = [
-        exp.alias_(
-            exp.cast(_column(column, table), exp.DataType.Type.VARCHAR),
-            exp.to_identifier(label, quoted=True),
-        )
-        for label, column in zip(_labels(len(columns) - 1), columns, strict=True)
+        alias(varchar(column(name, own)), label)
+        for label, name in zip(_labels(len(columns) - 1), columns, strict=True)
     ]
-    return exp.select(*texts).from_(table.copy()).order_by(*(_first(key, table) for key in keys))
+    return select(texts, table).order_by(*(_first(key, own) for key in keys), copy=False)
 
 
 def _labels(height: int) -> list[str]:
@@ -210,12 +193,6 @@ def _table(name: str) -> exp.Table:
     return exp.table_(name, db=SCHEMA, quoted=True)
 
 
-def _column(name: str, table: exp.Table | None = None) -> exp.Column:
-    """A quoted column, of a table where its name could be that of a result too."""
-    qualifier = None if table is None else exp.to_identifier(table.alias_or_name, quoted=True)
-    return exp.column(exp.to_identifier(name, quoted=True), table=qualifier)
-
-
-def _first(name: str, table: exp.Table | None = None) -> exp.Ordered:
+def _first(name: str, table: str | None = None) -> exp.Ordered:
     """Ascending, NULL first, in every dialect."""
-    return exp.Ordered(this=_column(name, table), desc=False, nulls_first=True)
+    return ascending(column(name, table), nulls_first=True)

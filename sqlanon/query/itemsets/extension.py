@@ -15,19 +15,19 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import SIZE
+from sqlanon.query.arithmetic import number
+from sqlanon.query.encoding.encode import SIZE, union_all
 from sqlanon.query.itemsets.itemsets import (
     SUPPORT,
     Words,
     at_least,
     code,
     every,
-    number,
     same_code,
     shared,
     some,
 )
-from sqlanon.query.syntax import alias, column, masked, named, nested, total
+from sqlanon.query.syntax import alias, column, masked, named, nested, select, star, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,7 @@ class Step:
 
 
 def extended(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
-    """The itemsets with a node of one more attribute that are frequent and closed so far.
-
-    Args:
-        itemsets: The itemsets with nodes of the attributes before.
-        members: Their members.
-        step: The attribute.
-    """
+    """The itemsets with a node of one more attribute that are frequent and closed so far."""
     parts = []
     for depth in step.depths:
         if depth.is_top:
@@ -114,33 +108,27 @@ def extended(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
         else:
             candidates = _counted(members, step, depth)
         parts.append(_closed(_narrowed(candidates, step, depth, SUPPORT), step))
-    return _all_of(parts)
+    return union_all(parts)
 
 
 def _with_top(itemsets: exp.Table, step: Step) -> exp.Select:
     """With the top an itemset keeps its records, so that nothing is counted again."""
     names = [*step.codes, *step.shared, SUPPORT]
-    query = exp.Select(expressions=[column(name, "prefix") for name in names])
-    return query.from_(named(itemsets, "prefix"), copy=False)
+    return select([column(name, "prefix") for name in names], named(itemsets, "prefix"))
 
 
 def _counted(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
     """With a node below the top, counted from the members."""
-    keys = _keys(step.prefix(depth))
-    codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
-    support = alias(total(column(SIZE, "member")), SUPPORT)
-    query = _with_node(members, depth)
-    query.set("expressions", [*codes, *shared(len(step.bits)), support])
-    query.group_by(*(key.copy() for key in keys), copy=False)
+    figures, keys = _merged(step, step.prefix(depth), SUPPORT)
+    query = _with_node(figures, members, depth, by=keys)
     return query.having(at_least(step.k), copy=False)
 
 
 def _alone(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
     """With one of the deepest nodes of the last attribute, whose members are one row already."""
-    query = _with_node(members, depth)
     names = [*step.codes, *step.shared]
     support = alias(column(SIZE, "member"), SUPPORT)
-    query.set("expressions", [*(column(name, "member") for name in names), support])
+    query = _with_node([*(column(name, "member") for name in names), support], members, depth)
     enough = exp.GTE(this=column(SIZE, "member"), expression=number(step.k))
     return query.where(enough, copy=False)
 
@@ -150,33 +138,26 @@ def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp
 
     Members of the deepest nodes stay different; of others, those that only differed in this
     attribute become one.
-
-    Args:
-        itemsets: What `extended` found.
-        members: The members of the itemsets before.
-        step: The attribute.
     """
     parts = []
     for depth in step.depths:
-        query = _with_node(members, depth)
-        own = exp.and_(*same_code("itemset", "member", step.prefix(depth)), copy=False)
-        query.join(named(itemsets, "itemset"), on=own, copy=False)
         if depth.is_deepest:
             names = [*step.codes, *step.shared, SIZE]
-            query.set("expressions", [column(name, "member") for name in names])
+            query = _with_node([column(name, "member") for name in names], members, depth)
         else:
-            keys = _keys(step.kept(depth))
-            codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
-            size = alias(total(column(SIZE, "member")), SIZE)
-            query.set("expressions", [*codes, *shared(len(step.bits)), size])
-            query.group_by(*(key.copy() for key in keys), copy=False)
+            figures, keys = _merged(step, step.kept(depth), SIZE)
+            query = _with_node(figures, members, depth, by=keys)
+        own = exp.and_(*same_code("itemset", "member", step.prefix(depth)), copy=False)
+        query.join(named(itemsets, "itemset"), on=own, copy=False)
         parts.append(_narrowed(query, step, depth, SIZE))
-    return _all_of(parts)
+    return union_all(parts)
 
 
-def _with_node(members: exp.Table, depth: Depth) -> exp.Select:
-    """Members that have a node of the depth above them; the query selects nothing yet."""
-    query = exp.Select().from_(named(members, "member"), copy=False)
+def _with_node(
+    figures: Sequence[exp.Expr], members: exp.Table, depth: Depth, *, by: Sequence[exp.Expr] = ()
+) -> exp.Select:
+    """Figures of the members that have a node of the depth above them."""
+    query = select(figures, named(members, "member"), by=by)
     set_bits = [
         exp.NEQ(this=exp.Paren(this=masked(code(w), bits, "member")), expression=number(0))
         for w, bits in enumerate(depth.above)
@@ -185,8 +166,11 @@ def _with_node(members: exp.Table, depth: Depth) -> exp.Select:
     return query.where(*set_bits, copy=False) if set_bits else query
 
 
-def _keys(bits: Words) -> list[exp.Expr]:
-    return [masked(code(w), own, "member") for w, own in enumerate(bits)]
+def _merged(step: Step, bits: Words, size: str) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """Figures of members that agree in some bits of the code, and what groups them."""
+    keys: list[exp.Expr] = [masked(code(w), own, "member") for w, own in enumerate(bits)]
+    codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
+    return [*codes, *shared(len(bits)), alias(total(column(SIZE, "member")), size)], keys
 
 
 def _narrowed(query: exp.Select, step: Step, depth: Depth, count: str) -> exp.Select:
@@ -202,8 +186,7 @@ def _narrowed(query: exp.Select, step: Step, depth: Depth, count: str) -> exp.Se
                     highest = number(1 << step.bits[w].bit_length() - 1)
                     value = exp.BitwiseOr(this=exp.Paren(this=value), expression=highest)
             shown.append(alias(value, name(w)))
-    outer = exp.Select(expressions=[*shown, column(count, "row")])
-    return outer.from_(nested(query, "row"), copy=False)
+    return select([*shown, column(count, "row")], nested(query, "row"))
 
 
 def _closed(query: exp.Select, step: Step) -> exp.Select:
@@ -219,18 +202,7 @@ def _closed(query: exp.Select, step: Step) -> exp.Select:
         differing = exp.Sub(this=column(some(w), "row"), expression=column(every(w), "row"))
         low = exp.BitwiseAnd(this=exp.Paren(this=differing), expression=number(lower))
         carried = exp.Add(this=exp.Paren(this=low), expression=number(lower))
-        either = exp.BitwiseOr(
-            this=exp.Paren(this=carried), expression=exp.Paren(this=differing.copy())
-        )
+        either = exp.BitwiseOr(this=exp.Paren(this=carried), expression=exp.Paren(this=differing))
         found = exp.BitwiseAnd(this=exp.Paren(this=either), expression=number(highest))
         conditions.append(exp.EQ(this=exp.Paren(this=found), expression=number(highest)))
-    rows = exp.Select(expressions=[exp.Star()]).from_(nested(query, "row"), copy=False)
-    return rows.where(*conditions, copy=False)
-
-
-def _all_of(queries: Sequence[exp.Select]) -> exp.Query:
-    """The rows of several queries."""
-    result: exp.Query = queries[0]
-    for query in queries[1:]:
-        result = exp.Union(this=result, expression=query, distinct=False)
-    return result
+    return select([star()], nested(query, "row")).where(*conditions, copy=False)

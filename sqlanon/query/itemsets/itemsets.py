@@ -8,6 +8,8 @@ The statements, those of `query.extension` among them, work on two relations:
   one row of their size. Its code has the nodes of the itemset where attributes are mined and
   the values of the records elsewhere. So in the end an itemset has few rows, however many records
   hold it.
+
+Everywhere `words` is the number of words of a code, `k` the fewest records of an itemset.
 """
 
 from __future__ import annotations
@@ -16,8 +18,20 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from sqlanon.query.arithmetic import number
 from sqlanon.query.encoding.encode import ATTRIBUTE, SIZE, word
-from sqlanon.query.syntax import added, alias, bigint, column, count_all, masked, named, total
+from sqlanon.query.syntax import (
+    added,
+    alias,
+    bigint,
+    column,
+    count_all,
+    masked,
+    named,
+    nested,
+    select,
+    total,
+)
 
 LABEL = "label"
 SUPPORT = "support"
@@ -57,13 +71,12 @@ def compacted(
         for w in range(words)
     ]
     labels = [label(w) for label in (every, some) for w in range(words)]
-    query = exp.Select(
-        expressions=[
-            *(alias(key.copy(), code(w)) for w, key in enumerate(keys[:words])),
-            *(alias(key.copy(), label) for label, key in zip(labels, keys, strict=True)),
-            alias(total(column(SIZE, "source")), SIZE),
-        ]
-    ).from_(named(encoded, "source"), copy=False)
+    figures = [
+        *(alias(key, code(w)) for w, key in enumerate(keys[:words])),
+        *(alias(key, label) for label, key in zip(labels, keys, strict=True)),
+        alias(total(column(SIZE, "source")), SIZE),
+    ]
+    query = select(figures, named(encoded, "source"), by=keys if names else ())
     for attribute, name in names.items():
         same = [is_number(ATTRIBUTE, name, attribute)]
         for w, mask in enumerate(masks[attribute]):
@@ -71,30 +84,19 @@ def compacted(
                 own = exp.Paren(this=masked(word(w), mask, "source"))
                 same.append(exp.EQ(this=own, expression=column(word(w), name)))
         query.join(named(values, name), on=exp.and_(*same, copy=False), copy=False)
-    return query.group_by(*keys, copy=False) if names else query
+    return query
 
 
 def whole(members: exp.Table, k: int, words: int) -> exp.Select:
-    """The itemset that has no node yet; none where the table has less than k records.
-
-    Args:
-        members: Its members.
-        k: Fewest records of an itemset.
-        words: Number of words of a code.
-    """
-    query = exp.Select(
-        expressions=[
-            *(alias(bigint(number(0)), code(w)) for w in range(words)),
-            *shared(words),
-            alias(total(column(SIZE, "member")), SUPPORT),
-        ]
-    )
-    query.from_(named(members, "member"), copy=False)
+    """The itemset that has no node yet; none where the table has less than k records."""
+    nodes = [alias(bigint(number(0)), code(w)) for w in range(words)]
+    support = alias(total(column(SIZE, "member")), SUPPORT)
+    query = select([*nodes, *shared(words), support], named(members, "member"))
     return query.having(at_least(k), copy=False)
 
 
 def shared(words: int) -> list[exp.Expr]:
-    """What all and what any of the members of a group have set, in each word."""
+    """`bit_and` and `bit_or` of every word of the code over a group of members."""
     aggregates = (every, exp.BitwiseAndAgg), (some, exp.BitwiseOrAgg)
     return [
         alias(aggregate(this=column(name(w), "member")), name(w))
@@ -109,26 +111,18 @@ def at_least(k: int) -> exp.Expr:
 
 
 def finished(itemsets: exp.Query, words: int) -> exp.Select:
-    """The code and support of itemsets.
-
-    Args:
-        itemsets: Itemsets that have all their nodes.
-        words: Number of words of a code.
-    """
-    query = exp.Select(expressions=_listed(words))
-    return query.from_(relation(itemsets, "found"), copy=False)
+    """The code and support of itemsets that have all their nodes."""
+    return select(_listed(words), nested(itemsets, "found"))
 
 
 def ordered(itemsets: exp.Table, words: int) -> exp.Select:
     """Codes and supports of finished itemsets, in the order of their codes."""
-    query = exp.Select(expressions=_listed(words)).from_(named(itemsets, "found"), copy=False)
-    return query.order_by(*_order(words), copy=False)
+    return select(_listed(words), named(itemsets, "found")).order_by(*_order(words), copy=False)
 
 
 def totals(itemsets: exp.Table) -> exp.Select:
     """Number of finished itemsets, and the sum of their supports."""
-    query = exp.Select(expressions=[bigint(count_all()), total(column(SUPPORT))])
-    return query.from_(itemsets.copy(), copy=False)
+    return select([bigint(count_all()), total(column(SUPPORT))], itemsets)
 
 
 def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words]) -> exp.Select:
@@ -140,12 +134,8 @@ def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words
         columns: Per attribute's column, in order, its bits of each word of a code.
     """
     names = [f"label_{attribute}" for attribute in range(len(columns))]
-    query = exp.Select(
-        expressions=[
-            *(alias(column(LABEL, own), name) for own, name in zip(names, columns, strict=True)),
-            column(SUPPORT, "found"),
-        ]
-    ).from_(named(itemsets, "found"), copy=False)
+    values = [alias(column(LABEL, own), name) for own, name in zip(names, columns, strict=True)]
+    query = select([*values, column(SUPPORT, "found")], named(itemsets, "found"))
     for attribute, (name, bits) in enumerate(zip(names, columns.values(), strict=True)):
         same = [is_number(ATTRIBUTE, name, attribute), *same_code(name, "found", bits)]
         query.join(named(labels, name), on=exp.and_(*same, copy=False), copy=False)
@@ -170,17 +160,6 @@ def _listed(words: int) -> list[exp.Expr]:
 
 def _order(words: int) -> list[exp.Expr]:
     return [exp.Ordered(this=column(code(w), "found")) for w in reversed(range(words))]
-
-
-def relation(query: exp.Query, name: str) -> exp.Subquery:
-    """A query, also a union, as a relation under a quoted alias."""
-    quoted = exp.Identifier(this=name, quoted=True)
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=quoted))
-
-
-def number(value: int) -> exp.Expr:
-    """A whole number."""
-    return exp.Literal.number(value)
 
 
 def is_number(name: str, source: str, value: int) -> exp.Expr:

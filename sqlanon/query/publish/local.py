@@ -14,9 +14,21 @@ from itertools import chain
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.encoding.encode import SIZE, VALUE, same_value
+from sqlanon.query.arithmetic import minus, number, over
+from sqlanon.query.encoding.encode import SIZE, VALUE, same_columns, same_value
 from sqlanon.query.publish.recode import Labelled, as_published, constant_text, labelled
-from sqlanon.query.syntax import alias, bigint, column, count_all, named, nested, table
+from sqlanon.query.syntax import (
+    alias,
+    bigint,
+    column,
+    count_all,
+    named,
+    nested,
+    select,
+    star,
+    table,
+)
+from sqlanon.query.text import varchar
 from sqlanon.recoding import Clusters
 
 UNIT = "sqlanon_unit"
@@ -49,25 +61,19 @@ def free(name: str, taken: Iterable[str]) -> str:
 
 
 def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
-    """One row per unit: its values, UNIT (from 0, in their order) and SIZE [records].
+    """One row per unit, as `by` tells them: values, UNIT (from 0, in their order), SIZE [records].
 
     Both of these under a `free` name.
-
-    Args:
-        source: The table.
-        by: The columns that tell units apart.
     """
     values = [column(name) for name in by]
-    size = alias(bigint(count_all()), free(SIZE, by))
-    grouped = exp.select(*values, size).from_(source.copy())
-    grouped = grouped.group_by(*(value.copy() for value in values))
+    grouped = select([*values, alias(bigint(count_all()), free(SIZE, by))], source, by=values)
     unit = _numbered(exp.RowNumber(), by, free(UNIT, by))
-    return exp.Select(expressions=[exp.Star(), unit]).from_(nested(grouped, "grouped"), copy=False)
+    return select([star(), unit], nested(grouped, "grouped"))
 
 
 @dataclass(frozen=True, slots=True)
 class LocalRecode:
-    """How one quasi-identifier is published, at a level of each record's own.
+    """The recoding of one quasi-identifier to a level of each record's own.
 
     Args:
         name: The column.
@@ -94,20 +100,17 @@ class LocalRecode:
         if len(texts) == 1:
             return texts[0]
         ifs = [
-            exp.If(this=exp.Literal.number(at), true=text)
-            for at, text in zip(self.levels, texts, strict=True)
+            exp.If(this=number(at), true=text) for at, text in zip(self.levels, texts, strict=True)
         ]
         return exp.Case(this=column(level(self.number), NODES), ifs=ifs)
 
     def _text(self, at: int, original: exp.Expr) -> exp.Expr:
         if at == 0:
-            return exp.Cast(this=original, to=exp.DataType(this=exp.DataType.Type.VARCHAR))
+            return varchar(original)
         constant = self.labels.constants.get(at)
-        return (
-            column(label(at), f"{self.name} labels")
-            if constant is None
-            else constant_text(constant)
-        )
+        if constant is None:
+            return column(label(at), f"{self.name} labels")
+        return constant_text(constant)
 
     def joins(self) -> Iterator[exp.Join]:
         """The join of a record to its labels, where these differ from value to value."""
@@ -122,22 +125,16 @@ def local_recode(
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     levels: Sequence[tuple[int, ...]],
 ) -> list[LocalRecode]:
-    """How every quasi-identifier is published.
-
-    Args:
-        source: The table.
-        hierarchies: The hierarchy and the type of each quasi-identifier.
-        levels: Per quasi-identifier the levels of its records, ascending.
-    """
+    """The recoding of every quasi-identifier to its levels, which ascend."""
     parts = zip(hierarchies.items(), levels, strict=True)
     return [
         LocalRecode(
             name,
-            number,
+            place,
             own,
             labelled(source, name, hierarchy, {at: label(at) for at in own if at}, kind),
         )
-        for number, ((name, (hierarchy, kind)), own) in enumerate(parts)
+        for place, ((name, (hierarchy, kind)), own) in enumerate(parts)
     ]
 
 
@@ -177,20 +174,13 @@ def _listed(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
     text = exp.Literal.string(" ".join(rows))
     split = exp.Split(this=text, expression=exp.Literal.string(" "))
     parted = exp.Select(expressions=[alias(exp.Explode(this=split), _RUN)])
+    colon = exp.Literal.string(":")
     parts = [
-        alias(
-            bigint(
-                exp.SplitPart(
-                    this=column(_RUN),
-                    delimiter=exp.Literal.string(":"),
-                    part_index=exp.Literal.number(place),
-                )
-            ),
-            name,
-        )
-        for place, name in enumerate(names, start=1)
+        exp.SplitPart(this=column(_RUN), delimiter=colon, part_index=number(place))
+        for place in range(1, len(names) + 1)
     ]
-    return exp.Select(expressions=parts).from_(nested(parted, "runs"), copy=False)
+    figures = [alias(bigint(part), name) for part, name in zip(parts, names, strict=True)]
+    return select(figures, nested(parted, "runs"))
 
 
 def published(
@@ -212,11 +202,10 @@ def published(
     values |= {name: own[name].published(values[name]) for name in own if name in values}
     by = list(dict.fromkeys([*own, *recoding.by]))
     needed = list(dict.fromkeys([*by, *columns]))
-    query = exp.Select(expressions=[alias(value, name) for name, value in values.items()])
-    query.from_(named(table(RECORDS), RECORD), copy=False)
-    same = exp.EQ(this=column(NODE, ASSIGNED), expression=column(NODE, NODES))
+    figures = [alias(value, name) for name, value in values.items()]
+    query = select(figures, named(table(RECORDS), RECORD))
     query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
-    query.join(table(NODES), on=same, copy=False)
+    query.join(table(NODES), on=same_columns(ASSIGNED, NODES, [NODE]), copy=False)
     for join in chain.from_iterable(item.joins() for item in own.values()):
         query.join(join, copy=False)
     order = [name for name in columns if name not in by]
@@ -246,20 +235,15 @@ def _placed(
     """The records with their UNIT, and their POSITION within it by what else is published."""
     own, within = free(UNIT, needed), free(POSITION, needed)
     held = [column(name) for name in needed]
-    units = exp.Select(expressions=[*held, _numbered(exp.DenseRank(), by, own)])
-    units.from_(source.copy(), copy=False)
+    units = select([*held, _numbered(exp.DenseRank(), by, own)], source)
     position = _numbered(exp.RowNumber(), order or [own], within, within=[own])
-    query = exp.Select(expressions=[exp.Star(), position])
-    return query.from_(nested(units, "numbered"), copy=False)
+    return select([star(), position], nested(units, "numbered"))
 
 
 def _numbered(
     function: exp.Expr, by: Sequence[str], name: str, *, within: Sequence[str] = ()
 ) -> exp.Expr:
     """A window's number, from 0."""
-    window = exp.Window(
-        this=function,
-        partition_by=[column(each) for each in within],
-        order=exp.Order(expressions=[exp.Ordered(this=column(each)) for each in by]),
-    )
-    return alias(bigint(exp.Sub(this=window, expression=exp.Literal.number(1))), name)
+    order = [exp.Ordered(this=column(each)) for each in by]
+    place = over(function, [column(each) for each in within], order)
+    return alias(bigint(minus(place, number(1))), name)

@@ -9,10 +9,28 @@ from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding.encode import LEAF, SIZE, VALUE, same_value, values_of
+from sqlanon.query.encoding.encode import (
+    LEAF,
+    SIZE,
+    VALUE,
+    distinct_values,
+    same_value,
+    values_of,
+)
 from sqlanon.query.hierarchy.labels import level_labels
 from sqlanon.query.publish.suppression import SuppressionQuery, is_published, is_suppressed
-from sqlanon.query.syntax import alias, bigint, column, count_all, named, table, when
+from sqlanon.query.syntax import (
+    alias,
+    bigint,
+    column,
+    count_all,
+    named,
+    nested,
+    select,
+    table,
+    when,
+)
+from sqlanon.query.text import varchar
 
 LABEL = "label"
 RECORD = "record"
@@ -21,7 +39,7 @@ SMALL = "small"
 
 @dataclass(frozen=True, slots=True)
 class Recode:
-    """How one quasi-identifier is published.
+    """The recoding of one quasi-identifier to one level.
 
     Args:
         name: The column.
@@ -51,7 +69,7 @@ class Recode:
 def recode(
     source: exp.Table, name: str, hierarchy: Hierarchy, level: int, column_type: exp.DataType
 ) -> Recode:
-    """How a column is published at a level of its hierarchy.
+    """The recoding of a column to a level of its hierarchy.
 
     Args:
         source: The table.
@@ -69,7 +87,7 @@ def recode(
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What the values of a column become at some levels of its hierarchy.
+    """Generalized values of a column at some levels of its hierarchy.
 
     Args:
         constants: Levels at which all values become one label.
@@ -88,7 +106,7 @@ def labelled(
     levels: Mapping[int, str],
     column_type: exp.DataType,
 ) -> Labelled:
-    """What the values of a column become at some levels above the leaves.
+    """Generalized values of a column at some levels above the leaves.
 
     Args:
         source: The table.
@@ -108,8 +126,8 @@ def labelled(
     varying = [alias(own, levels[at]) for at, own in labels.items() if at not in constants]
     if not varying:
         return Labelled(constants, None)
-    values = exp.select(alias(column(name), VALUE)).distinct().from_(source.copy()).subquery("held")
-    return Labelled(constants, exp.select(column(VALUE), *varying).from_(values))
+    values = nested(distinct_values(source, name), "held")
+    return Labelled(constants, select([column(VALUE), *varying], values))
 
 
 def _listed(
@@ -132,7 +150,7 @@ def _text(value: str | None) -> exp.Expr:
 
 def constant_text(text: str) -> exp.Expr:
     """A label that all values become."""
-    return exp.cast(exp.Literal.string(text), exp.DataType.Type.VARCHAR)
+    return varchar(exp.Literal.string(text))
 
 
 def published(
@@ -163,9 +181,9 @@ def published(
         query = with_suppressed(query, source, recodes, suppressed)
         if suppressed.label is not None:
             gone, label = is_suppressed(SMALL), exp.Literal.string(suppressed.label)
-            values |= {n: when(gone.copy(), label.copy(), as_text(values[n])) for n in recodes}
-    query = query.select(*(alias(value, name) for name, value in values.items()))
-    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns))
+            values |= {n: when(gone, label, varchar(values[n])) for n in recodes}
+    query.select(*(alias(value, name) for name, value in values.items()), copy=False)
+    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
 
 
 def with_suppressed(
@@ -174,7 +192,10 @@ def with_suppressed(
     recodes: Mapping[str, Recode],
     suppressed: SuppressionQuery,
 ) -> exp.Select:
-    """The records joined to the suppressed classes, or without these where they are dropped."""
+    """The query joined to the suppressed classes, or without these where they are dropped.
+
+    It is the query given that is changed, as the builders of sqlglot do.
+    """
     # A column with one label tells no classes apart, unless there is no other.
     varying = [item for item in recodes.values() if item.constant is None]
     parts = {
@@ -187,17 +208,17 @@ def with_suppressed(
     grouped = {**parts, **carried}
     details = (
         generalized(source, recodes)
-        .select(*(alias(value.copy(), name) for name, value in grouped.items()))
-        .select(alias(bigint(count_all()), SIZE))
-        .group_by(*(value.copy() for value in grouped.values()))
+        .select(*(alias(value, name) for name, value in grouped.items()), copy=False)
+        .select(alias(bigint(count_all()), SIZE), copy=False)
+        .group_by(*grouped.values(), copy=False)
     )
     statements = suppressed.statements(details, list(parts))
     for name, statement in statements:
-        query = query.with_(exp.to_identifier(name, quoted=True), as_=statement)
+        query.with_(exp.to_identifier(name, quoted=True), as_=statement, copy=False)
     same = [same_value(column(key, SMALL), value, nullable=True) for key, value in parts.items()]
     last = named(table(statements[-1][0]), SMALL)
-    joined = query.join(last, on=exp.and_(*same), join_type="left")
-    return joined.where(is_published(SMALL)) if suppressed.label is None else joined
+    query.join(last, on=exp.and_(*same, copy=False), join_type="left", copy=False)
+    return query.where(is_published(SMALL), copy=False) if suppressed.label is None else query
 
 
 def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
@@ -209,35 +230,27 @@ def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
     return exp.cast(value, kind)
 
 
-def as_text(value: exp.Expr) -> exp.Expr:
-    """A value as text, as the label of suppressed records is."""
-    return exp.cast(value, exp.DataType.Type.VARCHAR)
-
-
 def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
     """The records of a table, each joined to its labels."""
-    query = exp.Select().from_(
-        exp.alias_(source.copy(), exp.to_identifier(RECORD, quoted=True), table=True)
-    )
+    query = exp.Select().from_(named(source, RECORD))
     for item in recodes.values():
         if item.labels is not None:
             name = f"{item.name} labels"
             same = same_value(column(item.name, RECORD), column(VALUE, name), nullable=True)
-            target = item.labels.copy().subquery(exp.to_identifier(name, quoted=True))
-            query = query.join(target, on=same)
+            query.join(nested(item.labels, name), on=same, copy=False)
     return query
 
 
 def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:
     """CREATE TABLE target AS the rows."""
     properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
-    return exp.Create(this=target.copy(), kind="TABLE", expression=rows, properties=properties)
+    return exp.Create(this=target, kind="TABLE", expression=rows, properties=properties)
 
 
 def rename_table(table: exp.Table, name: str) -> exp.Alter:
     """ALTER TABLE table RENAME TO name."""
     return exp.Alter(
-        this=table.copy(),
+        this=table,
         kind="TABLE",
         actions=[exp.AlterRename(this=exp.Table(this=exp.to_identifier(name, quoted=True)))],
     )

@@ -13,20 +13,21 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import VALUE
+from sqlanon.query.arithmetic import over
+from sqlanon.query.encoding.encode import VALUE, distinct_values
 from sqlanon.query.publish.recode import (
     LABEL,
     RECORD,
     SMALL,
     Recode,
     as_published,
-    as_text,
     generalized,
     published,
     with_suppressed,
 )
 from sqlanon.query.publish.suppression import SuppressionQuery, is_suppressed
-from sqlanon.query.syntax import alias, bigint, column, nested, table, when
+from sqlanon.query.syntax import alias, bigint, column, nested, select, table, when
+from sqlanon.query.text import varchar
 
 MOST_PLACES = 4096
 """Labels of a column that records are sorted by the place of: a list is copied time and again."""
@@ -38,7 +39,7 @@ _GONE, _KNOWN = 0, 1  # places count from 1
 def distinct_roughly(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Distinct values per column, in one row, a few in a hundred more or less than there are."""
     counts = [bigint(exp.ApproxDistinct(this=column(name))) for name in columns]
-    return exp.select(*counts).from_(source.copy())
+    return select(counts, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,13 @@ def _labelled(
 ) -> exp.Select:
     """The records sorted, and their labels in place of places."""
     keys = {name: cell.sorted for name, cell in cells.items() if cell.sorted is not None}
-    records = records.select(*(alias(key, name) for name, key in keys.items()))
-    records = records.order_by(*(exp.Ordered(this=column(name)) for name in keys))
-    query = exp.select(*(alias(cell.shown, name) for name, cell in cells.items()))
-    query = query.from_(nested(records, _SORTED))
+    records.select(*(alias(key, name) for name, key in keys.items()), copy=False)
+    records.order_by(*(exp.Ordered(this=column(name)) for name in keys), copy=False)
+    shown = [alias(cell.shown, name) for name, cell in cells.items()]
+    query = select(shown, nested(records, _SORTED))
     for relation, rows in ranked.items():
-        query = query.with_(exp.to_identifier(relation, quoted=True), as_=rows)
-        query = query.join(nested(_listed(relation), relation), join_type="cross")
+        query.with_(exp.to_identifier(relation, quoted=True), as_=rows, copy=False)
+        query.join(nested(_listed(relation), relation), join_type="cross", copy=False)
     return query
 
 
@@ -115,31 +116,28 @@ def _labels(source: exp.Table, item: Recode, kind: exp.DataType | None) -> exp.S
     """Rows of VALUE and LABEL, which is the value itself where the column stays as it is."""
     if item.labels is not None:
         return item.labels
-    values = exp.select(alias(column(item.name), VALUE)).distinct().from_(source.copy())
-    label = as_published(column(VALUE), kind)
-    return exp.select(column(VALUE), alias(label, LABEL)).from_(nested(values, "held"))
+    label = alias(as_published(column(VALUE), kind), LABEL)
+    return select([column(VALUE), label], nested(distinct_values(source, item.name), "held"))
 
 
 def _ranked(labels: exp.Select) -> exp.Select:
     """Rows of VALUE, LABEL and the label's place among all, from 1 up."""
-    by_label = exp.Order(expressions=[exp.Ordered(this=column(LABEL))])
-    rank = exp.Window(this=exp.DenseRank(), order=by_label)
+    rank = over(exp.DenseRank(), order=[exp.Ordered(this=column(LABEL))])
     # DuckDB sorts keys of up to 32 bytes several times as fast: ten columns of two bytes and NULL.
     place = alias(exp.cast(rank, exp.DataType.Type.SMALLINT), _PLACE)
-    return exp.select(column(VALUE), column(LABEL), place).from_(nested(labels.copy(), "labelled"))
+    return select([column(VALUE), column(LABEL), place], nested(labels, "labelled"))
 
 
 def _places(relation: str) -> exp.Select:
     """Rows of VALUE and its place, by the name of a label."""
-    return exp.select(column(VALUE), alias(column(_PLACE), LABEL)).from_(table(relation))
+    return select([column(VALUE), alias(column(_PLACE), LABEL)], table(relation))
 
 
 def _listed(relation: str) -> exp.Select:
     """One row: the list of all labels of a column in the order of their places."""
-    rows = exp.select(column(LABEL), column(_PLACE)).distinct().from_(table(relation))
+    rows = select([column(LABEL), column(_PLACE)], table(relation)).distinct(copy=False)
     in_order = exp.Order(this=column(LABEL), expressions=[exp.Ordered(this=column(_PLACE))])
-    labels = alias(exp.ArrayAgg(this=in_order), _LABELS)
-    return exp.select(labels).from_(nested(rows, "held"))
+    return select([alias(exp.ArrayAgg(this=in_order), _LABELS)], nested(rows, "held"))
 
 
 def _cell(item: Recode, relation: str | None, kind: exp.DataType | None) -> _Cell:
@@ -156,14 +154,14 @@ def _kept(cell: _Cell, item: Recode, listed: bool, label: str) -> _Cell:
     """The column of a quasi-identifier where suppressed records are kept under a label."""
     gone, name = is_suppressed(SMALL), column(item.name, _SORTED)
     if cell.sorted is not None and not listed:
-        return _Cell(when(gone, exp.Literal.string(label), as_text(cell.sorted)), cell.shown)
+        return _Cell(when(gone, exp.Literal.string(label), varchar(cell.sorted)), cell.shown)
     if item.constant == label:
         return cell
     place = exp.Literal.number(_KNOWN) if cell.sorted is None else cell.sorted
     is_gone = exp.EQ(this=name, expression=exp.Literal.number(_GONE))
     return _Cell(
         when(gone, exp.Literal.number(_GONE), place),
-        when(is_gone, exp.Literal.string(label), as_text(cell.shown)),
+        when(is_gone, exp.Literal.string(label), varchar(cell.shown)),
     )
 
 

@@ -17,7 +17,7 @@ from sqlanon.recoding import Clusters, FullDomain, Recoding
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What is published, whatever the recoding.
+    """The columns, hierarchies and suppression to publish, whatever the recoding.
 
     Args:
         source: The table.

@@ -18,7 +18,7 @@ from sqlanon.query.classes.frequency import REQUIRED
 from sqlanon.query.privacy import details as detail
 from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.sensitive import Needed, Reference, Relation
-from sqlanon.query.syntax import column, nested, table
+from sqlanon.query.syntax import column, nested, select, star, table
 
 _DETAILS = "sqlanon_details"
 Step = tuple[str, exp.Select]
@@ -48,7 +48,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class SuppressionQuery:
-    """What makes a class one that is suppressed, and what becomes of its records.
+    """The models whose violation suppresses a class, and the fate of its records.
 
     Args:
         k: Smallest class size allowed [records, or persons].
@@ -83,7 +83,7 @@ class SuppressionQuery:
         steps += [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
         for number in range(2, self.rounds + 1):
             gone, left = table(_suppressed(number - 1)), f"sqlanon_left_{number}"
-            known = exp.Select(expressions=[exp.Star()]).from_(gone)
+            known = select([star()], gone)
             references, failing = self._failing(table(left), keys, number)
             steps += [
                 (left, violations.without(rows, gone, keys, nullable=True)),
