@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.methods.registry import AUTO, OPTIONS, method_named
+from sqlanon.wording import split_list
 
 from .options import PolicyOptions, PublishingOptions, SearchOptions, search_field
 from .output import note
@@ -146,7 +147,7 @@ class PolicyMaker:
             self.publishing.drop,
         )
         given = {
-            role: [name for text in texts for name in split_columns(text, columns)]
+            role: [name for text in texts for name in split_list(text, columns)]
             for role, texts in zip(_ROLES, options, strict=True)
         }
         for role, names in given.items():
@@ -273,28 +274,6 @@ class _Refinement:
             yield
         except (PolicyError, HierarchyError, SourceError) as error:
             self.faults.append(str(error))
-
-
-def split_columns(text: str, columns: Columns) -> list[str]:
-    """The columns that an option names: a comma parts them where no column has that very name.
-
-    >>> split_columns("age,zip, home", ["age", "zip, home"])
-    ['age', 'zip, home']
-    """
-    known = set(columns)
-    longest = 1 + max((name.count(",") for name in columns), default=0)
-    pieces = text.split(",")
-    names = []
-    start = 0
-    while start < len(pieces):
-        for end in range(min(start + longest, len(pieces)), start, -1):
-            part = ",".join(pieces[start:end])
-            name = part if part in known else part.strip()
-            if name in known or end == start + 1:
-                names.append(name)
-                start = end
-                break
-    return names
 
 
 def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
+from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
@@ -367,14 +368,15 @@ def anonymize(
 
 def _options(settings: Settings) -> Options[Any]:
     """How to search, of all settings."""
-    from sqlanon.methods.registry import Options, meaning
+    from sqlanon.methods.registry import Options
 
     search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
     known = list(Settings.__annotations__)
     for name in search:
         if name not in known:
             raise PolicyError(
-                f"setting {name!r} is not known; they are {', '.join(known)}{meaning(name, known)}"
+                f"setting {name!r} is not known; they are {', '.join(known)}"
+                f"{did_you_mean(name, known)}"
             )
     return Options.of(**search, memory=Resources(**_limits(settings)).memory)
 

@@ -22,7 +22,7 @@ from sqlanon.query import syntax
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
-from sqlanon.wording import key, share
+from sqlanon.wording import key, percent
 
 TABLE = "people"
 PUBLISHED = "people_anonymous"
@@ -151,11 +151,11 @@ class DemoReport:
                 f"{'':<34}{'before':>12}{'after':>12}",
                 f"{'people':<34}{before.records:>12,}{after.records:>12,}",
                 f"{'people who are unique':<34}{unique_before:>12,}{unique_after:>12,}",
-                f"{'  share of all':<34}{share(unique_before, before.records):>12}"
-                f"{share(unique_after, after.records):>12}",
+                f"{'  share of all':<34}{percent(unique_before, before.records):>12}"
+                f"{percent(unique_after, after.records):>12}",
                 f"{'smallest group of lookalikes':<34}{before.smallest:>12,}{after.smallest:>12,}",
                 f"{'people left out (suppressed)':<34}{'':>12}{left_out:>12,}",
-                f"{'  share of all':<34}{'':>12}{share(left_out, before.records):>12}",
+                f"{'  share of all':<34}{'':>12}{percent(left_out, before.records):>12}",
             ]
         )
 

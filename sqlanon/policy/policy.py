@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, near, strictest
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, strictest
 from sqlanon.policy.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
     COLUMN_KEYS,
@@ -27,7 +27,7 @@ from sqlanon.policy.toml import (
     sensitive_form,
     texts,
 )
-from sqlanon.wording import counted
+from sqlanon.wording import counted, did_you_mean
 
 __all__ = [
     "COLUMN_KEYS",
@@ -238,7 +238,11 @@ class Policy:
         named = [column for role in self.roles.values() for column in role]
         if self.entity is not None and self.entity not in named:
             named.append(self.entity)
-        faults = [_missing(column, columns) for column in named if column not in columns]
+        faults = [
+            f"the table has no column {column!r}{did_you_mean(column, columns)}"
+            for column in named
+            if column not in columns
+        ]
         unassigned = [column for column in columns if column not in named]
         if publish and unassigned and self.others is None:
             faults.append(
@@ -336,9 +340,3 @@ def _given_roles(policy: Policy) -> dict[str, Any]:
 
 
 _QUASI = (Hierarchy, QuasiIdentifier)
-
-
-def _missing(column: str, columns: Sequence[str]) -> str:
-    meant = near(column, columns)
-    hint = "" if meant is None else f"; did you mean {meant!r}?"
-    return f"the table has no column {column!r}{hint}"

@@ -10,8 +10,9 @@ from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS, Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel, near, written
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel, written
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
+from sqlanon.wording import alike
 
 COLUMN_KEYS = ("weight", "level", "min_level", "max_level")
 SENSITIVE_KEYS = (*FAMILIES, "order", "nulls")
@@ -171,9 +172,9 @@ def refuse_unknown(entry: object, known: Sequence[str], where: str) -> None:
         raise PolicyError(f"{where} must be a table of keys")
     unknown = sorted(str(key) for key in entry if key not in known)
     if unknown:
-        meant = {key: near(key, known) for key in unknown}
         named = ", ".join(
-            f"{key} (did you mean {other}?)" if other else key for key, other in meant.items()
+            " ".join([key, *(f"(did you mean {other}?)" for other in alike(key, known))])
+            for key in unknown
         )
         raise PolicyError(
             f"unknown {'key' if len(unknown) == 1 else 'keys'} in {where}: {named}; "

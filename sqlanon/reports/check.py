@@ -11,7 +11,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.document import SCHEMA_VERSION, rounded
-from sqlanon.wording import counted, figure, share
+from sqlanon.wording import counted, figure, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +172,10 @@ class CheckReport:
             f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
             f"  unique {unit:<9}{figures['unique_records']:,}"
-            f" ({share(figures['unique_records'], self.statistics.members)})",
-            f"  risk            highest {risk['prosecutor_max']:.3%}, "
-            f"mean {risk['prosecutor_mean']:.3%}; {risk['records_at_risk']:,} {unit} above "
-            f"{self.threshold:.1%}",
+            f" ({percent(figures['unique_records'], self.statistics.members)})",
+            f"  risk            highest {percent(risk['prosecutor_max'])}, "
+            f"mean {percent(risk['prosecutor_mean'])}; {risk['records_at_risk']:,} {unit} above "
+            f"{percent(self.threshold)}",
         ]
         for column, found in self.sensitive.items():
             lines += found.to_lines(column)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import SCHEMA_VERSION
-from sqlanon.wording import counted, figure, share
+from sqlanon.wording import counted, figure, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class MeasureReport:
 
     def to_text(self) -> str:
         """A page for a reader."""
-        lost = share(self.suppressed_records, self.records)
+        lost = percent(self.suppressed_records, self.records)
         lines = [
             f"{self.statistics.records:,} of {self.records:,} records published in "
             f"{counted(self.statistics.classes, 'class', 'classes')}, "

@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import SCHEMA_VERSION, finite
-from sqlanon.wording import counted, figure, key, share
+from sqlanon.wording import counted, figure, key, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Report:
         if self.records_per_level:
             yield "  share of records at each level, from the original value up"
             for column, records in self.records_per_level.items():
-                shares = "  ".join(share(each, self.records) for each in records)
+                shares = "  ".join(percent(each, self.records) for each in records)
                 yield f"    {column:<{width}}  {shares}"
             return
         yield "  levels (0 is the original value)"
@@ -205,7 +205,7 @@ class Report:
             f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
             f"{counted(self.statistics.classes, 'class', 'classes')}",
             f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
-            f"({share(self.suppressed_records, self.records)})",
+            f"({percent(self.suppressed_records, self.records)})",
             *counted_by(self.entity),
             f"  {'class size':<16}smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
             f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",

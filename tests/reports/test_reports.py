@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.plan import Report
-from sqlanon.wording import key, share
+from sqlanon.wording import key
 
 # Classes of 1, 1, 2, 4, 4 and 8 records.
 SIZES = ClassStatistics.of([(4, 2), (1, 2), (8, 1), (2, 1)])
@@ -238,7 +238,3 @@ def test_check_report_with_a_violated_model_does_not_hold():
 
 def test_key_of_a_loss_has_underscores():
     assert key("average-class-size") == "average_class_size"
-
-
-def test_share_is_in_per_cent_and_0_of_nothing():
-    assert (share(1, 8), share(0, 0)) == ("12.50%", "0%")
