@@ -88,13 +88,18 @@ def _options(group: type) -> Iterator[Parameter]:
                 option.name,
                 Parameter.KEYWORD_ONLY,
                 default=_default(option),
-                annotation=_in_panel(hints[option.name], getattr(group, "panel", None)),
+                annotation=_described(option, hints[option.name], getattr(group, "panel", None)),
             )
 
 
-def _in_panel(annotation: Any, panel: str | None) -> Any:
-    """The option with its group's panel, where it names none itself."""
-    kind, info = annotation.__origin__, copy(annotation.__metadata__[0])
+def _described(option: Field[object], hint: Any, panel: str | None) -> Any:
+    """The type of an option and what Typer knows of it, in its group's panel or its own."""
+    if "option" in option.metadata:
+        kind, info = hint, copy(option.metadata["option"])
+        if kind is bool:  # Typer would add a switch that says no
+            info.param_decls = (*info.param_decls, f"--{option.name.replace('_', '-')}")
+    else:
+        kind, info = hint.__origin__, copy(hint.__metadata__[0])
     info.rich_help_panel = info.rich_help_panel or panel
     return Annotated[kind, info]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import MISSING, asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -14,7 +14,7 @@ from sqlanon.reports.document import SCHEMA_VERSION
 
 from . import output
 from .grouping import PanelCommand, grouped, help_without_command
-from .options import Input, Overwrite, RunOptions, Table
+from .options import Input, Overwrite, RunOptions, Table, option, repeatable
 from .policies import divide, policy_document
 
 if TYPE_CHECKING:
@@ -47,17 +47,8 @@ class Bindings:
     """Which hierarchies belong to which columns."""
 
     panel: ClassVar[str] = "Hierarchies"
-
-    hierarchy: Annotated[
-        list[str],
-        typer.Option(
-            "--hierarchy", metavar="COLUMN=SPEC", help="A column's hierarchy; repeatable."
-        ),
-    ] = field(default_factory=list)
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", metavar="FILE", help="Those of a policy; options go before."),
-    ] = None
+    hierarchy: list[str] = repeatable("COLUMN=SPEC", "A column's hierarchy.")
+    policy: Path | None = option("FILE", "A policy with more of them; options go before it.")
 
     def __call__(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
         """The hierarchies, once the table's columns tell where a column ends in `a=b=c.csv`.
@@ -97,12 +88,9 @@ class HierarchyFile:
     """What to write into a hierarchy file."""
 
     panel: ClassVar[str] = "Hierarchy"
-
-    column: Annotated[str, typer.Option("--column", metavar="COLUMN", help="The column.")]
-    hierarchy: Annotated[str, typer.Option("--hierarchy", metavar="SPEC", help="The rule.")]
-    output: Annotated[
-        Path, typer.Option("--output", metavar="FILE", help="The file: leaf;level1;...")
-    ]
+    column: str = option("COLUMN", "The column.", default=MISSING)
+    hierarchy: str = option("SPEC", "The rule.", default=MISSING)
+    output: Path = option("FILE", "The file: leaf;level1;...", default=MISSING)
     overwrite: Overwrite = False
 
 

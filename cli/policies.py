@@ -13,7 +13,7 @@ from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.methods.registry import AUTO, OPTIONS, method_named
 from sqlanon.wording import split_list
 
-from .options import PolicyOptions, PublishingOptions, SearchOptions, search_field
+from .options import PolicyOptions, PublishingOptions, SearchOptions, given, search_field
 from .output import note
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[
         raise PolicyError("--pattern and --patterns exclude each other; give one of them")
     settings: dict[str, Any] = {name: document[name] for name in SETTINGS if name in document}
     for name, option in OPTIONS.items():
-        given = getattr(search, search_field(name, option))
-        if given is not None and given is not False and given != []:
-            settings[name] = not option.default if given is True else given
+        value = getattr(search, search_field(name))
+        if value is not None and value is not False and value != []:
+            settings[name] = not option.default if value is True else value
     if search.pattern:
         settings[PATTERNS] = [[text] for text in search.pattern]
     # A file may serve other methods, too; only those that take patterns look at its patterns.
@@ -127,34 +127,22 @@ class PolicyMaker:
         return policy
 
     def _figures(self) -> Document:
-        given = {
-            "k": self.options.k,
-            "entity": self.options.entity,
-            "suppression_limit": self.options.suppression_limit,
-            "others": self.publishing.others,
-            "suppressed": self.publishing.suppressed,
-            "suppressed_label": self.publishing.suppressed_label,
-        }
-        return {key: value for key, value in given.items() if value is not None}
+        figures = given(self.options, "k", "entity", "suppression_limit")
+        return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:
         """The roles: a list that is given replaces the file's, a column leaves its old role."""
-        options = (
-            self.options.qi,
-            self.options.sensitive,
-            self.options.identifier,
-            self.publishing.keep,
-            self.publishing.drop,
-        )
-        given = {
+        policy, published = self.options, self.publishing
+        lists = (policy.qi, policy.sensitive, policy.identifier, published.keep, published.drop)
+        said = {
             role: [name for text in texts for name in split_list(text, columns)]
-            for role, texts in zip(_ROLES, options, strict=True)
+            for role, texts in zip(_ROLES, lists, strict=True)
         }
-        for role, names in given.items():
+        for role, names in said.items():
             _refuse_repeated(_ROLES[role], names)
-        named = {name for names in given.values() for name in names}
+        named = {name for names in said.values() for name in names}
         roles: Document = {}
-        for role, names in given.items():
+        for role, names in said.items():
             old = document.get(role)
             if names:
                 entries = old if isinstance(old, Mapping) else {}

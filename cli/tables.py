@@ -22,6 +22,8 @@ from .options import (
     Source,
     TargetOptions,
     Wanted,
+    option,
+    switch,
 )
 from .policies import PolicyMaker, policy_document, search_settings
 
@@ -36,27 +38,19 @@ class PlanOutput:
     """What becomes of a plan."""
 
     panel: ClassVar[str] = OUTPUT
-
-    sql: Annotated[
-        bool, typer.Option("--sql", help="Print the statement that publishes the table.")
-    ] = False
-    dialect: Annotated[
-        str | None,
-        typer.Option("--dialect", metavar="NAME", help="Of --sql: duckdb, spark, ..."),
-    ] = None
-    into: Annotated[
-        str | None, typer.Option("--into", metavar="TABLE", help="Of --sql: the new table.")
-    ] = None
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="FILE", help="Store the plan for `sqlanon apply`."),
-    ] = None
+    sql: bool = switch("Print the SQL that publishes the table.")
+    dialect: str | None = option("NAME", "Dialect of --sql, such as spark; duckdb where not given.")
+    into: str | None = option(
+        "TABLE", "Name of the published table in --sql; anonymized where not given."
+    )
+    save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
 
 
 def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell which privacy models a table satisfies as it stands; writes nothing.
 
-    Exits with 1 where a model that is asked for does not hold.
+    Exits with 1 where a model that is asked for does not hold. Options of generalization and the
+    suppression limit are checked, but make no difference here.
     """
     import sqlanon
 
