@@ -69,6 +69,11 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.6g}"
 
 
+def shown(value: str | None) -> str:
+    """A value or label for a reader."""
+    return "NULL" if value is None else value
+
+
 def key(loss_name: str) -> str:
     """A loss's name as a JSON key."""
     return loss_name.replace("-", "_")

@@ -34,9 +34,9 @@ from sqlanon.reports.risk import (
     PopulationMatch,
     PopulationRisk,
     RiskReport,
-    SubsetRisk,
     class_members,
 )
+from sqlanon.reports.separation import SubsetRisk
 
 IDENTIFYING = 0.05
 

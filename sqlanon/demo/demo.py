@@ -22,7 +22,7 @@ from sqlanon.query import syntax
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
-from sqlanon.wording import key, percent
+from sqlanon.wording import key, percent, shown
 
 TABLE = "people"
 PUBLISHED = "people_anonymous"
@@ -262,7 +262,10 @@ def _people(
         here = _is_published(engine, labels)
         after = before | labels
         yield {
-            name: (_shown(before[name]), _fate(after[name], kept=name in kept, here=here))
+            name: (
+                shown(before[name]),
+                shown(after[name]) if here and name in kept else NOT_PUBLISHED,
+            )
             for name in columns
         }
 
@@ -290,14 +293,6 @@ def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
 
 def _text(name: str) -> exp.Cast:
     return exp.cast(syntax.column(name), exp.DataType.Type.VARCHAR)
-
-
-def _shown(value: str | None) -> str:
-    return "NULL" if value is None else value
-
-
-def _fate(value: str | None, *, kept: bool, here: bool) -> str:
-    return _shown(value) if here and kept else NOT_PUBLISHED
 
 
 def _side_by_side(people: Sequence[Person]) -> str:

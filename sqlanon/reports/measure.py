@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION, finite, page
 from sqlanon.wording import counted, figure, percent
 
 
@@ -41,7 +40,7 @@ class MeasureReport:
             "published_records": self.statistics.records,
             "classes": self.statistics.classes,
             "k": self.statistics.smallest,
-            **{name: x if math.isfinite(x) else None for name, x in self.loss.items()},
+            **{name: finite(value) for name, value in self.loss.items()},
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -58,4 +57,4 @@ class MeasureReport:
         width = max(map(len, self.loss), default=0)
         for name, value in self.loss.items():
             lines.append(f"  {name.replace('_', '-'):<{width}}  {figure(value)}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return page(lines, self.notes)

@@ -13,20 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.document import SCHEMA_VERSION
-from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.reports.document import SCHEMA_VERSION, page, size_line
+from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import counted, part_of, percent
-
-__all__ = [
-    "ColumnFigures",
-    "Persons",
-    "PopulationMatch",
-    "PopulationRisk",
-    "RiskReport",
-    "SubsetFigures",
-    "SubsetRisk",
-    "class_members",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +221,7 @@ class RiskReport:
         """
         figures, by_unit = self.statistics.to_dict(self.threshold), self.by_unit
         risk = figures["risk"]
-        members = sum(class_members(self.statistics).values())
-        risk["share_at_risk"] = risk["records_at_risk"] / members
+        risk["share_at_risk"] = risk["records_at_risk"] / self.statistics.members
         risk["marketer"] = risk["prosecutor_mean"]
         persons = None
         if self.persons is not None:
@@ -264,29 +252,23 @@ class RiskReport:
             lines += self.population.to_lines(self.unit)
         if self.subsets is not None:
             lines += self.subsets.to_lines(self.unit)
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return page(lines, self.notes)
 
     def _class_lines(self) -> list[str]:
-        figures, by_unit, unit = self.statistics.to_dict(self.threshold), self.by_unit, self.unit
-        sizes, risk, at_risk = (
-            figures["class_size"],
-            figures["risk"],
-            by_unit.at_risk(self.threshold),
-        )
+        statistics, by_unit, unit = self.statistics, self.by_unit, self.unit
         whose = "" if self.persons is None else f" of {counted(by_unit.count, 'person')}"
         lines = [
             f"{counted(by_unit.records, 'record')}{whose} in "
-            f"{counted(figures['classes'], 'class', 'classes')} "
+            f"{counted(statistics.classes, 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
-            f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
-            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
+            size_line(statistics),
             f"  unique {unit}  {part_of(by_unit.unique, by_unit.count)}",
-            f"  prosecutor      highest {percent(risk['prosecutor_max'])}, mean "
+            f"  prosecutor      highest {percent(statistics.highest_risk)}, mean "
             f"{percent(by_unit.mean_risk)}; {unit} above {percent(self.threshold)}: "
-            f"{part_of(at_risk, by_unit.count)}",
+            f"{part_of(by_unit.at_risk(self.threshold), by_unit.count)}",
         ]
         if self.population is None:
-            marketer = percent(risk["prosecutor_mean"])
+            marketer = percent(statistics.mean_risk)
             lines.append(f"  marketer        at most {marketer} of the {unit} are matched rightly")
         return lines
 
