@@ -38,7 +38,8 @@ def policy_document(path: Path | None) -> Document:
     Raises:
         PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
-    from sqlanon.policy.policy import SETTINGS, read_document
+    from sqlanon.policy.policy import SETTINGS
+    from sqlanon.policy.toml import read_document
 
     document = {} if path is None else read_document(path)
     for name in SETTINGS:
@@ -110,7 +111,8 @@ class PolicyMaker:
             HierarchyError: A hierarchy that cannot be read.
             SourceError: A hierarchy file that cannot be read.
         """
-        from sqlanon.policy.policy import Policy, blaming
+        from sqlanon.policy.policy import Policy
+        from sqlanon.policy.toml import blaming
 
         document = {**self.document, **self._figures()}
         document |= self._roles(document, columns)
@@ -171,14 +173,6 @@ def _tell_set_aside(role: str, names: Sequence[str]) -> None:
         )
 
 
-def _tell_overruled(family: str, names: Sequence[str]) -> None:
-    """Tells of which columns an option replaces the models that the policy file has for them."""
-    if names:
-        listed = ", ".join(map(repr, names))
-        flag = f"--{family.replace('_', '-')}"
-        note(f"{flag} takes the place of {family} of {listed} in the policy file")
-
-
 class _Refinement:
     """What options say of single columns, put into their entries of a policy document."""
 
@@ -198,7 +192,8 @@ class _Refinement:
         quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
-        self._hierarchies([*quasi, *sensitive])
+        otherwise = "is no quasi-identifier or sensitive column; name it with --qi or --sensitive"
+        self._single("hierarchy", [*quasi, *sensitive], otherwise, _form)
         for option, read in _REFINEMENTS.items():
             self._single(option, quasi, "is no quasi-identifier; name it with --qi", read)
         for family in FAMILIES:
@@ -206,7 +201,11 @@ class _Refinement:
             if common:
                 document[family] = common
                 changed = {name: _without(entry, family) for name, entry in sensitive.items()}
-                _tell_overruled(family, [n for n in sensitive if changed[n] != sensitive[n]])
+                overruled = [repr(n) for n in sensitive if changed[n] != sensitive[n]]
+                if overruled:
+                    flag = f"--{family.replace('_', '-')}"
+                    columns = ", ".join(overruled)
+                    note(f"{flag} takes the place of {family} of {columns} in the policy file")
                 sensitive = changed
         if self.options.nulls is not None:
             if not sensitive:
@@ -221,10 +220,6 @@ class _Refinement:
                     name: _refined(entry, self.changes.get(name, {}))
                     for name, entry in entries.items()
                 }
-
-    def _hierarchies(self, columns: Columns) -> None:
-        otherwise = "is no quasi-identifier or sensitive column; name it with --qi or --sensitive"
-        self._single("hierarchy", columns, otherwise, _form)
 
     def _single(
         self, option: str, columns: Iterable[str], otherwise: str, read: Callable[[str], object]
@@ -291,7 +286,7 @@ def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tupl
 
 def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
     """What is read from a text; an error names the culprit."""
-    from sqlanon.policy.policy import blaming
+    from sqlanon.policy.toml import blaming
 
     with blaming(culprit):
         return read(text)
@@ -299,7 +294,7 @@ def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
 
 def _refined(entry: object, change: Document) -> object:
     """A column's entry of the file with what options say about it."""
-    from sqlanon.policy.policy import COLUMN_KEYS, SENSITIVE_KEYS
+    from sqlanon.policy.toml import COLUMN_KEYS, SENSITIVE_KEYS
 
     if not isinstance(entry, Mapping) or not change:
         return entry

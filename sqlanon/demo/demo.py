@@ -17,7 +17,8 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import Subject, bind
-from sqlanon.policy.policy import SETTINGS, Policy, read_document
+from sqlanon.policy.policy import SETTINGS, Policy
+from sqlanon.policy.toml import read_document
 from sqlanon.query import syntax
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import SCHEMA_VERSION
