@@ -27,17 +27,14 @@ commands = typer.Typer(
     callback=help_without_command,
 )
 
-Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.", show_default=False)]
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="What it is stored as.", show_default=False)
-]
+Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What it is stored as.")]
 Spec = Annotated[
     str,
     typer.Argument(
         metavar="SPEC",
         help="A file (leaf;level1;...), or suppress, intervals:5,10,20, prefix:4,3,2, "
         "dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
-        show_default=False,
     ),
 ]
 
@@ -98,21 +95,18 @@ def show(
     *,
     spec: Spec,
     source: Annotated[
-        str | None,
-        typer.Argument(metavar="SOURCE", help="A database or file to bind it to."),
+        str | None, typer.Argument(metavar="SOURCE", help="A database or file to bind it to.")
     ] = None,
     table: Table = None,
     column: Annotated[
-        str | None,
-        typer.Option("--column", metavar="COLUMN", help="The column of SOURCE to bind it to."),
+        str | None, typer.Option(metavar="COLUMN", help="The column of SOURCE to bind it to.")
     ] = None,
     run: RunOptions,
 ) -> None:
     """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
     from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.microdata.inspect import bind_hierarchies, show_hierarchy
-    from sqlanon.microdata.stored_hierarchies import open_database
-    from sqlanon.microdata.stored_hierarchies import resolved_hierarchy as resolved
+    from sqlanon.microdata.stored_hierarchies import open_database, resolved_hierarchy
 
     hierarchy = Hierarchy.from_spec(spec)
     if column is not None:
@@ -123,7 +117,7 @@ def show(
         report = show_hierarchy(hierarchy)
     elif hierarchy.kind == "table" and table is None:
         with open_database(source, read_only=True, **run.resources) as engine:
-            report = show_hierarchy(resolved(engine, hierarchy))
+            report = show_hierarchy(resolved_hierarchy(engine, hierarchy))
     else:
         raise PolicyError("name the column of SOURCE with --column COLUMN")
     output.show(run, report.to_dict(), report.to_text)

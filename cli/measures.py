@@ -23,7 +23,6 @@ class Compared:
         typer.Argument(
             metavar="ORIGINAL",
             help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
-            show_default=False,
         ),
     ]
     released: Annotated[
@@ -31,7 +30,6 @@ class Compared:
         typer.Argument(
             metavar="RELEASED",
             help="A table of the database ORIGINAL, or another file of any of these kinds.",
-            show_default=False,
         ),
     ]
     table: str | None = option(

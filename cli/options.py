@@ -22,17 +22,13 @@ SUPPRESSION = "Suppression"
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="SOURCE",
-        help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
-        show_default=False,
+        metavar="SOURCE", help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file."
     ),
 ]
 Table = Annotated[
     str | None,
     typer.Argument(
-        metavar="TABLE",
-        help="Its table; needed where a DuckDB file holds more than one.",
-        show_default=False,
+        metavar="TABLE", help="Its table; needed where a DuckDB file holds more than one."
     ),
 ]
 Overwrite = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -349,27 +349,20 @@ def _model(key: str, text: str) -> Document:
     return form
 
 
-def _number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        return _decimal(text)
+def _number(
+    text: str,
+    kinds: Sequence[type[int | float]] = (int, float),
+    fault: str = "{!r} is not a number",
+) -> int | float:
+    """A number of the first kind that reads the text."""
+    for kind in kinds:
+        with suppress(ValueError):
+            return kind(text)
+    raise PolicyError(fault.format(text))
 
 
-def _decimal(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise PolicyError(f"{text!r} is not a number") from None
-
-
-def _level(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise PolicyError(f"level {text!r} is not a whole number") from None
-
-
+_decimal = partial(_number, kinds=(float,))
+_level = partial(_number, kinds=(int,), fault="level {!r} is not a whole number")
 _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
     "weight": _decimal,
     "level": _level,

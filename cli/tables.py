@@ -87,15 +87,12 @@ def apply(
     *,
     source: Source,
     plan: Annotated[
-        Path,
-        typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored."),
+        Path, typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored.")
     ],
     table: Annotated[
         str | None,
         typer.Option(
-            "--table",
-            metavar="TABLE",
-            help="The table, where SOURCE does not call it what the plan calls it.",
+            metavar="TABLE", help="The table, where SOURCE does not call it what the plan calls it."
         ),
     ] = None,
     target: TargetOptions,
@@ -154,9 +151,7 @@ def anonymize(
 
 def rewrite(
     *,
-    database: Annotated[
-        Path, typer.Argument(metavar="DATABASE", help="A DuckDB file.", show_default=False)
-    ],
+    database: Annotated[Path, typer.Argument(metavar="DATABASE", help="A DuckDB file.")],
     run: RunOptions,
 ) -> None:
     """Copy a database into a fresh file, so that nothing remains of what it once held.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
@@ -70,10 +70,6 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=dict)
     entity: str | None = None
     records_per_level: Mapping[str, Sequence[int]] = field(default_factory=dict)
-
-    def timed(self, seconds: Mapping[str, float]) -> Report:
-        """The same report with how long each part took."""
-        return replace(self, seconds=dict(seconds))
 
     @property
     def holds(self) -> bool:

@@ -183,10 +183,6 @@ def test_report_holds_when_every_model_does(verdicts, holds):
     assert report(models=models).holds is report(models=models).to_dict()["holds"] is holds
 
 
-def test_report_timed_changes_the_seconds_alone():
-    assert report().timed({"total": 2.0}) == report(seconds={"total": 2.0})
-
-
 def test_report_text_shows_levels_loss_and_verdict():
     text = report().to_text()
     assert "suppressed-cells 12 (no full-domain recoding loses less)" in text
