@@ -9,12 +9,7 @@ ALIKE = 0.65
 
 
 def counted(count: int, one: str, more: str = "") -> str:
-    """A number of things, in figures and in the right number.
-
-    Args:
-        count: How many.
-        one: What one of them is called.
-        more: What several are called; with an s where left out.
+    """A number of things, in figures and in the right number; with an s where `more` is left out.
 
     >>> counted(1, "value"), counted(1200, "class", "classes")
     ('1 value', '1,200 classes')
@@ -23,12 +18,7 @@ def counted(count: int, one: str, more: str = "") -> str:
 
 
 def in_columns(rows: Sequence[Sequence[str]], aligned: str) -> list[str]:
-    """Rows as lines of aligned columns.
-
-    Args:
-        rows: The cells.
-        aligned: Per column "<" or ">".
-    """
+    """Rows of cells as lines of columns, each aligned by "<" or ">"."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     return [
         "  "

@@ -145,15 +145,14 @@ class DemoReport:
 
     def _effect(self) -> str:
         before, after = self.before.statistics, self.after.statistics
-        unique_before, unique_after = (figures.histogram.get(1, 0) for figures in (before, after))
         left_out = self.published.suppressed_records
         return "\n".join(
             [
                 f"{'':<34}{'before':>12}{'after':>12}",
                 f"{'people':<34}{before.records:>12,}{after.records:>12,}",
-                f"{'people who are unique':<34}{unique_before:>12,}{unique_after:>12,}",
-                f"{'  share of all':<34}{percent(unique_before, before.records):>12}"
-                f"{percent(unique_after, after.records):>12}",
+                f"{'people who are unique':<34}{before.unique:>12,}{after.unique:>12,}",
+                f"{'  share of all':<34}{percent(before.unique, before.records):>12}"
+                f"{percent(after.unique, after.records):>12}",
                 f"{'smallest group of lookalikes':<34}{before.smallest:>12,}{after.smallest:>12,}",
                 f"{'people left out (suppressed)':<34}{'':>12}{left_out:>12,}",
                 f"{'  share of all':<34}{'':>12}{percent(left_out, before.records):>12}",

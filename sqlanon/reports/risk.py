@@ -142,7 +142,7 @@ class PopulationRisk:
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """What counting persons instead of records found.
+    """Persons of a table, by the size of their smallest class.
 
     A person who has records in several classes is as easy to find as in the smallest of them.
 
@@ -158,7 +158,7 @@ class Persons:
     histogram: Mapping[int, int]
 
     @property
-    def count(self) -> int:
+    def members(self) -> int:
         """Distinct persons."""
         return sum(self.histogram.values())
 
@@ -170,7 +170,7 @@ class Persons:
     @property
     def mean_risk(self) -> float:
         """The mean over persons of 1 / the size of their smallest class."""
-        return math.fsum(count / size for size, count in self.histogram.items()) / self.count
+        return math.fsum(count / size for size, count in self.histogram.items()) / self.members
 
     def at_risk(self, threshold: float) -> int:
         """Persons whose risk is above a threshold."""
@@ -179,7 +179,7 @@ class Persons:
 
 @dataclass(frozen=True, slots=True)
 class RiskReport:
-    """How easily people of a table as it stands are found again.
+    """Re-identification risk of a table as it stands.
 
     Args:
         statistics: The equivalence classes; they count persons where `persons` is given.
@@ -203,14 +203,13 @@ class RiskReport:
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """The unit that is counted: records or persons."""
         return "records" if self.persons is None else "persons"
 
     @property
-    def by_unit(self) -> Persons:
-        """Persons, or records taken for persons with one record each."""
-        records = self.statistics.records
-        return self.persons or Persons("", records, class_members(self.statistics))
+    def by_unit(self) -> Persons | ClassStatistics:
+        """Persons where they are counted, else records."""
+        return self.persons or self.statistics
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `risk --json`.
@@ -226,8 +225,8 @@ class RiskReport:
         persons = None
         if self.persons is not None:
             persons = {
-                "entity": by_unit.entity,
-                "count": by_unit.count,
+                "entity": self.persons.entity,
+                "count": by_unit.members,
                 "unique": by_unit.unique,
                 "risk_mean": by_unit.mean_risk,
                 "at_risk": by_unit.at_risk(self.threshold),
@@ -236,7 +235,7 @@ class RiskReport:
             "schema_version": SCHEMA_VERSION,
             **figures,
             "records": by_unit.records,
-            "unique_share": by_unit.unique / by_unit.count,
+            "unique_share": by_unit.unique / by_unit.members,
             "persons": persons,
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": None if self.population is None else self.population.to_dict(),
@@ -256,23 +255,18 @@ class RiskReport:
 
     def _class_lines(self) -> list[str]:
         statistics, by_unit, unit = self.statistics, self.by_unit, self.unit
-        whose = "" if self.persons is None else f" of {counted(by_unit.count, 'person')}"
+        whose = "" if self.persons is None else f" of {counted(by_unit.members, 'person')}"
         lines = [
             f"{counted(by_unit.records, 'record')}{whose} in "
             f"{counted(statistics.classes, 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             size_line(statistics),
-            f"  unique {unit}  {part_of(by_unit.unique, by_unit.count)}",
+            f"  unique {unit}  {part_of(by_unit.unique, by_unit.members)}",
             f"  prosecutor      highest {percent(statistics.highest_risk)}, mean "
             f"{percent(by_unit.mean_risk)}; {unit} above {percent(self.threshold)}: "
-            f"{part_of(by_unit.at_risk(self.threshold), by_unit.count)}",
+            f"{part_of(by_unit.at_risk(self.threshold), by_unit.members)}",
         ]
         if self.population is None:
             marketer = percent(statistics.mean_risk)
             lines.append(f"  marketer        at most {marketer} of the {unit} are matched rightly")
         return lines
-
-
-def class_members(statistics: ClassStatistics) -> dict[int, int]:
-    """Records, or persons, by the size of their class."""
-    return {size: size * classes for size, classes in statistics.histogram.items()}
