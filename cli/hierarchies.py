@@ -82,7 +82,7 @@ class Bindings:
 
 @dataclass(frozen=True, slots=True)
 class HierarchyFile:
-    """What to write into a hierarchy file."""
+    """A hierarchy file and the rule that it is made by."""
 
     panel: ClassVar[str] = "Hierarchy"
     column: str = option("COLUMN", "The column.", default=MISSING)

@@ -42,7 +42,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """What is measured besides what always is."""
+    """Which measures, and what they need."""
 
     panel: ClassVar[str] = "Measures"
     class_attribute: str | None = option(

@@ -12,7 +12,7 @@ from .policies import PolicyMaker, policy_document
 
 @dataclass(frozen=True, slots=True)
 class MiningOptions:
-    """What is mined, and what becomes of it."""
+    """Which itemsets, and where they are written."""
 
     panel: ClassVar[str] = "Itemsets"
     kind: str = option(

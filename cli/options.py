@@ -76,7 +76,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What every command takes: how it reports and what it may use."""
+    """Options of every command: output, and limits of the database."""
 
     panel: ClassVar[str] = OUTPUT
     as_json: Annotated[
@@ -99,7 +99,7 @@ class RunOptions:
 
     @property
     def resources(self) -> dict[str, Any]:
-        """What the database may use, as the library takes it: only what was given."""
+        """The limits of the database that were given, as the library takes them."""
         return given(self, "threads", "memory_limit", "temp_directory")
 
 
@@ -166,7 +166,7 @@ class PolicyOptions:
 
 @dataclass(frozen=True, slots=True)
 class PublishingOptions:
-    """What the published table holds besides."""
+    """Columns besides those of the policy, and suppressed records."""
 
     panel: ClassVar[str] = "Policy"
     keep: list[str] = repeatable("COLUMN", "A column to publish as it is.")

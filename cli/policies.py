@@ -55,7 +55,7 @@ def policy_document(path: Path | None) -> Document:
 
 
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
-    """How to search, as the library takes it: options, then the file, then the defaults."""
+    """Settings of the search for the library: from options, else from the policy file."""
     from sqlanon.policy.policy import PATTERNS, SETTINGS
 
     if search.pattern and search.patterns:
@@ -174,7 +174,7 @@ def _tell_set_aside(role: str, names: Sequence[str]) -> None:
 
 
 class _Refinement:
-    """What options say of single columns, put into their entries of a policy document."""
+    """Puts options about single columns into their entries of a policy document."""
 
     def __init__(self, options: PolicyOptions) -> None:
         self.options = options
@@ -285,7 +285,7 @@ def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tupl
 
 
 def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
-    """What is read from a text; an error names the culprit."""
+    """Reads a text; an error names the culprit."""
     from sqlanon.policy.toml import blaming
 
     with blaming(culprit):

@@ -12,7 +12,7 @@ from .policies import PolicyMaker, policy_document
 
 @dataclass(frozen=True, slots=True)
 class RiskOptions:
-    """What is asked of a table's risk."""
+    """Thresholds of risk, and the sets of columns that are looked at."""
 
     panel: ClassVar[str] = "Risk"
     population: str | None = option(
@@ -38,7 +38,7 @@ class RiskOptions:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What is asked, as the library takes it: only what was given."""
+        """The options that were given, as the library takes them."""
         threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
         return threshold | given(self, "population", "identifying", "max_columns", "every_subset")
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanOutput:
-    """What becomes of a plan."""
+    """Where a plan goes: a file, or SQL on standard output."""
 
     panel: ClassVar[str] = OUTPUT
     sql: bool = switch("Print the SQL that publishes the table.")
@@ -169,7 +169,7 @@ def rewrite(
 def _settled(
     wanted: Wanted, run: RunOptions, *, complete: bool = False
 ) -> tuple[dict[str, Any], PolicyMaker]:
-    """How to search, and what makes the policy: options before the file, read once."""
+    """Settings of the search and the maker of the policy, from one reading of the file."""
     document = policy_document(wanted.policy.policy)
     maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
     return search_settings(document, wanted.search) | {"seed": run.seed}, maker

@@ -47,7 +47,7 @@ _LIMITS = frozenset(Limits.__annotations__)
 
 
 class Settings(Limits, total=False):
-    """How to search, as `methods.registry` describes it, and the arguments of `Resources`."""
+    """Options of a search, as `methods.registry` describes them, and limits of the database."""
 
     method: str
     loss: str
@@ -97,7 +97,7 @@ def risk(
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> RiskReport:
-    """How easily people of a table as it stands are found again, and by which columns.
+    """Re-identification risk of a table as it stands, and the columns that identify.
 
     Args:
         table: The table as it would be released.
@@ -210,7 +210,7 @@ def bound(
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> BoundReport:
-    """What any k-anonymization of a table loses at least, if it suppresses no record.
+    """A lower bound on the loss of any k-anonymization that suppresses no record.
 
     Args:
         policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k.
@@ -338,7 +338,7 @@ def anonymize(
 
 
 def _options(settings: Settings) -> Options[Any]:
-    """How to search, of all settings."""
+    """The options of the search among all settings."""
     from sqlanon.methods.registry import Options
 
     search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
@@ -350,7 +350,7 @@ def _options(settings: Settings) -> Options[Any]:
 
 
 def _limits(settings: Settings) -> Limits:
-    """What a database may use, of all settings."""
+    """The limits of the database among all settings."""
     return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
 
 
@@ -365,7 +365,7 @@ def _settled(source: OpenedSource, policy: Policies) -> Policy:
 
 
 def _named(connection: Any, plan: Plan) -> str | None:
-    """What the plan's table is called in a source; None for the one table of a file of data."""
+    """Name of the plan's table in a source; None for the one table of a file of data."""
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
     path = Path(connection) if isinstance(connection, str | Path) else None

@@ -38,7 +38,7 @@ Person = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What to make up.
+    """A census to make up.
 
     Args:
         folder: Where to; a new or an empty folder.
@@ -69,7 +69,7 @@ class Demo:
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
-    """What the demo did.
+    """The census before and after its anonymization.
 
     Args:
         demo: What was made up.
@@ -89,7 +89,7 @@ class DemoReport:
 
     @property
     def commands(self) -> list[str]:
-        """What to try next."""
+        """Commands to try next."""
         paths = (self.demo.database, self.demo.policy)
         database, policy = (shlex.quote(str(path)) for path in paths)
         return [

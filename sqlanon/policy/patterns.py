@@ -1,7 +1,6 @@
-"""Masks: which patterns of kept and suppressed columns a user asks for.
+"""Patterns: sets of columns that records keep while all others are suppressed.
 
-A pattern keeps some columns and suppresses the others together. `zip@2` keeps a column at level 2
-of its hierarchy. Rules stand for all patterns that they allow.
+`zip@2` keeps a column at level 2 of its hierarchy. Rules stand for all patterns that they allow.
 """
 
 from __future__ import annotations
@@ -189,7 +188,7 @@ def _kept(column: MaskColumn) -> str:
 
 
 def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:
-    """The columns that a text names, with the level of each where it is said."""
+    """The columns that a text names, each with its level, None where not given."""
     for item in split_list(text, names, lambda item: item in names or _parted(item)[0] in names):
         name, level = _parted(item)
         if item in names:

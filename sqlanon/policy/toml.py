@@ -1,4 +1,4 @@
-"""Documents: policies as `policy.toml` writes them, read and written."""
+"""TOML: policies as `policy.toml` has them, read and written."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _HIERARCHY_KEYS = sorted({*FORMS, *(key for keys in FORMS.values() for key in ke
 
 
 def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> QuasiIdentifier:
-    """What a document says of a quasi-identifier.
+    """A quasi-identifier from its entry in a document.
 
     Args:
         name: The column.
@@ -75,7 +75,7 @@ def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> Quas
 
 
 def read_sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
-    """What a document says of a sensitive column; as `read_quasi_identifier`."""
+    """A sensitive column from its entry in a document; as `read_quasi_identifier`."""
     if not isinstance(entry, Mapping):
         raise PolicyError(f"sensitive column {name!r} must be a table such as {{ l = 3 }}")
     where = f"sensitive column {name!r}"
@@ -141,7 +141,7 @@ def model_forms(models: Iterable[Model]) -> dict[str, Any]:
 
 
 def entries(given: object, key: str) -> dict[str, Any]:
-    """What is said of each column of a role: of a list of names, nothing."""
+    """Entries of the columns of a role, empty ones for a list of names."""
     if isinstance(given, Mapping):
         return dict(given)
     names = texts(given, key)

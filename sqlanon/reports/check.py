@@ -66,7 +66,7 @@ class ModelResult:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveFigures:
-    """What the classes of a table tell of a sensitive attribute: the worst class decides.
+    """Diversity and closeness of a sensitive attribute: the worst class decides.
 
     Args:
         values: Distinct values in the table.
@@ -115,7 +115,7 @@ class SensitiveFigures:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a check of a table as it stands found.
+    """Equivalence classes, sensitive columns and models of a table as it stands.
 
     Args:
         statistics: Its equivalence classes.

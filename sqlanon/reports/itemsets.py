@@ -10,7 +10,7 @@ from sqlanon.reports.document import SCHEMA_VERSION
 
 @dataclass(frozen=True, slots=True)
 class MiningReport:
-    """How many itemsets a table has.
+    """Number of frequent or closed generalized itemsets of a table.
 
     Args:
         kind: `closed` or `frequent`.

@@ -1,4 +1,4 @@
-"""Measure report: what a release loses against its original."""
+"""Measure report: the information loss of a release against its original."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlanon.wording import counted, figure, percent
 
 @dataclass(frozen=True, slots=True)
 class MeasureReport:
-    """What a release loses against its original.
+    """Information loss of a release against its original.
 
     Args:
         loss: Every measure that applies, or those asked for, by JSON name.

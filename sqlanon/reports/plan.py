@@ -25,7 +25,7 @@ _AS_WRITTEN = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was published, or what a plan expects to publish.
+    """A published table, or the one that a plan expects: loss, classes and models.
 
     Args:
         method: Name of the search.
@@ -157,7 +157,7 @@ class Report:
         return f"{self.method}: {proof} of {candidates:,} recodings, {checked:,} checked"
 
     def _level_lines(self) -> Iterator[str]:
-        """How far each column is generalized."""
+        """Generalization level of each column, or the shares of records at each level."""
         width = max(map(len, self.heights), default=0)
         if self.records_per_level:
             yield "  share of records at each level, from the original value up"

@@ -450,4 +450,6 @@ def test_persons_agree_with_a_count_in_python(rows, threshold):
     assert persons.histogram == Counter(smallest.values())
     assert persons.records == len(rows)
     assert persons.at_risk(threshold) == sum(1 / size > threshold for size in smallest.values())
-    assert persons.mean_risk == pytest.approx(sum(1 / s for s in smallest.values()) / persons.members)
+    assert persons.mean_risk == pytest.approx(
+        sum(1 / s for s in smallest.values()) / persons.members
+    )

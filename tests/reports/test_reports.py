@@ -232,5 +232,10 @@ def test_check_report_with_a_violated_model_does_not_hold():
     assert "k-anonymity 2 does NOT hold: the table has 1" in checked().to_text()
 
 
+def test_a_share_that_is_not_all_does_not_read_so():
+    nearly = checked(statistics=ClassStatistics({1: 99_999, 2: 1}))
+    assert "unique records  99,999 (>99.99%)" in nearly.to_text()
+
+
 def test_key_of_a_loss_has_underscores():
     assert key("average-class-size") == "average_class_size"
