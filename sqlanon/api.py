@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits
-from sqlanon.engine.open import (
-    OpenedSource,
-    Resources,
-    is_database,
-    open_source,
-    second_table,
-)
+from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
