@@ -15,11 +15,7 @@ __all__ = ["app"]
 
 
 def app(arguments: Sequence[str] | None = None) -> None:
-    """Runs the program and exits with its status.
-
-    Args:
-        arguments: What stands behind the program's name; those of the process where left out.
-    """
+    """Runs the program with these arguments, or those of the process, and exits with its status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     # Loading the commands takes a tenth of a second, in which one may change one's mind.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

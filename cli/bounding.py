@@ -18,12 +18,7 @@ def bound(
     given: Input,
     policy: PolicyOptions,
     loss: Annotated[
-        str,
-        typer.Option(
-            "--loss",
-            metavar="LOSS",
-            help=f"What is lost: {', '.join(CELL_LOSSES)}.",
-        ),
+        str, typer.Option(metavar="LOSS", help=f"What is lost: {', '.join(CELL_LOSSES)}.")
     ] = "lm",
     run: RunOptions,
 ) -> None:

@@ -16,9 +16,7 @@ def demo(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Where to; a new or an empty folder.")
     ] = Path("sqlanon-demo"),
-    records: Annotated[
-        int, typer.Option("--records", metavar="N", help="How many people to make up.")
-    ] = 20_000,
+    records: Annotated[int, typer.Option(metavar="N", help="How many people to make up.")] = 20_000,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the demo's files in a folder in use.")
     ] = False,

@@ -1,4 +1,4 @@
-"""What a program prints for a run that failed; light, so that it is there before all else."""
+"""Failures: messages of runs that failed; light, so that it is there before all else."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LeaveAtOnce:
             self.told.append((1, f"{_INTERRUPTED}\n"))
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
-        """What `signal.signal` calls."""
+        """Tells and leaves; `signal.signal` calls it."""
         for stream, text in self.told:
             try:
                 os.write(stream, text.encode())

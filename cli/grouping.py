@@ -1,4 +1,4 @@
-"""How a command takes groups of options, and what a group of commands does by itself."""
+"""Commands that take groups of options, and help that shows them by purpose."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PanelCommand(TyperCommand):
 
 
 def help_without_command(context: typer.Context) -> None:
-    """What a group of commands does: where none of them is named, it prints its help."""
+    """Prints the help of a group of commands where none of them is named."""
     if context.invoked_subcommand is None:
         write(context.get_help())
         raise typer.Exit
@@ -50,7 +50,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     Args:
         command: Its parameters are keyword-only; those whose type is a dataclass are groups,
-            and so are the fields of a group whose type is one.
+            and so are the fields of a group whose type is one; one of them is `RunOptions`.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[Parameter] = []
@@ -63,10 +63,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     def run(**values: object) -> None:
         started = time.monotonic()
         taken = _taken(signature(command).parameters, hints, values)
-        how = next((group for group in taken.values() if isinstance(group, RunOptions)), None)
-        if how is None:
-            command(**taken)
-            return
+        how = next(group for group in taken.values() if isinstance(group, RunOptions))
         with reporting(how):
             command(**taken)
         if how.verbose:
@@ -88,13 +85,18 @@ def _options(group: type) -> Iterator[Parameter]:
                 option.name,
                 Parameter.KEYWORD_ONLY,
                 default=_default(option),
-                annotation=_in_panel(hints[option.name], getattr(group, "panel", None)),
+                annotation=_described(option, hints[option.name], getattr(group, "panel", None)),
             )
 
 
-def _in_panel(annotation: Any, panel: str | None) -> Any:
-    """The option with its group's panel, where it names none itself."""
-    kind, info = annotation.__origin__, copy(annotation.__metadata__[0])
+def _described(option: Field[object], hint: Any, panel: str | None) -> Any:
+    """The type of an option and what Typer knows of it, in its group's panel or its own."""
+    if "option" in option.metadata:
+        kind, info = hint, copy(option.metadata["option"])
+        if kind is bool:  # Typer would add a switch that says no
+            info.param_decls = (*info.param_decls, f"--{option.name.replace('_', '-')}")
+    else:
+        kind, info = hint.__origin__, copy(hint.__metadata__[0])
     info.rich_help_panel = info.rich_help_panel or panel
     return Annotated[kind, info]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import MISSING, asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -14,7 +14,7 @@ from sqlanon.reports.document import SCHEMA_VERSION
 
 from . import output
 from .grouping import PanelCommand, grouped, help_without_command
-from .options import Input, Overwrite, RunOptions, Table
+from .options import Input, Overwrite, RunOptions, Table, option, repeatable
 from .policies import divide, policy_document
 
 if TYPE_CHECKING:
@@ -27,17 +27,14 @@ commands = typer.Typer(
     callback=help_without_command,
 )
 
-Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.", show_default=False)]
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="What it is stored as.", show_default=False)
-]
+Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What it is stored as.")]
 Spec = Annotated[
     str,
     typer.Argument(
         metavar="SPEC",
         help="A file (leaf;level1;...), or suppress, intervals:5,10,20, prefix:4,3,2, "
         "dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
-        show_default=False,
     ),
 ]
 
@@ -47,17 +44,8 @@ class Bindings:
     """Which hierarchies belong to which columns."""
 
     panel: ClassVar[str] = "Hierarchies"
-
-    hierarchy: Annotated[
-        list[str],
-        typer.Option(
-            "--hierarchy", metavar="COLUMN=SPEC", help="A column's hierarchy; repeatable."
-        ),
-    ] = field(default_factory=list)
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", metavar="FILE", help="Those of a policy; options go before."),
-    ] = None
+    hierarchy: list[str] = repeatable("COLUMN=SPEC", "A column's hierarchy.")
+    policy: Path | None = option("FILE", "A policy with more of them; options go before it.")
 
     def __call__(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
         """The hierarchies, once the table's columns tell where a column ends in `a=b=c.csv`.
@@ -94,15 +82,12 @@ class Bindings:
 
 @dataclass(frozen=True, slots=True)
 class HierarchyFile:
-    """What to write into a hierarchy file."""
+    """A hierarchy file and the rule that it is made by."""
 
     panel: ClassVar[str] = "Hierarchy"
-
-    column: Annotated[str, typer.Option("--column", metavar="COLUMN", help="The column.")]
-    hierarchy: Annotated[str, typer.Option("--hierarchy", metavar="SPEC", help="The rule.")]
-    output: Annotated[
-        Path, typer.Option("--output", metavar="FILE", help="The file: leaf;level1;...")
-    ]
+    column: str = option("COLUMN", "The column.", default=MISSING)
+    hierarchy: str = option("SPEC", "The rule.", default=MISSING)
+    output: Path = option("FILE", "The file: leaf;level1;...", default=MISSING)
     overwrite: Overwrite = False
 
 
@@ -110,21 +95,18 @@ def show(
     *,
     spec: Spec,
     source: Annotated[
-        str | None,
-        typer.Argument(metavar="SOURCE", help="A database or file to bind it to."),
+        str | None, typer.Argument(metavar="SOURCE", help="A database or file to bind it to.")
     ] = None,
     table: Table = None,
     column: Annotated[
-        str | None,
-        typer.Option("--column", metavar="COLUMN", help="The column of SOURCE to bind it to."),
+        str | None, typer.Option(metavar="COLUMN", help="The column of SOURCE to bind it to.")
     ] = None,
     run: RunOptions,
 ) -> None:
     """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
     from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.microdata.inspect import bind_hierarchies, show_hierarchy
-    from sqlanon.microdata.stored_hierarchies import open_database
-    from sqlanon.microdata.stored_hierarchies import resolved_hierarchy as resolved
+    from sqlanon.microdata.stored_hierarchies import open_database, resolved_hierarchy
 
     hierarchy = Hierarchy.from_spec(spec)
     if column is not None:
@@ -135,7 +117,7 @@ def show(
         report = show_hierarchy(hierarchy)
     elif hierarchy.kind == "table" and table is None:
         with open_database(source, read_only=True, **run.resources) as engine:
-            report = show_hierarchy(resolved(engine, hierarchy))
+            report = show_hierarchy(resolved_hierarchy(engine, hierarchy))
     else:
         raise PolicyError("name the column of SOURCE with --column COLUMN")
     output.show(run, report.to_dict(), report.to_text)

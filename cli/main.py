@@ -157,8 +157,7 @@ def _version(wanted: bool) -> None:
 def _root(
     context: typer.Context,
     _: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     help_without_command(context)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
 from . import output
-from .options import PolicyOptions, PublishingOptions, RunOptions
+from .options import PolicyOptions, PublishingOptions, RunOptions, option, repeatable
 from .policies import PolicyMaker, policy_document
 
 
@@ -23,7 +23,6 @@ class Compared:
         typer.Argument(
             metavar="ORIGINAL",
             help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
-            show_default=False,
         ),
     ]
     released: Annotated[
@@ -31,61 +30,30 @@ class Compared:
         typer.Argument(
             metavar="RELEASED",
             help="A table of the database ORIGINAL, or another file of any of these kinds.",
-            show_default=False,
         ),
     ]
-    table: Annotated[
-        str | None,
-        typer.Option(
-            "--table",
-            metavar="TABLE",
-            help="The original's table; needed where ORIGINAL holds more than one.",
-        ),
-    ] = None
-    released_table: Annotated[
-        str | None,
-        typer.Option(
-            "--released-table",
-            metavar="TABLE",
-            help="The released table; needed where RELEASED is a database that holds more than "
-            "one.",
-        ),
-    ] = None
+    table: str | None = option(
+        "TABLE", "The original's table; needed where ORIGINAL holds more than one."
+    )
+    released_table: str | None = option(
+        "TABLE", "The released table; needed where RELEASED is a database that holds more than one."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """What is measured besides what always is."""
+    """Which measures, and what they need."""
 
     panel: ClassVar[str] = "Measures"
-
-    class_attribute: Annotated[
-        str | None,
-        typer.Option(
-            "--class-attribute",
-            metavar="COLUMN",
-            help="The column that the classification metric is about.",
-        ),
-    ] = None
-    loss: Annotated[
-        list[str],
-        typer.Option(
-            "--loss",
-            metavar="LOSS",
-            help="Only this measure, such as lm or utility; repeatable; all where not given.",
-        ),
-    ] = field(default_factory=list)
-    suppressed_label: Annotated[
-        str | None,
-        typer.Option(
-            "--suppressed-label", metavar="TEXT", help="What stands for a suppressed value: *."
-        ),
-    ] = None
-
-    @property
-    def wanted(self) -> dict[str, Any]:
-        """What is asked, as the library takes it."""
-        return {"class_attribute": self.class_attribute, "losses": self.loss}
+    class_attribute: str | None = option(
+        "COLUMN", "The column that the classification metric is about."
+    )
+    loss: list[str] = repeatable(
+        "LOSS", "Only this measure, such as lm or utility; all where not given."
+    )
+    suppressed_label: str | None = option(
+        "TEXT", "What stands for a suppressed value; * where not given."
+    )
 
 
 def measure(
@@ -106,7 +74,8 @@ def measure(
         compared.released,
         maker,
         released_table=compared.released_table,
-        **asked.wanted,
+        class_attribute=asked.class_attribute,
+        losses=asked.loss,
         **run.resources,
     )
     output.timings(run, {"measure": report.seconds}, {})

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
-
-import typer
+from dataclasses import asdict, dataclass
+from typing import ClassVar
 
 from . import output
-from .options import Input, Overwrite, PolicyOptions, PublishingOptions, RunOptions
+from .options import Input, Overwrite, PolicyOptions, PublishingOptions, RunOptions, option
 from .policies import PolicyMaker, policy_document
 
 
 @dataclass(frozen=True, slots=True)
 class MiningOptions:
-    """What is mined, and what becomes of it."""
+    """Which itemsets, and where they are written."""
 
     panel: ClassVar[str] = "Itemsets"
-
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--kind",
-            metavar="closed|frequent",
-            help="Only itemsets of which no more specific one has the same records, or all.",
-        ),
-    ] = "closed"
-    into: Annotated[
-        str | None,
-        typer.Option(
-            "--into",
-            metavar="TABLE",
-            help="A new table beside the original, of generalized values and their support; it "
-            "holds values of the table. They are only counted where not given.",
-        ),
-    ] = None
+    kind: str = option(
+        "closed|frequent",
+        "Only itemsets of which no more specific one has the same records, or all.",
+        default="closed",
+    )
+    into: str | None = option(
+        "TABLE",
+        "A new table beside the original, of generalized values and their support; it holds values "
+        "of the table. They are only counted where not given.",
+    )
     overwrite: Overwrite = False
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What is asked, as the library takes it."""
-        return {"kind": self.kind, "into": self.into, "overwrite": self.overwrite}
 
 
 def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunOptions) -> None:
@@ -53,7 +38,7 @@ def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunO
     maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
     with output.progress(run) as progress:
         report = sqlanon.mine(
-            given.source, given.table, maker, **asked.asked, progress=progress, **run.resources
+            given.source, given.table, maker, **asdict(asked), progress=progress, **run.resources
         )
     output.timings(run, {"mine": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)

@@ -3,41 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import Field, dataclass, field, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.options import Option
 from sqlanon.methods.registry import METHODS, OPTIONS, listed, owners_of
 
-MODELS = "Privacy models"
 RESOURCES = "Resources"
 OUTPUT = "Output"
-METHOD = "Method"
 TARGET = "Target"
+GENERALIZATION = "Generalization"
+MODELS = "Privacy models"
+SUPPRESSION = "Suppression"
 
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="SOURCE",
-        help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
-        show_default=False,
+        metavar="SOURCE", help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file."
     ),
 ]
 Table = Annotated[
     str | None,
     typer.Argument(
-        metavar="TABLE",
-        help="Its table; needed where a DuckDB file holds more than one.",
-        show_default=False,
+        metavar="TABLE", help="Its table; needed where a DuckDB file holds more than one."
     ),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace a table or file that is there already.")
 ]
+
+
+def option(metavar: str, text: str, panel: str | None = None, **default: Any) -> Any:
+    """A field of a group that is an option with one value.
+
+    Args:
+        metavar: What stands for its value.
+        text: Its help.
+        panel: The heading that it stands below; that of its group where left out.
+        default: `default`, or `default_factory`; None where left out.
+    """
+    info = typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
+    return field(**(default or {"default": None}), metadata={"option": info})
+
+
+def repeatable(metavar: str, text: str, panel: str | None = None) -> Any:
+    """A field of a group that is an option with any number of values."""
+    return option(metavar, f"{text} Repeatable.", panel, default_factory=list)
+
+
+def switch(text: str, short: str = "", panel: str | None = None) -> Any:
+    """A field of a group that is a switch, with a short form such as `-q`."""
+    info = typer.Option(*filter(None, [short]), help=text, rich_help_panel=panel)
+    return field(default=False, metadata={"option": info})
+
+
+def given(group: Any, *names: str) -> dict[str, Any]:
+    """The values of a group's options that were given, by name."""
+    values = {name: getattr(group, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,52 +76,22 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What every command takes: how it reports and what it may use."""
+    """Options of every command: output, and limits of the database."""
 
     panel: ClassVar[str] = OUTPUT
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
     ] = False
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Print errors and what was asked for, no more.")
-    ] = False
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Tell on standard error how time was spent.")
-    ] = False
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            "--threads", rich_help_panel=RESOURCES, metavar="N", help="Threads of the database."
-        ),
-    ] = None
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            "--memory-limit",
-            rich_help_panel=RESOURCES,
-            metavar="SIZE",
-            help="Memory of the database: 2GB.",
-        ),
-    ] = None
-    temp_directory: Annotated[
-        Path | None,
-        typer.Option(
-            "--temp-directory",
-            rich_help_panel=RESOURCES,
-            metavar="DIR",
-            help="Where the database may spill.",
-        ),
-    ] = None
-
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            rich_help_panel=RESOURCES,
-            metavar="N",
-            help="Seeds what is left to chance: the people of the demo, how clusters are refined.",
-        ),
-    ] = 0
+    quiet: bool = switch("Print errors only, and what --json or --sql asks for.", "-q")
+    verbose: bool = switch("Print on standard error how long each part took.", "-v")
+    threads: int | None = option("N", "Threads of the database.", RESOURCES)
+    memory_limit: str | None = option("SIZE", "Memory of the database, such as 2GB.", RESOURCES)
+    temp_directory: Path | None = option(
+        "DIR", "Where the database writes what its memory does not hold.", RESOURCES
+    )
+    seed: int = option(
+        "N", "Seed of the demo's people, and of how clusters are refined.", RESOURCES, default=0
+    )
 
     def __post_init__(self) -> None:
         if self.quiet and self.verbose:
@@ -103,13 +99,8 @@ class RunOptions:
 
     @property
     def resources(self) -> dict[str, Any]:
-        """What the database may use, as the library takes it: only what was given."""
-        given = {
-            "threads": self.threads,
-            "memory_limit": self.memory_limit,
-            "temp_directory": self.temp_directory,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+        """The limits of the database that were given, as the library takes them."""
+        return given(self, "threads", "memory_limit", "temp_directory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,220 +108,123 @@ class PolicyOptions:
     """The policy: a file, and options that go before what it says."""
 
     panel: ClassVar[str] = "Policy"
-
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", metavar="FILE", help="The policy; options go before it."),
-    ] = None
-    qi: Annotated[
-        list[str],
-        typer.Option(
-            "--qi",
-            metavar="COLUMN,...",
-            help="Quasi-identifiers; repeatable; all of them, in place of the policy file's.",
-        ),
-    ] = field(default_factory=list)
-    sensitive: Annotated[
-        list[str],
-        typer.Option(
-            "--sensitive",
-            metavar="COLUMN",
-            help="Published as it is, with models to protect it; repeatable; in place of the "
-            "policy file's.",
-        ),
-    ] = field(default_factory=list)
-    identifier: Annotated[
-        list[str],
-        typer.Option(
-            "--identifier",
-            metavar="COLUMN",
-            help="Dropped; repeatable; in place of the policy file's.",
-        ),
-    ] = field(default_factory=list)
-    entity: Annotated[
-        str | None,
-        typer.Option(
-            "--entity",
-            metavar="COLUMN",
-            help="Says whose record it is: k, l and t count persons; records without a value "
-            "count as one person's; dropped unless kept.",
-        ),
-    ] = None
-    hierarchy: Annotated[
-        list[str],
-        typer.Option(
-            "--hierarchy",
-            metavar="COLUMN=SPEC",
-            help="How a quasi-identifier is generalized: a file (leaf;level1;...), suppress, "
-            "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or "
-            "table:NAME; suppress where not given. Of a sensitive column: how far its values are "
-            "apart for --t. Repeatable; `check` reads it but generalizes nothing.",
-        ),
-    ] = field(default_factory=list)
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "--k",
-            rich_help_panel=MODELS,
-            metavar="K",
-            help="k-anonymity: the smallest class allowed.",
-        ),
-    ] = None
-    l: Annotated[  # noqa: E741
-        list[str],
-        typer.Option(
-            "--l",
-            rich_help_panel=MODELS,
-            metavar="[COLUMN=]MODEL",
-            help="l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
-            "entropy:3 or recursive:C:L; repeatable.",
-        ),
-    ] = field(default_factory=list)
-    t: Annotated[
-        list[str],
-        typer.Option(
-            "--t",
-            rich_help_panel=MODELS,
-            metavar="[COLUMN=]MODEL",
-            help="t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, "
-            "scaled:0.2 or scaled-literal:0.2; repeatable.",
-        ),
-    ] = field(default_factory=list)
-    nulls: Annotated[
-        str | None,
-        typer.Option(
-            "--nulls",
-            rich_help_panel=MODELS,
-            metavar="value|none",
-            help="Whether NULL counts as a value of sensitive columns; value where not given.",
-        ),
-    ] = None
-    suppression_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--suppression-limit",
-            rich_help_panel=MODELS,
-            metavar="SHARE",
-            help="Share of the records that may be suppressed, 0 to 1; `check` does not use it.",
-        ),
-    ] = None
-    weight: Annotated[
-        list[str],
-        typer.Option(
-            "--weight",
-            metavar="COLUMN=NUMBER",
-            help="How much its cells count in the loss; repeatable; `check` does not use it.",
-        ),
-    ] = field(default_factory=list)
-    level: Annotated[
-        list[str],
-        typer.Option(
-            "--level",
-            metavar="COLUMN=LEVEL",
-            help="Its only level; repeatable; `check` does not use it.",
-        ),
-    ] = field(default_factory=list)
-    min_level: Annotated[
-        list[str],
-        typer.Option(
-            "--min-level",
-            metavar="COLUMN=LEVEL",
-            help="Its lowest level; repeatable; `check` does not use it.",
-        ),
-    ] = field(default_factory=list)
-    max_level: Annotated[
-        list[str],
-        typer.Option(
-            "--max-level",
-            metavar="COLUMN=LEVEL",
-            help="Its highest level; repeatable; `check` does not use it.",
-        ),
-    ] = field(default_factory=list)
+    policy: Path | None = option("FILE", "A policy.toml; options go before what it says.")
+    qi: list[str] = repeatable(
+        "COLUMN,...", "All quasi-identifiers, in place of those of the policy file."
+    )
+    sensitive: list[str] = repeatable(
+        "COLUMN",
+        "A column that is published as it is and protected by --l or --t, in place of those of "
+        "the policy file.",
+    )
+    identifier: list[str] = repeatable(
+        "COLUMN",
+        "A column that names a person and is dropped, in place of those of the policy file.",
+    )
+    entity: str | None = option(
+        "COLUMN",
+        "The column that says whose record it is, so that models count persons; records without "
+        "a value there count as one person's. It is dropped unless it is kept.",
+    )
+    hierarchy: list[str] = repeatable(
+        "COLUMN=SPEC",
+        "How a quasi-identifier is generalized: a file (leaf;level1;...), suppress, "
+        "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME; "
+        "suppress where not given. Of a sensitive column: how far its values are apart for --t.",
+        GENERALIZATION,
+    )
+    k: int | None = option("K", "k-anonymity: the smallest class allowed.", MODELS)
+    l: list[str] = repeatable(  # noqa: E741
+        "[COLUMN=]MODEL",
+        "l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
+        "entropy:3 or recursive:C:L.",
+        MODELS,
+    )
+    t: list[str] = repeatable(
+        "[COLUMN=]MODEL",
+        "t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or "
+        "scaled-literal:0.2.",
+        MODELS,
+    )
+    nulls: str | None = option(
+        "value|none",
+        "Whether NULL counts as a value of sensitive columns; value where not given.",
+        MODELS,
+    )
+    suppression_limit: float | None = option(
+        "SHARE", "Share of the records that may be suppressed, 0 to 1.", SUPPRESSION
+    )
+    level: list[str] = repeatable(
+        "COLUMN=LEVEL", "The only level allowed; 0 is the original value.", GENERALIZATION
+    )
+    min_level: list[str] = repeatable("COLUMN=LEVEL", "The lowest level allowed.", GENERALIZATION)
+    max_level: list[str] = repeatable("COLUMN=LEVEL", "The highest level allowed.", GENERALIZATION)
+    weight: list[str] = repeatable(
+        "COLUMN=NUMBER", "How much the column's cells count in the loss, such as 2.", GENERALIZATION
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class PublishingOptions:
-    """What the published table holds besides."""
+    """Columns besides those of the policy, and suppressed records."""
 
-    panel: ClassVar[str] = "Publishing"
-
-    keep: Annotated[
-        list[str],
-        typer.Option("--keep", metavar="COLUMN", help="Publish it as it is; repeatable."),
-    ] = field(default_factory=list)
-    drop: Annotated[
-        list[str], typer.Option("--drop", metavar="COLUMN", help="Leave it out; repeatable.")
-    ] = field(default_factory=list)
-    others: Annotated[
-        str | None,
-        typer.Option(
-            "--others", metavar="keep|drop", help="What happens to columns that have no role."
-        ),
-    ] = None
-    suppressed: Annotated[
-        str | None,
-        typer.Option(
-            "--suppressed",
-            metavar="drop|keep",
-            help="Leave suppressed records out, or keep them without their quasi-identifiers, "
-            "where together they satisfy the models as one class.",
-        ),
-    ] = None
-    suppressed_label: Annotated[
-        str | None,
-        typer.Option(
-            "--suppressed-label", metavar="TEXT", help="What stands for a suppressed value: *."
-        ),
-    ] = None
+    panel: ClassVar[str] = "Policy"
+    keep: list[str] = repeatable("COLUMN", "A column to publish as it is.")
+    drop: list[str] = repeatable("COLUMN", "A column to leave out.")
+    others: str | None = option("keep|drop", "What happens to columns without a role.")
+    suppressed: str | None = option(
+        "drop|keep",
+        "Leave suppressed records out, or keep them without their quasi-identifiers, where "
+        "together they satisfy the models as one class.",
+        SUPPRESSION,
+    )
+    suppressed_label: str | None = option(
+        "TEXT", "What stands for a suppressed value; * where not given.", SUPPRESSION
+    )
 
 
-def search_field(name: str, option: Option) -> str:
+def search_field(name: str) -> str:
     """The name of a search's option on the command line: a switch says what is not the default.
 
-    >>> search_field("refine", OPTIONS["refine"])
+    >>> search_field("refine")
     'no_refine'
     """
-    return f"no_{name}" if option.default is True else name
+    return f"no_{name}" if OPTIONS[name].default is True else name
 
 
-def _registered() -> Iterator[tuple[str, Any, Any]]:
+def _panel(name: str) -> str | None:
+    """The heading of an option that only some methods take."""
+    owners = owners_of(name)
+    few = 0 < len(owners) <= len(METHODS) / 2
+    return f"Only with {listed(owners)}" if few else None
+
+
+def _registered() -> Iterator[tuple[str, Any, Field[Any]]]:
     """The options of a search as fields of a group; what is not given is empty."""
-    for name, option in OPTIONS.items():
-        own = search_field(name, option)
-        owners = owners_of(name)
-        few = 0 < len(owners) <= len(METHODS) / 2
-        flag = typer.Option(
-            f"--{own.replace('_', '-')}",
-            metavar=option.metavar,
-            help=option.help,
-            rich_help_panel=f"Only with {listed(owners)}" if few else METHOD,
-        )
-        if option.metavar is None:
-            yield own, Annotated[bool, flag], False
-        elif option.reads == list[str]:
-            yield own, Annotated[list[str], flag], field(default_factory=list)
+    for name, own in OPTIONS.items():
+        panel = _panel(name)
+        if own.metavar is None:
+            yield search_field(name), bool, switch(own.help, panel=panel)
+        elif own.reads == list[str]:
+            yield name, list[str], option(own.metavar, own.help, panel, default_factory=list)
         else:
-            yield own, Annotated[option.reads | None, flag], None
+            yield name, own.reads | None, option(own.metavar, own.help, panel)
 
 
-_PATTERN = typer.Option(
-    "--pattern",
-    metavar="COLUMN,...",
-    rich_help_panel=f"Only with {listed(owners_of('patterns'))}",
-    help="In place of --patterns: columns that records may keep together, zip@2 at a level, while "
-    "all others are suppressed; repeatable.",
-)
 if TYPE_CHECKING:
     SearchOptions = Any  # a type checker cannot follow the registry
 else:
+    _PATTERN = repeatable(
+        "COLUMN,...",
+        "In place of --patterns: columns that records may keep together, zip@2 at a level, while "
+        "all others are suppressed.",
+        _panel("patterns"),
+    )
     SearchOptions = make_dataclass(
         "SearchOptions",
-        [
-            *_registered(),
-            ("pattern", Annotated[list[str], _PATTERN], field(default_factory=list)),
-        ],
+        [*_registered(), ("pattern", list[str], _PATTERN)],
         frozen=True,
-        namespace={"__doc__": "How the recoding is found."},
+        namespace={"__doc__": "How the recoding is found.", "panel": "Method"},
     )
 
 
@@ -348,30 +242,13 @@ class TargetOptions:
     """Where the table is published."""
 
     panel: ClassVar[str] = TARGET
-
-    into: Annotated[
-        str | None, typer.Option("--into", metavar="TABLE", help="A new table beside the original.")
-    ] = None
-    in_place: Annotated[
-        bool, typer.Option("--in-place", help="Replace the original; asks before.")
-    ] = False
-    yes: Annotated[bool, typer.Option("--yes", help="Answer what --in-place asks.")] = False
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            metavar="FILE",
-            help="A file: .csv, .csv.gz, .parquet, .arrow or .duckdb.",
-        ),
-    ] = None
+    into: str | None = option("TABLE", "A new table beside the original.")
+    in_place: bool = switch("Replace the original, after a question.")
+    yes: bool = switch("Replace the original without a question.")
+    output: Path | None = option("FILE", "A file: .csv, .csv.gz, .parquet, .arrow or .duckdb.")
     overwrite: Overwrite = False
 
     @property
     def place(self) -> dict[str, Any]:
         """The target as the library takes it."""
-        return {
-            "into": self.into,
-            "in_place": self.in_place,
-            "output": self.output,
-            "overwrite": self.overwrite,
-        }
+        return given(self, "into", "in_place", "output", "overwrite")

@@ -1,4 +1,4 @@
-"""What a command says: results on standard output, everything else on standard error."""
+"""Output: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def show(run: RunOptions, document: Mapping[str, Any], text: Callable[[], str]) -> None:
-    """Prints a result: as JSON, as text for people, or not at all with --quiet.
-
-    Args:
-        run: How to report.
-        document: The result for programs.
-        text: Makes the result for people.
-    """
+    """Prints a result: as JSON, as text for people, or not at all with --quiet."""
     if run.as_json:
         strict = json.dumps(
             finite(document), indent=2, allow_nan=False, ensure_ascii=not _is_unicode(sys.stdout)
@@ -165,7 +159,7 @@ def progress(run: RunOptions) -> Iterator[Callable[[str], None] | None]:
 
 
 def finite(value: object) -> object:
-    """The same value for strict JSON: numbers that are not finite become null."""
+    """A value for strict JSON: numbers that are not finite become null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.methods.registry import AUTO, OPTIONS, method_named
+from sqlanon.wording import split_list
 
-from .options import PolicyOptions, PublishingOptions, SearchOptions, search_field
+from .options import PolicyOptions, PublishingOptions, SearchOptions, given, search_field
 from .output import note
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def policy_document(path: Path | None) -> Document:
     Raises:
         PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
-    from sqlanon.policy.policy import SETTINGS, read_document
+    from sqlanon.policy.policy import SETTINGS
+    from sqlanon.policy.toml import read_document
 
     document = {} if path is None else read_document(path)
     for name in SETTINGS:
@@ -53,16 +55,16 @@ def policy_document(path: Path | None) -> Document:
 
 
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
-    """How to search, as the library takes it: options, then the file, then the defaults."""
+    """Settings of the search for the library: from options, else from the policy file."""
     from sqlanon.policy.policy import PATTERNS, SETTINGS
 
     if search.pattern and search.patterns:
         raise PolicyError("--pattern and --patterns exclude each other; give one of them")
     settings: dict[str, Any] = {name: document[name] for name in SETTINGS if name in document}
     for name, option in OPTIONS.items():
-        given = getattr(search, search_field(name, option))
-        if given is not None and given is not False and given != []:
-            settings[name] = not option.default if given is True else given
+        value = getattr(search, search_field(name))
+        if value is not None and value is not False and value != []:
+            settings[name] = not option.default if value is True else value
     if search.pattern:
         settings[PATTERNS] = [[text] for text in search.pattern]
     # A file may serve other methods, too; only those that take patterns look at its patterns.
@@ -109,7 +111,8 @@ class PolicyMaker:
             HierarchyError: A hierarchy that cannot be read.
             SourceError: A hierarchy file that cannot be read.
         """
-        from sqlanon.policy.policy import Policy, blaming
+        from sqlanon.policy.policy import Policy
+        from sqlanon.policy.toml import blaming
 
         document = {**self.document, **self._figures()}
         document |= self._roles(document, columns)
@@ -126,34 +129,22 @@ class PolicyMaker:
         return policy
 
     def _figures(self) -> Document:
-        given = {
-            "k": self.options.k,
-            "entity": self.options.entity,
-            "suppression_limit": self.options.suppression_limit,
-            "others": self.publishing.others,
-            "suppressed": self.publishing.suppressed,
-            "suppressed_label": self.publishing.suppressed_label,
-        }
-        return {key: value for key, value in given.items() if value is not None}
+        figures = given(self.options, "k", "entity", "suppression_limit")
+        return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:
         """The roles: a list that is given replaces the file's, a column leaves its old role."""
-        options = (
-            self.options.qi,
-            self.options.sensitive,
-            self.options.identifier,
-            self.publishing.keep,
-            self.publishing.drop,
-        )
-        given = {
-            role: [name for text in texts for name in split_columns(text, columns)]
-            for role, texts in zip(_ROLES, options, strict=True)
+        policy, published = self.options, self.publishing
+        lists = (policy.qi, policy.sensitive, policy.identifier, published.keep, published.drop)
+        said = {
+            role: [name for text in texts for name in split_list(text, columns)]
+            for role, texts in zip(_ROLES, lists, strict=True)
         }
-        for role, names in given.items():
+        for role, names in said.items():
             _refuse_repeated(_ROLES[role], names)
-        named = {name for names in given.values() for name in names}
+        named = {name for names in said.values() for name in names}
         roles: Document = {}
-        for role, names in given.items():
+        for role, names in said.items():
             old = document.get(role)
             if names:
                 entries = old if isinstance(old, Mapping) else {}
@@ -182,16 +173,8 @@ def _tell_set_aside(role: str, names: Sequence[str]) -> None:
         )
 
 
-def _tell_overruled(family: str, names: Sequence[str]) -> None:
-    """Tells of which columns an option replaces the models that the policy file has for them."""
-    if names:
-        listed = ", ".join(map(repr, names))
-        flag = f"--{family.replace('_', '-')}"
-        note(f"{flag} takes the place of {family} of {listed} in the policy file")
-
-
 class _Refinement:
-    """What options say of single columns, put into their entries of a policy document."""
+    """Puts options about single columns into their entries of a policy document."""
 
     def __init__(self, options: PolicyOptions) -> None:
         self.options = options
@@ -209,7 +192,8 @@ class _Refinement:
         quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
-        self._hierarchies([*quasi, *sensitive])
+        otherwise = "is no quasi-identifier or sensitive column; name it with --qi or --sensitive"
+        self._single("hierarchy", [*quasi, *sensitive], otherwise, _form)
         for option, read in _REFINEMENTS.items():
             self._single(option, quasi, "is no quasi-identifier; name it with --qi", read)
         for family in FAMILIES:
@@ -217,7 +201,11 @@ class _Refinement:
             if common:
                 document[family] = common
                 changed = {name: _without(entry, family) for name, entry in sensitive.items()}
-                _tell_overruled(family, [n for n in sensitive if changed[n] != sensitive[n]])
+                overruled = [repr(n) for n in sensitive if changed[n] != sensitive[n]]
+                if overruled:
+                    flag = f"--{family.replace('_', '-')}"
+                    columns = ", ".join(overruled)
+                    note(f"{flag} takes the place of {family} of {columns} in the policy file")
                 sensitive = changed
         if self.options.nulls is not None:
             if not sensitive:
@@ -232,10 +220,6 @@ class _Refinement:
                     name: _refined(entry, self.changes.get(name, {}))
                     for name, entry in entries.items()
                 }
-
-    def _hierarchies(self, columns: Columns) -> None:
-        otherwise = "is no quasi-identifier or sensitive column; name it with --qi or --sensitive"
-        self._single("hierarchy", columns, otherwise, _form)
 
     def _single(
         self, option: str, columns: Iterable[str], otherwise: str, read: Callable[[str], object]
@@ -275,28 +259,6 @@ class _Refinement:
             self.faults.append(str(error))
 
 
-def split_columns(text: str, columns: Columns) -> list[str]:
-    """The columns that an option names: a comma parts them where no column has that very name.
-
-    >>> split_columns("age,zip, home", ["age", "zip, home"])
-    ['age', 'zip, home']
-    """
-    known = set(columns)
-    longest = 1 + max((name.count(",") for name in columns), default=0)
-    pieces = text.split(",")
-    names = []
-    start = 0
-    while start < len(pieces):
-        for end in range(min(start + longest, len(pieces)), start, -1):
-            part = ",".join(pieces[start:end])
-            name = part if part in known else part.strip()
-            if name in known or end == start + 1:
-                names.append(name)
-                start = end
-                break
-    return names
-
-
 def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tuple[str, str]:
     """Parts `COLUMN=VALUE` behind the longest column that it starts with.
 
@@ -323,8 +285,8 @@ def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tupl
 
 
 def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
-    """What is read from a text; an error names the culprit."""
-    from sqlanon.policy.policy import blaming
+    """Reads a text; an error names the culprit."""
+    from sqlanon.policy.toml import blaming
 
     with blaming(culprit):
         return read(text)
@@ -332,7 +294,7 @@ def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
 
 def _refined(entry: object, change: Document) -> object:
     """A column's entry of the file with what options say about it."""
-    from sqlanon.policy.policy import COLUMN_KEYS, SENSITIVE_KEYS
+    from sqlanon.policy.toml import COLUMN_KEYS, SENSITIVE_KEYS
 
     if not isinstance(entry, Mapping) or not change:
         return entry
@@ -387,27 +349,20 @@ def _model(key: str, text: str) -> Document:
     return form
 
 
-def _number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        return _decimal(text)
+def _number(
+    text: str,
+    kinds: Sequence[type[int | float]] = (int, float),
+    fault: str = "{!r} is not a number",
+) -> int | float:
+    """A number of the first kind that reads the text."""
+    for kind in kinds:
+        with suppress(ValueError):
+            return kind(text)
+    raise PolicyError(fault.format(text))
 
 
-def _decimal(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise PolicyError(f"{text!r} is not a number") from None
-
-
-def _level(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise PolicyError(f"level {text!r} is not a whole number") from None
-
-
+_decimal = partial(_number, kinds=(float,))
+_level = partial(_number, kinds=(int,), fault="level {!r} is not a whole number")
 _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
     "weight": _decimal,
     "level": _level,

@@ -3,76 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
-
-import typer
+from typing import Any, ClassVar
 
 from . import output
-from .options import Input, PolicyOptions, RunOptions
+from .options import Input, PolicyOptions, RunOptions, given, option, switch
 from .policies import PolicyMaker, policy_document
 
 
 @dataclass(frozen=True, slots=True)
 class RiskOptions:
-    """What is asked of a table's risk."""
+    """Thresholds of risk, and the sets of columns that are looked at."""
 
     panel: ClassVar[str] = "Risk"
-
-    population: Annotated[
-        str | None,
-        typer.Option(
-            "--population",
-            metavar="FILE|TABLE",
-            help="Everybody that the records were drawn from, generalized alike: a table of the "
-            "source, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
-        ),
-    ] = None
-    risk_threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--risk-threshold",
-            metavar="RISK",
-            help="Records above it are at risk, above 0 and at most 1; 0.2 where not given.",
-        ),
-    ] = None
-    identifying: Annotated[
-        float | None,
-        typer.Option(
-            "--identifying",
-            metavar="SHARE",
-            help="Share of unique records that makes a set of columns identifying; 0.05 where not "
-            "given, 1 for keys.",
-        ),
-    ] = None
-    max_columns: Annotated[
-        int | None,
-        typer.Option(
-            "--max-columns",
-            metavar="N",
-            help="Most columns of a set; 0 for no sets; as many as make at most 2,000 sets where "
-            "not given.",
-        ),
-    ] = None
-    every_subset: Annotated[
-        bool,
-        typer.Option(
-            "--every-subset",
-            help="Count every set, also one that holds a smaller identifying set; --json lists "
-            "them all.",
-        ),
-    ] = False
+    population: str | None = option(
+        "FILE|TABLE",
+        "Everybody that the records were drawn from, generalized alike: a table of the source, or "
+        "a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
+    )
+    risk_threshold: float | None = option(
+        "RISK", "Records above it are at risk, above 0 and at most 1; 0.2 where not given."
+    )
+    identifying: float | None = option(
+        "SHARE",
+        "Share of unique records that makes a set of columns identifying; 0.05 where not given, 1 "
+        "for keys.",
+    )
+    max_columns: int | None = option(
+        "N",
+        "Most columns of a set; 0 for no sets; as many as make at most 2,000 sets where not given.",
+    )
+    every_subset: bool = switch(
+        "Count every set, also one that holds a smaller identifying set; --json lists them all."
+    )
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What is asked, as the library takes it: only what was given."""
-        given = {
-            "population": self.population,
-            "threshold": self.risk_threshold,
-            "identifying": self.identifying,
-            "max_columns": self.max_columns,
-            "every_subset": self.every_subset,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+        """The options that were given, as the library takes them."""
+        threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
+        return threshold | given(self, "population", "identifying", "max_columns", "every_subset")
 
 
 def risk(*, given: Input, asked: RiskOptions, policy: PolicyOptions, run: RunOptions) -> None:

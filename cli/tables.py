@@ -22,6 +22,8 @@ from .options import (
     Source,
     TargetOptions,
     Wanted,
+    option,
+    switch,
 )
 from .policies import PolicyMaker, policy_document, search_settings
 
@@ -33,30 +35,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanOutput:
-    """What becomes of a plan."""
+    """Where a plan goes: a file, or SQL on standard output."""
 
     panel: ClassVar[str] = OUTPUT
-
-    sql: Annotated[
-        bool, typer.Option("--sql", help="Print the statement that publishes the table.")
-    ] = False
-    dialect: Annotated[
-        str | None,
-        typer.Option("--dialect", metavar="NAME", help="Of --sql: duckdb, spark, ..."),
-    ] = None
-    into: Annotated[
-        str | None, typer.Option("--into", metavar="TABLE", help="Of --sql: the new table.")
-    ] = None
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="FILE", help="Store the plan for `sqlanon apply`."),
-    ] = None
+    sql: bool = switch("Print the SQL that publishes the table.")
+    dialect: str | None = option("NAME", "Dialect of --sql, such as spark; duckdb where not given.")
+    into: str | None = option(
+        "TABLE", "Name of the published table in --sql; anonymized where not given."
+    )
+    save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
 
 
 def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell which privacy models a table satisfies as it stands; writes nothing.
 
-    Exits with 1 where a model that is asked for does not hold.
+    Exits with 1 where a model that is asked for does not hold. Options of generalization and the
+    suppression limit are checked, but make no difference here.
     """
     import sqlanon
 
@@ -93,15 +87,12 @@ def apply(
     *,
     source: Source,
     plan: Annotated[
-        Path,
-        typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored."),
+        Path, typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored.")
     ],
     table: Annotated[
         str | None,
         typer.Option(
-            "--table",
-            metavar="TABLE",
-            help="The table, where SOURCE does not call it what the plan calls it.",
+            metavar="TABLE", help="The table, where SOURCE does not call it what the plan calls it."
         ),
     ] = None,
     target: TargetOptions,
@@ -160,9 +151,7 @@ def anonymize(
 
 def rewrite(
     *,
-    database: Annotated[
-        Path, typer.Argument(metavar="DATABASE", help="A DuckDB file.", show_default=False)
-    ],
+    database: Annotated[Path, typer.Argument(metavar="DATABASE", help="A DuckDB file.")],
     run: RunOptions,
 ) -> None:
     """Copy a database into a fresh file, so that nothing remains of what it once held.
@@ -180,7 +169,7 @@ def rewrite(
 def _settled(
     wanted: Wanted, run: RunOptions, *, complete: bool = False
 ) -> tuple[dict[str, Any], PolicyMaker]:
-    """How to search, and what makes the policy: options before the file, read once."""
+    """Settings of the search and the maker of the policy, from one reading of the file."""
     document = policy_document(wanted.policy.policy)
     maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
     return search_settings(document, wanted.search) | {"seed": run.seed}, maker

@@ -25,11 +25,11 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.errors import VerificationError as VerificationError
     from sqlanon.hierarchy.declaration import Hierarchy as Hierarchy
     from sqlanon.policy.policy import Policy as Policy
-    from sqlanon.policy.policy import QuasiIdentifier as QuasiIdentifier
-    from sqlanon.policy.policy import Sensitive as Sensitive
     from sqlanon.policy.privacy import KAnonymity as KAnonymity
     from sqlanon.policy.privacy import LDiversity as LDiversity
     from sqlanon.policy.privacy import TCloseness as TCloseness
+    from sqlanon.policy.roles import QuasiIdentifier as QuasiIdentifier
+    from sqlanon.policy.roles import Sensitive as Sensitive
     from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
@@ -57,8 +57,8 @@ _HOMES = {
     "MiningReport": "sqlanon.reports.itemsets",
     "Plan": "sqlanon.publishing.plan",
     "Policy": "sqlanon.policy.policy",
-    "QuasiIdentifier": "sqlanon.policy.policy",
-    "Sensitive": "sqlanon.policy.policy",
+    "QuasiIdentifier": "sqlanon.policy.roles",
+    "Sensitive": "sqlanon.policy.roles",
     "KAnonymity": "sqlanon.policy.privacy",
     "LDiversity": "sqlanon.policy.privacy",
     "TCloseness": "sqlanon.policy.privacy",

@@ -1,9 +1,13 @@
-"""The four things one does with a table: check it, plan, apply a plan, anonymize."""
+"""Public functions: a table is checked, measured, mined, bounded, planned, and published.
+
+What `check` says of `connection`, `table`, `policy` and `resources` holds for every function, and
+what `apply` and `plan` say of theirs for `anonymize`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -12,17 +16,12 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits
-from sqlanon.engine.open import (
-    OpenedSource,
-    Resources,
-    is_database,
-    open_source,
-    second_table,
-)
+from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
+from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from sqlanon.reports.measure import MeasureReport
     from sqlanon.reports.risk import RiskReport
 
-# What not every call needs is imported where it is needed: a command must start fast.
+# What not every call needs is imported there: a command must start fast.
 Progress = Callable[[str], None]
 Policies = Policy | Callable[[Sequence[str]], Policy]
 Confirm = Callable[["Plan"], object]
@@ -42,7 +41,7 @@ _LIMITS = frozenset(Limits.__annotations__)
 
 
 class Settings(Limits, total=False):
-    """How to search, as `methods.registry` describes it, and the arguments of `Resources`."""
+    """Options of a search, as `methods.registry` describes them, and limits of the database."""
 
     method: str
     loss: str
@@ -92,13 +91,11 @@ def risk(
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> RiskReport:
-    """How easily people of a table as it stands are found again, and by which columns.
+    """Re-identification risk of a table as it stands, and the columns that identify.
 
     Args:
-        connection: As for `check`.
-        table: As for `check`; the table as it would be released.
-        policy: Quasi-identifiers, and the entity where persons count, or a function as for
-            `check`; hierarchies are not used.
+        table: The table as it would be released.
+        policy: Quasi-identifiers, and the entity where persons count; hierarchies are not used.
         population: Everybody that the table's records were drawn from, with the same columns and
             generalized alike: a table, a frame, or a path to a file of data.
         threshold: Risk above which a record counts as at risk, in (0, 1].
@@ -108,7 +105,6 @@ def risk(
         every_subset: Whether to count and list every set, also those that hold a smaller
             identifying one.
         progress: Called with a line that says how far the count is.
-        resources: As for `check`.
 
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
@@ -137,29 +133,26 @@ def measure(
     """Every measure of what a released table loses against its original, whoever anonymized it.
 
     Args:
-        connection: As for `check`; where the original is.
         original: The original, as `table` for `check`.
         released: The released table: one of the same connection, a frame, or a path to a database
             or to a file of data.
         policy: Quasi-identifiers with their hierarchies and weights, sensitive columns, the label
-            of suppressed values, and k, or a function as for `check`.
+            of suppressed values, and k.
         released_table: The table of a released database that holds more than one.
         class_attribute: The column that the classification metric is about.
         losses: The only measures wanted; every one that applies where left out.
-        resources: As for `check`.
 
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
     from sqlanon.assessment.measure import MeasureRequest, measure_release
 
-    wanted = MeasureRequest(class_attribute, tuple(losses))
     with (
         open_source(connection, original, read_only=True, **resources) as source,
         second_table(source.engine, released, released_table) as table,
         source.engine.transaction(),
     ):
-        settled = _settled(source, policy)
+        wanted, settled = MeasureRequest(class_attribute, tuple(losses)), _settled(source, policy)
         return measure_release(source.engine, source.table, table, settled, wanted)
 
 
@@ -177,17 +170,13 @@ def mine(
     """The generalized itemsets that k records or more of a table have in common.
 
     Args:
-        connection: As for `check`.
-        table: As for `check`.
-        policy: Quasi-identifiers with hierarchies and level bounds, and k, or a function as for
-            `check`.
+        policy: Quasi-identifiers with hierarchies and level bounds, and k.
         kind: `closed` for itemsets of which no more specific one has the same records, or
             `frequent` for all.
         into: Name of a new table of their generalized values and support, which holds values of
             the table; None to count them.
         overwrite: Whether that table may be replaced.
         progress: Called with a line that says how far the mining is.
-        resources: As for `check`.
 
     Raises:
         SqlanonError: The source, the policy or the new table is at fault; the message says how.
@@ -215,16 +204,12 @@ def bound(
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> BoundReport:
-    """What any k-anonymization of a table loses at least, if it suppresses no record.
+    """A lower bound on the loss of any k-anonymization that suppresses no record.
 
     Args:
-        connection: As for `check`.
-        table: As for `check`.
-        policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k, or a function
-            as for `check`.
+        policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k.
         loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
         progress: Called with a line that says how far it is.
-        resources: As for `check`.
 
     Raises:
         SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
@@ -238,18 +223,11 @@ def bound(
             return bound_table(source.engine, source.table, settled, loss, progress)
 
 
-def _load(*modules: str) -> None:
-    for name in modules:
-        import_module(name)
-
-
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
     """Finds the recoding of least loss; writes nothing but temporary tables.
 
     Args:
-        connection: As for `check`.
-        table: As for `check`.
-        policy: What the published table must satisfy, or a function as for `check`.
+        policy: What the published table must satisfy.
         settings: How to search, and the resources of `check`; everything has a default.
             `method`, `loss` and what each method takes are described by `OPTIONS` of
             `sqlanon.methods.registry` and `sqlanon plan --help`; `seed` is what chance is drawn
@@ -261,7 +239,8 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
     """
     options = _options(settings)
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
-    loading = Thread(target=_load, args=(options.method.home, "sqlanon.publishing.planner"))
+    homes = options.method.home, "sqlanon.publishing.planner"
+    loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
     with open_source(connection, table, read_only=True, **_limits(settings)) as source:
         loading.join()
@@ -287,7 +266,6 @@ def apply(
     """Publishes what a plan says, in one transaction, and proves it on the published table.
 
     Args:
-        connection: As for `check`.
         plan: The plan.
         into: Name of a new table.
         in_place: Whether the published table takes the original's place. Where sqlanon opens
@@ -298,7 +276,6 @@ def apply(
         table: The table, where it is not called what the plan calls it. A file of data holds only
             one, whatever its name.
         confirm: Called with the plan before anything is written; what it raises stops that.
-        resources: As for `check`.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -315,8 +292,7 @@ def apply(
     except MissingTableError as error:
         raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
     with opened as source:
-        _refuse_lost(source, target)
-        return _publish(source, plan, target)
+        return _publish(source, plan, target=target, file=_replaced_file(source, target))
 
 
 def anonymize(
@@ -333,17 +309,6 @@ def anonymize(
 ) -> Report:
     """Plans and applies in one transaction: `plan` and `apply` in one call.
 
-    Args:
-        connection: As for `check`.
-        table: As for `check`.
-        policy: What the published table must satisfy, or a function as for `check`.
-        into: As for `apply`.
-        in_place: As for `apply`.
-        output: As for `apply`.
-        overwrite: As for `apply`.
-        confirm: As for `apply`.
-        settings: As for `plan`.
-
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
         VerificationError: The published table is not what the plan promised; nothing is published.
@@ -356,38 +321,35 @@ def anonymize(
     options, limits = _options(settings), _limits(settings)
     target = Target(into, in_place, file, overwrite, limits, confirm)
     with open_source(connection, table, read_only=file is not None, **limits) as source:
-        _refuse_lost(source, target)
+        replaced = _replaced_file(source, target)
         settled = _settled(source, policy)
         settled.check_columns(list(source.engine.columns(source.table)), publish=True)
-        with _unchanged(source, target):
+        # Where a fresh file replaces the old one, nobody else can have the old one open.
+        with source.engine.transaction() if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
             found = make_plan(source.engine, source.table, settled, options, fingerprinted=False)
-            return _publish(source, found, target)
+            return _publish(source, found, target=target, file=replaced)
 
 
 def _options(settings: Settings) -> Options[Any]:
-    """How to search, of all settings."""
-    from sqlanon.methods.registry import Options, meaning
+    """The options of the search among all settings."""
+    from sqlanon.methods.registry import Options
 
     search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
     known = list(Settings.__annotations__)
-    for name in search:
-        if name not in known:
-            raise PolicyError(
-                f"setting {name!r} is not known; they are {', '.join(known)}{meaning(name, known)}"
-            )
+    for name in [name for name in search if name not in known]:
+        meant = did_you_mean(name, known)
+        raise PolicyError(f"setting {name!r} is not known; they are {', '.join(known)}{meant}")
     return Options.of(**search, memory=Resources(**_limits(settings)).memory)
 
 
 def _limits(settings: Settings) -> Limits:
-    """What a database may use, of all settings."""
+    """The limits of the database among all settings."""
     return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
 
 
 def _settled(source: OpenedSource, policy: Policies) -> Policy:
-    made = policy
-    if callable(policy):
-        made = policy(list(source.engine.columns(source.table)))
+    made = policy(list(source.engine.columns(source.table))) if callable(policy) else policy
     if not isinstance(made, Policy):
         raise PolicyError(
             "policy must be a Policy, or a function from the columns to one, "
@@ -397,7 +359,7 @@ def _settled(source: OpenedSource, policy: Policies) -> Policy:
 
 
 def _named(connection: Any, plan: Plan) -> str | None:
-    """What the plan's table is called in a source; None for the one table of a file of data."""
+    """Name of the plan's table in a source; None for the one table of a file of data."""
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
     path = Path(connection) if isinstance(connection, str | Path) else None
@@ -405,10 +367,14 @@ def _named(connection: Any, plan: Plan) -> str | None:
     return None if is_data else plan.table
 
 
-def _refuse_lost(source: OpenedSource, target: Target) -> None:
-    """Refuses where the published table would be lost, or the original would not be.
+def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
+    """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
 
     A table made from a file lives in memory alone, and a second name of a file keeps its content.
+
+    Raises:
+        PolicyError: The published table would be lost.
+        SourceError: The original would not be.
     """
     from sqlanon.engine.files import refuse_second_name
 
@@ -416,31 +382,16 @@ def _refuse_lost(source: OpenedSource, target: Target) -> None:
         raise PolicyError(
             "the source is a file, not a database; publish to another file with --output FILE"
         )
-    file = _replaced_file(source, target)
+    alone = source.owned and source.engine.FRESH_FILE
+    file = source.path if target.in_place and alone else None
     if file is not None:
         refuse_second_name(file)
+    return file
 
 
-def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
-    """The database file that a fresh one replaces: only where nobody but sqlanon has it open."""
-    alone = source.owned and source.engine.FRESH_FILE
-    return source.path if target.in_place and alone else None
-
-
-def _unchanged(source: OpenedSource, target: Target) -> AbstractContextManager[None]:
-    """Keeps a table as it is while it is planned and published.
-
-    Where a fresh file replaces the old one, nobody else can have the old one open.
-    """
-    if _replaced_file(source, target) is not None:
-        return nullcontext()
-    return source.engine.transaction()
-
-
-def _publish(source: OpenedSource, plan: Plan, target: Target) -> Report:
+def _publish(source: OpenedSource, plan: Plan, *, target: Target, file: Path | None) -> Report:
     from sqlanon.publishing.apply import publish, publish_afresh
 
-    file = _replaced_file(source, target)
     if file is None:
         return publish(source.engine, plan, source.table, target)
     return publish_afresh(source.engine, plan, source.table, target, file)

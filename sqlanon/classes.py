@@ -52,6 +52,33 @@ class ClassStatistics:
         return min(self.histogram, default=0)
 
     @property
+    def largest(self) -> int:
+        """Size of the largest class; 0 for an empty table."""
+        return max(self.histogram, default=0)
+
+    @property
+    def unique(self) -> int:
+        """Classes of one record, or person."""
+        return self.histogram.get(1, 0)
+
+    @property
+    def highest_risk(self) -> float:
+        """The highest prosecutor risk: one over the size of the smallest class."""
+        return 1 / self.smallest if self.histogram else 0.0
+
+    @property
+    def mean_risk(self) -> float:
+        """The mean prosecutor risk of a record: classes over records.
+
+        Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity".
+        """
+        return self.classes / self.members if self.histogram else 0.0
+
+    def at_risk(self, threshold: float) -> int:
+        """Records, or persons, whose prosecutor risk is above a threshold."""
+        return sum(size * n for size, n in self.histogram.items() if 1 / size > threshold)
+
+    @property
     def mean(self) -> float:
         """Mean class size; 0 for an empty table."""
         return self.members / self.classes if self.histogram else 0.0
@@ -73,15 +100,9 @@ class ClassStatistics:
     def to_dict(self, threshold: float = RISK_THRESHOLD) -> dict[str, Any]:
         """Sizes and re-identification risks, by the keys of `check --json`.
 
-        A record's prosecutor risk is one over the size of its class, so its mean over records
-        is classes over records.
-
-        Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity".
-
         Args:
             threshold: Risk above which a record counts as at risk, in (0, 1].
         """
-        at_risk = sum(s * c for s, c in self.histogram.items() if 1 / s > threshold)
         return {
             "records": self.records,
             "classes": self.classes,
@@ -90,13 +111,13 @@ class ClassStatistics:
                 "min": self.smallest,
                 "mean": self.mean,
                 "median": self.median,
-                "max": max(self.histogram, default=0),
+                "max": self.largest,
             },
-            "unique_records": self.histogram.get(1, 0),
+            "unique_records": self.unique,
             "risk": {
-                "prosecutor_max": 1 / self.smallest if self.histogram else 0.0,
-                "prosecutor_mean": self.classes / self.members if self.histogram else 0.0,
-                "records_at_risk": at_risk,
+                "prosecutor_max": self.highest_risk,
+                "prosecutor_mean": self.mean_risk,
+                "records_at_risk": self.at_risk(threshold),
                 "threshold": threshold,
             },
         }

@@ -33,9 +33,8 @@ from sqlanon.reports.risk import (
     PopulationMatch,
     PopulationRisk,
     RiskReport,
-    SubsetRisk,
-    class_members,
 )
+from sqlanon.reports.separation import SubsetRisk
 
 IDENTIFYING = 0.05
 
@@ -183,7 +182,7 @@ def _persons(
     if entity is None:
         return None
     if coded.person is None:
-        histogram = class_members(statistics)
+        histogram = {size: size * n for size, n in statistics.histogram.items()}
     else:
         rows = engine.rows(risk.person_histogram(coded.table, coded.words, coded.person))
         histogram = dict(sorted(rows))

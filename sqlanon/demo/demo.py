@@ -17,12 +17,13 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import Subject, bind
-from sqlanon.policy.policy import SETTINGS, Policy, read_document
+from sqlanon.policy.policy import SETTINGS, Policy
+from sqlanon.policy.toml import read_document
 from sqlanon.query import syntax
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
-from sqlanon.wording import key, share
+from sqlanon.wording import key, percent, shown
 
 TABLE = "people"
 PUBLISHED = "people_anonymous"
@@ -37,7 +38,7 @@ Person = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What to make up.
+    """A census to make up.
 
     Args:
         folder: Where to; a new or an empty folder.
@@ -68,7 +69,7 @@ class Demo:
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
-    """What the demo did.
+    """The census before and after its anonymization.
 
     Args:
         demo: What was made up.
@@ -88,7 +89,7 @@ class DemoReport:
 
     @property
     def commands(self) -> list[str]:
-        """What to try next."""
+        """Commands to try next."""
         paths = (self.demo.database, self.demo.policy)
         database, policy = (shlex.quote(str(path)) for path in paths)
         return [
@@ -144,18 +145,17 @@ class DemoReport:
 
     def _effect(self) -> str:
         before, after = self.before.statistics, self.after.statistics
-        unique_before, unique_after = (figures.histogram.get(1, 0) for figures in (before, after))
         left_out = self.published.suppressed_records
         return "\n".join(
             [
                 f"{'':<34}{'before':>12}{'after':>12}",
                 f"{'people':<34}{before.records:>12,}{after.records:>12,}",
-                f"{'people who are unique':<34}{unique_before:>12,}{unique_after:>12,}",
-                f"{'  share of all':<34}{share(unique_before, before.records):>12}"
-                f"{share(unique_after, after.records):>12}",
+                f"{'people who are unique':<34}{before.unique:>12,}{after.unique:>12,}",
+                f"{'  share of all':<34}{percent(before.unique, before.records):>12}"
+                f"{percent(after.unique, after.records):>12}",
                 f"{'smallest group of lookalikes':<34}{before.smallest:>12,}{after.smallest:>12,}",
                 f"{'people left out (suppressed)':<34}{'':>12}{left_out:>12,}",
-                f"{'  share of all':<34}{'':>12}{share(left_out, before.records):>12}",
+                f"{'  share of all':<34}{'':>12}{percent(left_out, before.records):>12}",
             ]
         )
 
@@ -262,7 +262,10 @@ def _people(
         here = _is_published(engine, labels)
         after = before | labels
         yield {
-            name: (_shown(before[name]), _fate(after[name], kept=name in kept, here=here))
+            name: (
+                shown(before[name]),
+                shown(after[name]) if here and name in kept else NOT_PUBLISHED,
+            )
             for name in columns
         }
 
@@ -290,14 +293,6 @@ def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
 
 def _text(name: str) -> exp.Cast:
     return exp.cast(syntax.column(name), exp.DataType.Type.VARCHAR)
-
-
-def _shown(value: str | None) -> str:
-    return "NULL" if value is None else value
-
-
-def _fate(value: str | None, *, kept: bool, here: bool) -> str:
-    return _shown(value) if here and kept else NOT_PUBLISHED
 
 
 def _side_by_side(people: Sequence[Person]) -> str:

@@ -17,7 +17,7 @@ from sqlanon.methods.options import (
     SetCoverOptions,
     described,
 )
-from sqlanon.policy.privacy import near
+from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
@@ -66,7 +66,7 @@ class Method:
         if name in MEASURES:
             fault, meant = f"is measured, but cannot steer {self.name}", ""
         else:
-            fault, meant = "is not known", meaning(name, self.losses)
+            fault, meant = "is not known", did_you_mean(name, self.losses)
         raise PolicyError(f"loss {name!r} {fault}; choose one of {', '.join(self.losses)}{meant}")
 
     def settled(self, settings: Mapping[str, Any]) -> Any:
@@ -150,12 +150,6 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
-def meaning(text: str, choices: Sequence[str]) -> str:
-    """The end of a message that says what was probably meant, if anything was."""
-    meant = near(text, choices)
-    return "" if meant is None else f"; did you mean {meant!r}?"
-
-
 def method_named(name: str) -> Method:
     """A method by what users call it.
 
@@ -168,7 +162,7 @@ def method_named(name: str) -> Method:
         known = [AUTO, *METHODS]
         raise PolicyError(
             f"method {name!r} is not known; choose one of {', '.join(known)}"
-            f"{meaning(str(name), known)}"
+            f"{did_you_mean(str(name), known)}"
         )
     return METHODS[name]
 

@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, without_enums
 from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.policy.policy import Policy, QuasiIdentifier
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.labels import level_labels
 from sqlanon.query.text import NESTED_TYPES

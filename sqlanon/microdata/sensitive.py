@@ -12,8 +12,9 @@ from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.microdata.binding import enumerated, resolved
-from sqlanon.policy.policy import Policy, QuasiIdentifier, Sensitive
+from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
+from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.encoding import encode, values
 from sqlanon.query.hierarchy.labels import level_labels
 from sqlanon.query.privacy.models import needed_by

@@ -1,7 +1,6 @@
-"""Masks: which patterns of kept and suppressed columns a user asks for.
+"""Patterns: sets of columns that records keep while all others are suppressed.
 
-A pattern keeps some columns and suppresses the others together. `zip@2` keeps a column at level 2
-of its hierarchy. Rules stand for all patterns that they allow.
+`zip@2` keeps a column at level 2 of its hierarchy. Rules stand for all patterns that they allow.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.privacy import near
 from sqlanon.policy.roles import all_of
 from sqlanon.recoding import Node
-from sqlanon.wording import counted
+from sqlanon.wording import counted, did_you_mean, split_list
 
 Patterns = str | Sequence[str | Sequence[str]]
 ALL = "all"
@@ -190,42 +188,26 @@ def _kept(column: MaskColumn) -> str:
 
 
 def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:
-    """The columns that a text names, with the level of each where it is said."""
-    pieces = text.split(",")
-    longest = 1 + max((name.count(",") for name in names), default=0)
-    start = 0
-    while start < len(pieces):
-        for end in range(min(start + longest, len(pieces)), start, -1):
-            part = ",".join(pieces[start:end])
-            found = _term(part, names) or _term(part.strip(), names)
-            if found is not None:
-                yield found
-                start = end
-                break
-        else:
-            if pieces[start].strip():
-                ends = range(start + 1, min(start + longest, len(pieces)) + 1)
-                raise PolicyError(_unread([",".join(pieces[start:end]) for end in ends], names))
-            start += 1
+    """The columns that a text names, each with its level, None where not given."""
+    for item in split_list(text, names, lambda item: item in names or _parted(item)[0] in names):
+        name, level = _parted(item)
+        if item in names:
+            yield item, None
+        elif name not in names and item:
+            raise PolicyError(_unknown(item.partition("@")[0], names))
+        elif item and not level.isdecimal():
+            raise PolicyError(
+                f"{level!r} is no level of column {name!r}; a level is a whole number"
+            )
+        elif item:
+            yield name, int(level)
 
 
-def _term(part: str, names: Sequence[str]) -> tuple[str, int | None] | None:
-    if part in names:
-        return part, None
-    name, at, level = part.rpartition("@")
-    return (name, int(level)) if at and name in names and level.isdecimal() else None
-
-
-def _unread(parts: Sequence[str], names: Sequence[str]) -> str:
-    """Why none of the texts, of which each begins with the one before, names a column."""
-    for part in parts:
-        name, at, level = part.strip().rpartition("@")
-        if at and name in names:
-            return f"{level!r} is no level of column {name!r}; a level is a whole number"
-    return _unknown(parts[0].strip().partition("@")[0], names)
+def _parted(item: str) -> tuple[str, str]:
+    """Column and level of `column@level`."""
+    name, _, level = item.rpartition("@")
+    return ("", level) if "," in level else (name, level)
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
-    meant = near(name, names)
-    hint = "" if meant is None else f"; did you mean {meant!r}?"
-    return f"{name!r} is no quasi-identifier{hint}"
+    return f"{name!r} is no quasi-identifier{did_you_mean(name, names)}"

@@ -11,11 +11,9 @@ from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, near, strictest
-from sqlanon.policy.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, strictest
+from sqlanon.policy.roles import Demand, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
-    COLUMN_KEYS,
-    SENSITIVE_KEYS,
     blaming,
     entries,
     model_forms,
@@ -27,21 +25,7 @@ from sqlanon.policy.toml import (
     sensitive_form,
     texts,
 )
-from sqlanon.wording import counted
-
-__all__ = [
-    "COLUMN_KEYS",
-    "SENSITIVE_KEYS",
-    "SETTINGS",
-    "Demand",
-    "Nulls",
-    "Others",
-    "Policy",
-    "QuasiIdentifier",
-    "Sensitive",
-    "blaming",
-    "read_document",
-]
+from sqlanon.wording import counted, did_you_mean
 
 Others = Literal["keep", "drop"]
 SETTINGS = ("method", "loss")
@@ -130,7 +114,7 @@ class Policy:
 
     @property
     def demands(self) -> tuple[Demand, ...]:
-        """What is asked of each sensitive column, in the order of columns; l before t."""
+        """The models of each sensitive column, in the order of columns; l before t."""
         common = [model for model in self.models if not isinstance(model, KAnonymity)]
         demands = []
         for column, attribute in self.sensitive_attributes.items():
@@ -158,11 +142,12 @@ class Policy:
     def _kind_faults(self) -> list[str]:
         """Arguments of another kind than they must be; nothing else can be said of them."""
         faults = []
-        for role, columns in _given_roles(self).items():
-            if not all_of(columns, str):
+        for role in ("quasi_identifiers", "sensitive", "identifiers", "keep", "drop"):
+            if not all_of(getattr(self, role), str):
                 faults.append(f"{role} must be a list of column names")
+        quasi = Hierarchy | QuasiIdentifier
         for role, given, kinds, names in (
-            ("quasi-identifiers", self.quasi_identifiers, _QUASI, "Hierarchy or QuasiIdentifier"),
+            ("quasi-identifiers", self.quasi_identifiers, quasi, "Hierarchy or QuasiIdentifier"),
             ("sensitive columns", self.sensitive, Sensitive, "Sensitive"),
         ):
             if isinstance(given, Mapping):
@@ -219,7 +204,7 @@ class Policy:
         return faults
 
     def allowance(self, records: int) -> int:
-        """How many of so many records may be suppressed [records].
+        """Most records that may be suppressed of so many [records].
 
         The share is taken as the decimal number that was written, so 0.29 of 100 allows 29.
         """
@@ -238,7 +223,11 @@ class Policy:
         named = [column for role in self.roles.values() for column in role]
         if self.entity is not None and self.entity not in named:
             named.append(self.entity)
-        faults = [_missing(column, columns) for column in named if column not in columns]
+        faults = [
+            f"the table has no column {column!r}{did_you_mean(column, columns)}"
+            for column in named
+            if column not in columns
+        ]
         unassigned = [column for column in columns if column not in named]
         if publish and unassigned and self.others is None:
             faults.append(
@@ -253,14 +242,11 @@ class Policy:
         """The columns of a table that are published, in the table's order."""
         left_out = {*self.identifiers, *self.drop, self.entity} - set(self.keep)
         if self.others == "drop":
-            left_out |= {column for column in columns if column not in self._kept()}
+            left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
 
-    def _kept(self) -> set[str]:
-        return {*self.quasi_identifiers, *self.sensitive, *self.keep}
-
     def with_attributes(self, attributes: Mapping[str, QuasiIdentifier]) -> Policy:
-        """The same policy with other hierarchies, weights or bounds."""
+        """This policy with other hierarchies, weights or level bounds."""
         return replace(self, quasi_identifiers=dict(attributes))
 
     def to_dict(self) -> dict[str, Any]:
@@ -327,18 +313,3 @@ class Policy:
         document = read_document(path)
         with blaming(f"policy file {str(path)!r}"):
             return cls.from_dict(document, Path(path).parent)
-
-
-def _given_roles(policy: Policy) -> dict[str, Any]:
-    """What was given as the columns of each role, by the argument's name."""
-    names = ("quasi_identifiers", "sensitive", "identifiers", "keep", "drop")
-    return {name: getattr(policy, name) for name in names}
-
-
-_QUASI = (Hierarchy, QuasiIdentifier)
-
-
-def _missing(column: str, columns: Sequence[str]) -> str:
-    meant = near(column, columns)
-    hint = "" if meant is None else f"; did you mean {meant!r}?"
-    return f"the table has no column {column!r}{hint}"

@@ -19,13 +19,13 @@ A model of a sensitive attribute says of itself, with a proof or a counterexampl
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
+from sqlanon.wording import did_you_mean
 
 Kind = Literal["distinct", "entropy", "recursive"]
 Distance = Literal["equal", "ordered", "hierarchical", "kl", "scaled", "scaled-literal"]
@@ -405,18 +405,10 @@ def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:
     return tuple(sorted(kept, key=lambda model: _ORDER.index(model.family)))
 
 
-def near(text: str, choices: Iterable[str]) -> str | None:
-    """The choice that was probably meant by a text, whatever its letters' case."""
-    by_lower = {choice.lower(): choice for choice in choices}
-    found = difflib.get_close_matches(text.lower(), by_lower, n=1, cutoff=0.65)
-    return by_lower[found[0]] if found else None
-
-
 def _choice_faults(what: str, value: object, choices: Sequence[str]) -> list[str]:
     if value in choices:
         return []
-    meant = near(value, choices) if isinstance(value, str) else None
-    hint = f"; did you mean {meant!r}?" if meant else ""
+    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
     return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
 
 

@@ -1,4 +1,4 @@
-"""Roles: what a policy says of a single quasi-identifier or sensitive column."""
+"""Roles: a single quasi-identifier or sensitive column in a policy."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Sensitive:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is asked of one sensitive column."""
+    """A privacy model of one sensitive column."""
 
     column: str
     model: ValueModel

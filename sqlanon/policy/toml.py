@@ -1,4 +1,4 @@
-"""Documents: policies as `policy.toml` writes them, read and written."""
+"""TOML: policies as `policy.toml` has them, read and written."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS, Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel, near, written
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel, written
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
+from sqlanon.wording import alike
 
 COLUMN_KEYS = ("weight", "level", "min_level", "max_level")
 SENSITIVE_KEYS = (*FAMILIES, "order", "nulls")
@@ -46,7 +47,7 @@ _HIERARCHY_KEYS = sorted({*FORMS, *(key for keys in FORMS.values() for key in ke
 
 
 def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> QuasiIdentifier:
-    """What a document says of a quasi-identifier.
+    """A quasi-identifier from its entry in a document.
 
     Args:
         name: The column.
@@ -74,7 +75,7 @@ def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> Quas
 
 
 def read_sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
-    """What a document says of a sensitive column; as `read_quasi_identifier`."""
+    """A sensitive column from its entry in a document; as `read_quasi_identifier`."""
     if not isinstance(entry, Mapping):
         raise PolicyError(f"sensitive column {name!r} must be a table such as {{ l = 3 }}")
     where = f"sensitive column {name!r}"
@@ -140,7 +141,7 @@ def model_forms(models: Iterable[Model]) -> dict[str, Any]:
 
 
 def entries(given: object, key: str) -> dict[str, Any]:
-    """What is said of each column of a role: of a list of names, nothing."""
+    """Entries of the columns of a role, empty ones for a list of names."""
     if isinstance(given, Mapping):
         return dict(given)
     names = texts(given, key)
@@ -171,9 +172,9 @@ def refuse_unknown(entry: object, known: Sequence[str], where: str) -> None:
         raise PolicyError(f"{where} must be a table of keys")
     unknown = sorted(str(key) for key in entry if key not in known)
     if unknown:
-        meant = {key: near(key, known) for key in unknown}
         named = ", ".join(
-            f"{key} (did you mean {other}?)" if other else key for key, other in meant.items()
+            " ".join([key, *(f"(did you mean {other}?)" for other in alike(key, known))])
+            for key in unknown
         )
         raise PolicyError(
             f"unknown {'key' if len(unknown) == 1 else 'keys'} in {where}: {named}; "

@@ -1,4 +1,4 @@
-"""Cautions: what a policy does not protect from, whatever table it is asked of."""
+"""Warnings: dangers that a policy leaves, whatever the table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TC
 
 
 def policy_notes(policy: Policy) -> list[str]:
-    """What a policy does not protect from, for a reader."""
+    """Dangers that a policy leaves, as notes of a report."""
     notes = []
     if policy.models and policy.k == 1:
         notes.append("k = 1 protects nobody: every table is 1-anonymous")
@@ -29,7 +29,7 @@ def policy_notes(policy: Policy) -> list[str]:
 
 
 def keeping_notes(policy: Policy, allowance: int, *, all_generalized: bool) -> list[str]:
-    """What keeping suppressed records may cost.
+    """Note of the loss that keeping suppressed records may cause.
 
     Args:
         policy: The policy.

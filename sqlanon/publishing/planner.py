@@ -81,7 +81,7 @@ def make_plan(
         "search": decided.searched_at - decided.encoded_at,
         "total": time.monotonic() - started,
     }
-    return replace(plan, report=report.timed(seconds))
+    return replace(plan, report=replace(report, seconds=seconds))
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import SCHEMA_VERSION
@@ -31,15 +31,7 @@ class BoundReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `bound --json`."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "loss": self.loss,
-            "lower_bound": self.lower_bound,
-            "k": self.k,
-            "records": self.records,
-            "candidates": self.candidates,
-            "seconds": self.seconds,
-        }
+        return {"schema_version": SCHEMA_VERSION, **asdict(self)}
 
     def to_text(self) -> str:
         """A line for a reader."""

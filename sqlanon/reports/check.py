@@ -10,8 +10,8 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.reports.document import SCHEMA_VERSION, rounded
-from sqlanon.wording import counted, figure, share
+from sqlanon.reports.document import SCHEMA_VERSION, page, rounded, size_line
+from sqlanon.wording import counted, figure, part_of, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class ModelResult:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveFigures:
-    """What the classes of a table tell of a sensitive attribute: the worst class decides.
+    """Diversity and closeness of a sensitive attribute: the worst class decides.
 
     Args:
         values: Distinct values in the table.
@@ -115,7 +115,7 @@ class SensitiveFigures:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a check of a table as it stands found.
+    """Equivalence classes, sensitive columns and models of a table as it stands.
 
     Args:
         statistics: Its equivalence classes.
@@ -161,21 +161,18 @@ class CheckReport:
 
     def to_text(self) -> str:
         """A page for a reader."""
-        figures = self.statistics.to_dict(self.threshold)
-        sizes, risk = figures["class_size"], figures["risk"]
+        statistics = self.statistics
         unit = "records" if self.entity is None else "persons"
         lines = [
-            f"{counted(figures['records'], 'record')} in "
-            f"{counted(figures['classes'], 'class', 'classes')} "
+            f"{counted(statistics.records, 'record')} in "
+            f"{counted(statistics.classes, 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             *counted_by(self.entity),
-            f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
-            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
-            f"  unique {unit:<9}{figures['unique_records']:,}"
-            f" ({share(figures['unique_records'], self.statistics.members)})",
-            f"  risk            highest {risk['prosecutor_max']:.3%}, "
-            f"mean {risk['prosecutor_mean']:.3%}; {risk['records_at_risk']:,} {unit} above "
-            f"{self.threshold:.1%}",
+            size_line(statistics),
+            f"  unique {unit:<9}{part_of(statistics.unique, statistics.members)}",
+            f"  risk            highest {percent(statistics.highest_risk)}, "
+            f"mean {percent(statistics.mean_risk)}; {statistics.at_risk(self.threshold):,} {unit} "
+            f"above {percent(self.threshold)}",
         ]
         for column, found in self.sensitive.items():
             lines += found.to_lines(column)
@@ -183,7 +180,7 @@ class CheckReport:
             lines.append(f"sensitive {one!r} and {other!r} together: distinct l {count:,}")
         for result in self.models:
             lines.append(f"{result.verdict()}: the table has {result.found()}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return page(lines, self.notes)
 
 
 def counted_by(entity: str | None) -> list[str]:

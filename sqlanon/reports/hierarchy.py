@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path as Labels
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION, page
+from sqlanon.wording import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,5 @@ class HierarchyReport:
         if self.examples:
             made_up = self.hierarchy.rows is None
             lines.append("examples, made up:" if made_up else "examples:")
-            lines += ["  " + " → ".join(map(_shown, path)) for path in self.examples]
-        return "\n".join([*lines, *(f"note: {warning}" for warning in self.warnings)])
-
-
-def _shown(label: str | None) -> str:
-    return "NULL" if label is None else label
+            lines += ["  " + " → ".join(map(shown, path)) for path in self.examples]
+        return page(lines, self.warnings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import SCHEMA_VERSION
@@ -10,7 +10,7 @@ from sqlanon.reports.document import SCHEMA_VERSION
 
 @dataclass(frozen=True, slots=True)
 class MiningReport:
-    """How many itemsets a table has.
+    """Number of frequent or closed generalized itemsets of a table.
 
     Args:
         kind: `closed` or `frequent`.
@@ -32,16 +32,7 @@ class MiningReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `mine --json`."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "kind": self.kind,
-            "k": self.k,
-            "records": self.records,
-            "itemsets": self.itemsets,
-            "memberships": self.memberships,
-            "output": self.output,
-            "seconds": self.seconds,
-        }
+        return {"schema_version": SCHEMA_VERSION, **asdict(self)}
 
     def to_text(self) -> str:
         """A page for a reader."""

@@ -1,20 +1,19 @@
-"""Measure report: what a release loses against its original."""
+"""Measure report: the information loss of a release against its original."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.document import SCHEMA_VERSION
-from sqlanon.wording import counted, figure, share
+from sqlanon.reports.document import SCHEMA_VERSION, finite, page
+from sqlanon.wording import counted, figure, percent
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureReport:
-    """What a release loses against its original.
+    """Information loss of a release against its original.
 
     Args:
         loss: Every measure that applies, or those asked for, by JSON name.
@@ -41,14 +40,14 @@ class MeasureReport:
             "published_records": self.statistics.records,
             "classes": self.statistics.classes,
             "k": self.statistics.smallest,
-            **{name: x if math.isfinite(x) else None for name, x in self.loss.items()},
+            **{name: finite(value) for name, value in self.loss.items()},
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
 
     def to_text(self) -> str:
         """A page for a reader."""
-        lost = share(self.suppressed_records, self.records)
+        lost = percent(self.suppressed_records, self.records)
         lines = [
             f"{self.statistics.records:,} of {self.records:,} records published in "
             f"{counted(self.statistics.classes, 'class', 'classes')}, "
@@ -58,4 +57,4 @@ class MeasureReport:
         width = max(map(len, self.loss), default=0)
         for name, value in self.loss.items():
             lines.append(f"  {name.replace('_', '-'):<{width}}  {figure(value)}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return page(lines, self.notes)

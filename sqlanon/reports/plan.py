@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
-from sqlanon.reports.document import SCHEMA_VERSION, finite
-from sqlanon.wording import counted, figure, key, share
+from sqlanon.reports.document import SCHEMA_VERSION, finite, page, size_line
+from sqlanon.wording import counted, figure, key, percent
+
+_AS_WRITTEN = (
+    "method",
+    "lower_bound",
+    "records",
+    "suppressed_records",
+    "suppressed_cells",
+    "search",
+    "output",
+    "seconds",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was published, or what a plan expects to publish.
+    """A published table, or the one that a plan expects: loss, classes and models.
 
     Args:
         method: Name of the search.
@@ -60,10 +71,6 @@ class Report:
     entity: str | None = None
     records_per_level: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
-    def timed(self, seconds: Mapping[str, float]) -> Report:
-        """The same report with how long each part took."""
-        return replace(self, seconds=dict(seconds))
-
     @property
     def holds(self) -> bool:
         """Whether every model of the policy holds."""
@@ -84,12 +91,8 @@ class Report:
             "records": self.records,
             "suppressed_records": self.suppressed_records,
             "suppressed_cells": self.suppressed_cells,
-            "published_records": statistics["records"],
-            "classes": statistics["classes"],
-            "k": statistics["k"],
-            "class_size": statistics["class_size"],
-            "unique_records": statistics["unique_records"],
-            "risk": statistics["risk"],
+            "published_records": statistics.pop("records"),
+            **statistics,
             "entity": self.entity,
             "levels": dict(self.levels) or None,
             "records_per_level": {n: list(r) for n, r in self.records_per_level.items()} or None,
@@ -125,24 +128,17 @@ class Report:
         }
         nodes = document.get("minimal_nodes")
         return cls(
-            method=document["method"],
             loss_name=document["loss"]["name"],
             loss=measures,
-            lower_bound=document["lower_bound"],
             levels=document["levels"] or {},
             records_per_level=document.get("records_per_level") or {},
             heights=heights,
-            records=document["records"],
-            suppressed_records=document["suppressed_records"],
-            suppressed_cells=document["suppressed_cells"],
             statistics=ClassStatistics.of(histogram).with_records(document["published_records"]),
             models=tuple(ModelResult.from_dict(result) for result in document["models"]),
             minimal_nodes=None if nodes is None else tuple(nodes),
-            search=document["search"],
-            output=document["output"],
             notes=tuple(document["notes"]),
-            seconds=document["seconds"],
             entity=document.get("entity"),
+            **{name: document[name] for name in _AS_WRITTEN},
         )
 
     def _found_text(self) -> str:
@@ -161,12 +157,12 @@ class Report:
         return f"{self.method}: {proof} of {candidates:,} recodings, {checked:,} checked"
 
     def _level_lines(self) -> Iterator[str]:
-        """How far each column is generalized."""
+        """Generalization level of each column, or the shares of records at each level."""
         width = max(map(len, self.heights), default=0)
         if self.records_per_level:
             yield "  share of records at each level, from the original value up"
             for column, records in self.records_per_level.items():
-                shares = "  ".join(share(each, self.records) for each in records)
+                shares = "  ".join(percent(each, self.records) for each in records)
                 yield f"    {column:<{width}}  {shares}"
             return
         yield "  levels (0 is the original value)"
@@ -198,17 +194,15 @@ class Report:
         """A page for a reader."""
         name = self.loss_name
         verb = "publish" if self.output is None else "published"
-        sizes = self.statistics.to_dict()["class_size"]
         lines = [
             self._found_text(),
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
             f"{counted(self.statistics.classes, 'class', 'classes')}",
             f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
-            f"({share(self.suppressed_records, self.records)})",
+            f"({percent(self.suppressed_records, self.records)})",
             *counted_by(self.entity),
-            f"  {'class size':<16}smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
-            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
+            size_line(self.statistics),
         ]
         lines += self._level_lines()
         if self.minimal_nodes is not None:
@@ -221,4 +215,4 @@ class Report:
             lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:
             lines.append(f"output: {self.output}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return page(lines, self.notes)

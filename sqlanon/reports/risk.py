@@ -13,20 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.document import SCHEMA_VERSION
-from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.reports.document import SCHEMA_VERSION, page, size_line
+from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import counted, part_of, percent
-
-__all__ = [
-    "ColumnFigures",
-    "Persons",
-    "PopulationMatch",
-    "PopulationRisk",
-    "RiskReport",
-    "SubsetFigures",
-    "SubsetRisk",
-    "class_members",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +142,7 @@ class PopulationRisk:
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """What counting persons instead of records found.
+    """Persons of a table, by the size of their smallest class.
 
     A person who has records in several classes is as easy to find as in the smallest of them.
 
@@ -169,7 +158,7 @@ class Persons:
     histogram: Mapping[int, int]
 
     @property
-    def count(self) -> int:
+    def members(self) -> int:
         """Distinct persons."""
         return sum(self.histogram.values())
 
@@ -181,7 +170,7 @@ class Persons:
     @property
     def mean_risk(self) -> float:
         """The mean over persons of 1 / the size of their smallest class."""
-        return math.fsum(count / size for size, count in self.histogram.items()) / self.count
+        return math.fsum(count / size for size, count in self.histogram.items()) / self.members
 
     def at_risk(self, threshold: float) -> int:
         """Persons whose risk is above a threshold."""
@@ -190,7 +179,7 @@ class Persons:
 
 @dataclass(frozen=True, slots=True)
 class RiskReport:
-    """How easily people of a table as it stands are found again.
+    """Re-identification risk of a table as it stands.
 
     Args:
         statistics: The equivalence classes; they count persons where `persons` is given.
@@ -214,14 +203,13 @@ class RiskReport:
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """The unit that is counted: records or persons."""
         return "records" if self.persons is None else "persons"
 
     @property
-    def by_unit(self) -> Persons:
-        """Persons, or records taken for persons with one record each."""
-        records = self.statistics.records
-        return self.persons or Persons("", records, class_members(self.statistics))
+    def by_unit(self) -> Persons | ClassStatistics:
+        """Persons where they are counted, else records."""
+        return self.persons or self.statistics
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `risk --json`.
@@ -232,14 +220,13 @@ class RiskReport:
         """
         figures, by_unit = self.statistics.to_dict(self.threshold), self.by_unit
         risk = figures["risk"]
-        members = sum(class_members(self.statistics).values())
-        risk["share_at_risk"] = risk["records_at_risk"] / members
+        risk["share_at_risk"] = risk["records_at_risk"] / self.statistics.members
         risk["marketer"] = risk["prosecutor_mean"]
         persons = None
         if self.persons is not None:
             persons = {
-                "entity": by_unit.entity,
-                "count": by_unit.count,
+                "entity": self.persons.entity,
+                "count": by_unit.members,
                 "unique": by_unit.unique,
                 "risk_mean": by_unit.mean_risk,
                 "at_risk": by_unit.at_risk(self.threshold),
@@ -248,7 +235,7 @@ class RiskReport:
             "schema_version": SCHEMA_VERSION,
             **figures,
             "records": by_unit.records,
-            "unique_share": by_unit.unique / by_unit.count,
+            "unique_share": by_unit.unique / by_unit.members,
             "persons": persons,
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": None if self.population is None else self.population.to_dict(),
@@ -264,33 +251,22 @@ class RiskReport:
             lines += self.population.to_lines(self.unit)
         if self.subsets is not None:
             lines += self.subsets.to_lines(self.unit)
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return page(lines, self.notes)
 
     def _class_lines(self) -> list[str]:
-        figures, by_unit, unit = self.statistics.to_dict(self.threshold), self.by_unit, self.unit
-        sizes, risk, at_risk = (
-            figures["class_size"],
-            figures["risk"],
-            by_unit.at_risk(self.threshold),
-        )
-        whose = "" if self.persons is None else f" of {counted(by_unit.count, 'person')}"
+        statistics, by_unit, unit = self.statistics, self.by_unit, self.unit
+        whose = "" if self.persons is None else f" of {counted(by_unit.members, 'person')}"
         lines = [
             f"{counted(by_unit.records, 'record')}{whose} in "
-            f"{counted(figures['classes'], 'class', 'classes')} "
+            f"{counted(statistics.classes, 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
-            f"  class size      smallest {sizes['min']:,}, median {sizes['median']:,.1f}, "
-            f"mean {sizes['mean']:,.1f}, largest {sizes['max']:,}",
-            f"  unique {unit}  {part_of(by_unit.unique, by_unit.count)}",
-            f"  prosecutor      highest {percent(risk['prosecutor_max'])}, mean "
+            size_line(statistics),
+            f"  unique {unit}  {part_of(by_unit.unique, by_unit.members)}",
+            f"  prosecutor      highest {percent(statistics.highest_risk)}, mean "
             f"{percent(by_unit.mean_risk)}; {unit} above {percent(self.threshold)}: "
-            f"{part_of(at_risk, by_unit.count)}",
+            f"{part_of(by_unit.at_risk(self.threshold), by_unit.members)}",
         ]
         if self.population is None:
-            marketer = percent(risk["prosecutor_mean"])
+            marketer = percent(statistics.mean_risk)
             lines.append(f"  marketer        at most {marketer} of the {unit} are matched rightly")
         return lines
-
-
-def class_members(statistics: ClassStatistics) -> dict[int, int]:
-    """Records, or persons, by the size of their class."""
-    return {size: size * classes for size, classes in statistics.histogram.items()}

@@ -14,7 +14,7 @@ SHOWN = 3  # sets that a page shows of each size
 
 @dataclass(frozen=True, slots=True)
 class SubsetFigures:
-    """What a set of columns tells apart.
+    """Uniques and classes by a set of columns.
 
     Args:
         columns: The columns.
@@ -84,7 +84,7 @@ class SubsetFigures:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What one column tells apart, alone and beside the others.
+    """Uniques by one column, alone and beside the others.
 
     Args:
         name: The column.

@@ -309,7 +309,7 @@ def test_entity_counts_people_of_the_population(connection):
 def test_entity_that_is_also_dropped_or_missing(connection):
     fill(connection, "t", VISITS, VISIT_COLUMNS)
     policy = Policy(["age", "sex"], entity="person", identifiers=["person"])
-    assert sqlanon.risk(connection, "t", policy).persons.count == 4
+    assert sqlanon.risk(connection, "t", policy).persons.members == 4
     with pytest.raises(PolicyError, match=r"'persn'; did you mean 'person'"):
         sqlanon.risk(connection, "t", Policy(["age"], entity="persn"))
 
@@ -450,4 +450,6 @@ def test_persons_agree_with_a_count_in_python(rows, threshold):
     assert persons.histogram == Counter(smallest.values())
     assert persons.records == len(rows)
     assert persons.at_risk(threshold) == sum(1 / size > threshold for size in smallest.values())
-    assert persons.mean_risk == pytest.approx(sum(1 / s for s in smallest.values()) / persons.count)
+    assert persons.mean_risk == pytest.approx(
+        sum(1 / s for s in smallest.values()) / persons.members
+    )

@@ -382,7 +382,7 @@ def test_entity_of_a_hostile_name_is_counted():
                 "FROM range(12) r(i)"
             )
             report = sqlanon.risk(connection, "t", Policy(["a", "b"], entity=name), population="t")
-            assert (report.persons.count, report.population.journalist_max) == (6, 1.0)
+            assert (report.persons.members, report.population.journalist_max) == (6, 1.0)
 
 
 @pytest.mark.slow

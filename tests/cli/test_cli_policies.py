@@ -6,11 +6,12 @@ import pytest
 
 from sqlanon.cli import failures, output, policies
 from sqlanon.cli.options import PolicyOptions, PublishingOptions, SearchOptions
-from sqlanon.cli.policies import PolicyMaker, policy_document, search_settings, split_columns
+from sqlanon.cli.policies import PolicyMaker, policy_document, search_settings
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import Sensitive
 from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.wording import split_list
 
 COLUMNS = ["name", "age", "sex", "diagnosis"]
 
@@ -44,7 +45,7 @@ def made(file=None, columns=COLUMNS, publishing=None, **options):
     ],
 )
 def test_a_comma_parts_columns_where_none_has_that_very_name(text, columns, names):
-    assert split_columns(text, columns) == names
+    assert split_list(text, columns) == names
 
 
 @pytest.mark.parametrize("given", [["age,age"], ["age", "age"], ["age, zip", "age"]])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.plan import Report
-from sqlanon.wording import key, share
+from sqlanon.wording import key
 
 # Classes of 1, 1, 2, 4, 4 and 8 records.
 SIZES = ClassStatistics.of([(4, 2), (1, 2), (8, 1), (2, 1)])
@@ -183,10 +183,6 @@ def test_report_holds_when_every_model_does(verdicts, holds):
     assert report(models=models).holds is report(models=models).to_dict()["holds"] is holds
 
 
-def test_report_timed_changes_the_seconds_alone():
-    assert report().timed({"total": 2.0}) == report(seconds={"total": 2.0})
-
-
 def test_report_text_shows_levels_loss_and_verdict():
     text = report().to_text()
     assert "suppressed-cells 12 (no full-domain recoding loses less)" in text
@@ -236,9 +232,10 @@ def test_check_report_with_a_violated_model_does_not_hold():
     assert "k-anonymity 2 does NOT hold: the table has 1" in checked().to_text()
 
 
+def test_a_share_that_is_not_all_does_not_read_so():
+    nearly = checked(statistics=ClassStatistics({1: 99_999, 2: 1}))
+    assert "unique records  99,999 (>99.99%)" in nearly.to_text()
+
+
 def test_key_of_a_loss_has_underscores():
     assert key("average-class-size") == "average_class_size"
-
-
-def test_share_is_in_per_cent_and_0_of_nothing():
-    assert (share(1, 8), share(0, 0)) == ("12.50%", "0%")

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Row
 from sqlanon.errors import MissingTableError, SourceError
-from sqlanon.wording import counted
+from sqlanon.wording import alike, counted
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 _DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
@@ -113,12 +113,10 @@ class Catalog:
 
     def missing(self, text: str) -> MissingTableError:
         """The error for a name that fits nothing: how many tables there are, and near ones."""
-        from difflib import get_close_matches  # slow to import, and only errors need it
-
         names = {self.display(entry): entry.name for entry in self.entries}
         wanted = _fold(text.rpartition(".")[2])
         folded = {shown: _fold(name) for shown, name in names.items()}
-        near_names = get_close_matches(wanted, sorted(set(folded.values())), _NEAR, 0.5)
+        near_names = alike(wanted, sorted(set(folded.values())), _NEAR)
         near = [shown for wish in near_names for shown in names if folded[shown] == wish][:_NEAR]
         hint = f"; near it: {', '.join(repr(name) for name in near)}" if near else ""
         among = f" among {counted(len(names), 'table')}" if names else ": the database holds none"
