@@ -150,7 +150,7 @@ def _units(value: exp.Expr, column_type: exp.DataType, scale: int) -> exp.Expr:
 
 
 def _outer_ends(value: exp.Expr, column_type: exp.DataType, grid: _Grid) -> list[exp.If]:
-    """Labels of values that cannot be counted in units: NaN, infinities, and values beyond the limit."""
+    """Labels of values that no unit counts: NaN, infinities, and values beyond the limit."""
     least, most = -grid.limit, grid.limit
     kind = column_type.this
     if kind in _FLOATS:
