@@ -196,6 +196,15 @@ class PolicyOptions:
             "scaled:0.2 or scaled-literal:0.2; repeatable.",
         ),
     ] = field(default_factory=list)
+    alpha: Annotated[
+        list[str],
+        typer.Option(
+            "--alpha",
+            metavar="[COLUMN=]SHARE",
+            help="(alpha, k)-anonymity, likewise: the greatest share of a class that one value may "
+            "have, such as 0.5; repeatable.",
+        ),
+    ] = field(default_factory=list)
     nulls: Annotated[
         str | None,
         typer.Option(

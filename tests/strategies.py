@@ -7,6 +7,7 @@ from oracles.lattice import JOBS, LOSSES, Case
 from sqlanon import LDiversity
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import DISTANCES, TCloseness
+from sqlanon.policy.shares import AlphaAnonymity
 
 ROOT = "*"
 weights = st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])
@@ -77,11 +78,14 @@ closenesses = st.builds(
     TCloseness, st.sampled_from([0.05, 0.2, 0.3, 0.5, 0.8]), st.sampled_from(DISTANCES)
 )
 
+alphas = st.builds(AlphaAnonymity, st.sampled_from([0.3, 1 / 3, 0.5, 0.6, 0.75, 1]))
+models = st.one_of(diversities, closenesses, alphas)
+
 
 @st.composite
 def demands(draw):
     """A model and what it is about: 0 for job, 1 for pay, which has no hierarchy."""
-    model = draw(st.one_of(diversities, closenesses))
+    model = draw(models)
     about = draw(st.sampled_from([0, 1]))
     in_tree = isinstance(model, TCloseness) and model.distance == "hierarchical"
     return (0 if in_tree else about), model

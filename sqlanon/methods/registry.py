@@ -17,7 +17,7 @@ from sqlanon.methods.options import (
     SetCoverOptions,
     described,
 )
-from sqlanon.policy.privacy import near
+from sqlanon.policy.thresholds import near
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied

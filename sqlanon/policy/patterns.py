@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.privacy import near
 from sqlanon.policy.roles import all_of
+from sqlanon.policy.thresholds import near
 from sqlanon.recoding import Node
 from sqlanon.wording import counted
 

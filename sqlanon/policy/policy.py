@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, near, strictest
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, strictest
 from sqlanon.policy.roles import Demand, Nulls, QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.thresholds import near
 from sqlanon.policy.toml import (
     COLUMN_KEYS,
     SENSITIVE_KEYS,

@@ -10,7 +10,15 @@ import duckdb
 import numpy as np
 
 from oracles.models import figures_of
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon import (
+    AlphaAnonymity,
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    QuasiIdentifier,
+    Sensitive,
+)
 from sqlanon.policy.privacy import TCloseness
 from sqlanon.search.privacy import ValueDemand
 
@@ -101,7 +109,7 @@ def fails(model, values, whole, about=0):
     """Whether a class violates a model.
 
     Args:
-        model: l-diversity or t-closeness.
+        model: Any beyond k.
         values: Of the records of the class that count.
         whole: Those of the table that is referred to.
         about: 0 for job, 1 for pay.
@@ -111,6 +119,8 @@ def fails(model, values, whole, about=0):
     found = figures_of(values, whole, order=ORDERS[about], paths=paths, tails=tails)
     if isinstance(model, TCloseness):
         return found[f"distance_{model.distance.replace('-', '_')}"] > model.t + ROUNDING
+    if isinstance(model, AlphaAnonymity):
+        return found["largest"] > Fraction(str(model.alpha)) * found["counted"]
     if model.kind == "distinct":
         return found["distinct_values"] < model.l
     if model.kind == "entropy":

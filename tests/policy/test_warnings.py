@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import KAnonymity, LDiversity, Policy, Sensitive, TCloseness
+from sqlanon import AlphaAnonymity, KAnonymity, LDiversity, Policy, Sensitive, TCloseness
 from sqlanon.policy.warnings import policy_notes
 
 
@@ -23,6 +23,7 @@ def notes_of(*own, models=(), nulls="value"):
         LDiversity(1, "recursive", 2),
         TCloseness(1),
         TCloseness(1.0, "ordered"),
+        AlphaAnonymity(1),
     ],
     ids=repr,
 )
@@ -47,6 +48,7 @@ def test_models_that_some_class_violates_are_not_noted(model):
         (LDiversity(4), LDiversity(3, "entropy")),
         (LDiversity(3, "recursive", 3), LDiversity(3, "recursive", 2)),
         (TCloseness(0.3), TCloseness(0.2)),
+        (AlphaAnonymity(0.5), AlphaAnonymity(0.4)),
         (TCloseness(0.2, "ordered"), TCloseness(0.2)),
     ],
     ids=repr,
@@ -62,6 +64,7 @@ def test_a_model_of_its_own_that_may_be_weaker_is_noted(own, common):
         (LDiversity(3), LDiversity(3)),
         (LDiversity(3, "entropy"), LDiversity(3)),
         (TCloseness(0.2), TCloseness(0.2, "ordered")),
+        (AlphaAnonymity(0.4), AlphaAnonymity(0.5)),
         (TCloseness(0.2), LDiversity(9)),
     ],
     ids=repr,

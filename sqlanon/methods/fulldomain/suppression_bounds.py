@@ -14,6 +14,8 @@ be removed from C until the rest can satisfy it:
 - entropy l: H is concave and at least 0, so with a share s of C removed H(C) >= (1 - s) ln l
   fails unless s >= 1 - H(C) / ln l.
 - recursive (c, l): the tail of K is at most that of C, so no value keeps c times the tail of C.
+- alpha: of a value with c of the n records, the x that go leave c - x <= alpha (n - x) at best, so
+  x >= (c - alpha n) / (1 - alpha).
 - t, `equal`: suppression leaves at least M of N records, so no value with C records has a share
   above u = C / M in what is published. Let V be the values of which C has more than that. What is
   published of C has at most t more of V than u(V); taking x records away, at best all of V, gets
@@ -38,7 +40,10 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.microdata.details import Details, SensitiveCodes
-from sqlanon.policy.privacy import TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.forms import ByForm
+from sqlanon.policy.privacy import LDiversity, TCloseness, ValueModel
+from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.privacy import sensitive
@@ -203,6 +208,18 @@ def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.
     return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
 
 
+def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> exp.Expr:
+    """In whole numbers, as alpha is written."""
+    alpha = Fraction(str(model.alpha))
+    rest = alpha.denominator - alpha.numerator
+    if not rest:
+        return exp.Literal.number(0)
+    large = exp.DataType.Type.INT128
+    own = exp.cast(column(sensitive.LARGEST), large) * alpha.denominator
+    excess = own - exp.cast(column(sensitive.COUNTED), large) * alpha.numerator
+    return bigint(exp.Paren(this=excess + (rest - 1)) // rest)
+
+
 def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
     """See the module's docstring; both sides of the quotient are multiplied by n M."""
     left = scope.left(attribute)
@@ -259,6 +276,7 @@ _REQUIRED: ByForm[Required] = ByForm(
         ("l", "distinct"): _all,
         ("l", "entropy"): _by_entropy,
         ("l", "recursive"): _by_tail,
+        ("alpha",): _by_share,
         ("t", "equal"): _by_excess,
         ("t", "ordered"): _by_order,
         ("t", "hierarchical"): _by_level,

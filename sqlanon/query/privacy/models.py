@@ -10,7 +10,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.policy.privacy import DISTANCES, TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.forms import ByForm
+from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.arithmetic import number, real, times, wide
 from sqlanon.query.privacy.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
 from sqlanon.query.privacy.spread import COUNTED
@@ -18,6 +21,7 @@ from sqlanon.query.syntax import column
 
 FEWEST = "fewest"
 LEAST_ENTROPY = "least_entropy"
+GREATEST_SHARE = "greatest_share"
 Row = Mapping[str, Any]
 
 
@@ -66,7 +70,7 @@ def violates(model: ValueModel) -> exp.Expr:
     """Whether a row of `sensitive.class_figures` violates a model.
 
     Entropies and distances may miss the threshold by `TOLERANCE`; counts are compared exactly, c
-    as the decimal number that was written.
+    and alpha as the decimal numbers that were written.
     """
     return _MODELS.of(model).violates(model)
 
@@ -94,6 +98,15 @@ def greatest_distance(worst: Row, name: str) -> float:
     return max(float(worst[furthest(name)]), 0.0)
 
 
+def greatest_share(worst: Row) -> float:
+    """The greatest share that a value has of a class: 0 where no class has a value."""
+    return worst[GREATEST_SHARE] or 0.0
+
+
+SHARES: Mapping[str, Callable[[Row], float]] = {"alpha": greatest_share}
+"""By key of a report what a table has of models that bound shares."""
+
+
 def _few(model: LDiversity) -> exp.Expr:
     return exp.LT(this=column(DISTINCT_VALUES), expression=number(int(model.l)))
 
@@ -105,10 +118,18 @@ def _uneven(model: LDiversity) -> exp.Expr:
 
 
 def _dominated(model: LDiversity) -> exp.Expr:
-    factor = Fraction(str(model.c))
-    return exp.GTE(
-        this=times(wide(column(LARGEST)), number(factor.denominator)),
-        expression=times(wide(column(tail(int(model.l)))), number(factor.numerator)),
+    return _compared(exp.GTE, LARGEST, Fraction(str(model.c)), tail(int(model.l)))
+
+
+def _too_frequent(model: AlphaAnonymity) -> exp.Expr:
+    return _compared(exp.GT, LARGEST, Fraction(str(model.alpha)), COUNTED)
+
+
+def _compared(how: type[exp.Binary], figure: str, factor: Fraction, other: str) -> exp.Expr:
+    """A figure compared with another one times a factor, exactly."""
+    return how(
+        this=times(wide(column(figure)), number(factor.denominator)),
+        expression=times(wide(column(other)), number(factor.numerator)),
     )
 
 
@@ -132,6 +153,9 @@ _MODELS = ByForm(
             lambda model: Needed(tails=(int(model.l),)),
             _dominated,
             lambda model, worst: recursive_c(worst, int(model.l)),
+        ),
+        ("alpha",): Judged(
+            lambda _: Needed(), _too_frequent, lambda _, worst: greatest_share(worst)
         ),
         **{("t", name): _CLOSENESS for name in DISTANCES},
     },

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
+from sqlanon import AlphaAnonymity, Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
 from sqlanon.policy.policy import Sensitive
 
@@ -99,7 +99,8 @@ def test_few_records_without_a_place_take_the_cheapest_class_with_them(people):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [LDiversity(2), LDiversity(2, "recursive", 4), TCloseness(0.2, "equal")]
+    "model",
+    [LDiversity(2), LDiversity(2, "recursive", 4), TCloseness(0.2, "equal"), AlphaAnonymity(0.8)],
 )
 def test_instances_that_violate_a_model_are_not_used(people, model):
     people.execute("UPDATE people SET ill = 'flu' WHERE age = 2")
@@ -133,7 +134,9 @@ def test_exact_loses_what_it_proves(people):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3)])
+@pytest.mark.parametrize(
+    "model", [LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3), AlphaAnonymity(0.8)]
+)
 def test_exact_proves_the_optimum_under_models(people, model):
     policy = policy_of(model, sensitive=("ill",))
     settings = {"loss": "suppressed-cells"}
