@@ -205,6 +205,15 @@ class PolicyOptions:
             "have, such as 0.5; repeatable.",
         ),
     ] = field(default_factory=list)
+    beta_likeness: Annotated[
+        list[str],
+        typer.Option(
+            "--beta-likeness",
+            metavar="[COLUMN=]MODEL",
+            help="beta-likeness, likewise: 2 (basic) or enhanced:2, how much more frequent a value "
+            "may be in a class than in the table; repeatable.",
+        ),
+    ] = field(default_factory=list)
     nulls: Annotated[
         str | None,
         typer.Option(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.policy.privacy import LDiversity as LDiversity
     from sqlanon.policy.privacy import TCloseness as TCloseness
     from sqlanon.policy.shares import AlphaAnonymity as AlphaAnonymity
+    from sqlanon.policy.shares import BetaLikeness as BetaLikeness
     from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
@@ -64,6 +65,7 @@ _HOMES = {
     "LDiversity": "sqlanon.policy.privacy",
     "TCloseness": "sqlanon.policy.privacy",
     "AlphaAnonymity": "sqlanon.policy.shares",
+    "BetaLikeness": "sqlanon.policy.shares",
     "CheckReport": "sqlanon.reports.check",
     "RiskReport": "sqlanon.reports.risk",
     "Report": "sqlanon.reports.plan",

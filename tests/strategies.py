@@ -7,7 +7,7 @@ from oracles.lattice import JOBS, LOSSES, Case
 from sqlanon import LDiversity
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import DISTANCES, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
 
 ROOT = "*"
 weights = st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])
@@ -79,7 +79,10 @@ closenesses = st.builds(
 )
 
 alphas = st.builds(AlphaAnonymity, st.sampled_from([0.3, 1 / 3, 0.5, 0.6, 0.75, 1]))
-models = st.one_of(diversities, closenesses, alphas)
+likenesses = st.builds(
+    BetaLikeness, st.sampled_from([0.2, 0.5, 1, 2]), st.sampled_from(["basic", "enhanced"])
+)
+models = st.one_of(diversities, closenesses, alphas, likenesses)
 
 
 @st.composite

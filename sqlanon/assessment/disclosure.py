@@ -74,11 +74,12 @@ def attribute_figures(
         attribute: The attribute.
     """
     bound = attribute.bound
+    ratios = [name for names, _ in models.SHARES.values() for name in names]
     needed = replace(
         bound.needed,
         entropy=True,
         tails=tuple(sorted({2, *bound.needed.tails})),
-        distances=bound.distances,
+        distances=tuple(dict.fromkeys([*bound.distances, *bound.needed.distances, *ratios])),
         nulls=False,  # a NULL that is a value has a rank
     )
     value = column(value_of(number))
@@ -156,5 +157,5 @@ def _figures(found: Row, needed: Needed, values: int) -> SensitiveFigures:
             if name in DISTANCES
         },
         homogeneous_records=found[worst.HOMOGENEOUS],
-        shares={key: figure(found) for key, figure in models.SHARES.items()},
+        shares={key: figure(found) for key, (_, figure) in models.SHARES.items()},
     )

@@ -1,16 +1,23 @@
 """Shares: models that bound the share of every sensitive value in a class.
 
-As in `privacy`, a class has c_v records with value v, n = sum c_v, and p_v = c_v / n.
+As in `privacy`, a class has c_v records with value v, n = sum c_v, p_v = c_v / n, and q_v is the
+share of v in the table that is looked at.
+
+A model that bounds the ratios p_v / q_v says the least and the greatest one, and whether that is
+capped at 1 - ln q_v; all searches follow from these (`privacy.BY_RATIO`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 from sqlanon.errors import PolicyError
 from sqlanon.policy.forms import Form
-from sqlanon.policy.thresholds import is_number, short
+from sqlanon.policy.thresholds import TOLERANCE, choice_faults, is_number, short
+
+Likeness = Literal["basic", "enhanced"]
+LIKENESSES: tuple[Likeness, ...] = get_args(Likeness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +90,106 @@ class AlphaAnonymity:
         if self.alpha < 1:
             return None
         return f"alpha = 1 does not protect {column!r}: a class may hold a single value"
+
+
+@dataclass(frozen=True, slots=True)
+class BetaLikeness:
+    """No value is much more frequent in a class than in the table.
+
+    Of every value v with p_v > q_v, the gain (p_v - q_v) / q_v is
+
+    - `basic`: at most beta.
+    - `enhanced`: at most min(beta, -ln q_v), so that frequent values may gain less.
+
+    What becomes less frequent tells nothing that is feared, so it is not bounded. The `enhanced`
+    figure of pycanon is the greatest gain, capped at the greatest -ln q_v of all values, which
+    does not tell whether each gain is within its own cap.
+
+    Args:
+        beta: Greatest gain allowed, above 0.
+        kind: `basic` or `enhanced`.
+
+    Raises:
+        PolicyError: An unknown kind, or beta out of range.
+
+    Source: Cao and Karras 2012, "Publishing microdata with a robust privacy guarantee",
+        definitions 2 (basic) and 3 (enhanced).
+    """
+
+    family: ClassVar[str] = "beta_likeness"
+    relative: ClassVar[bool] = True
+    needs: ClassVar[str | None] = None
+    least_values: ClassVar[float] = 0
+    holds_without_values: ClassVar[bool] = True
+    least_ratio: ClassVar[float] = 0.0
+    beta: float
+    kind: Likeness = "basic"
+
+    def __post_init__(self) -> None:
+        faults = choice_faults("kind of beta-likeness", self.kind, LIKENESSES)
+        if not (is_number(self.beta) and self.beta > 0):
+            faults.append(f"beta of beta-likeness is {self.beta!r}; it must be a number above 0")
+        if faults:
+            raise PolicyError("; ".join(faults))
+
+    def describe(self) -> str:
+        """The model as a report names it.
+
+        >>> BetaLikeness(2, "enhanced").describe()
+        'enhanced 2-likeness'
+        """
+        return f"{self.kind} {short(self.beta)}-likeness"
+
+    @property
+    def form(self) -> Form:
+        """Family and kind."""
+        return self.family, self.kind
+
+    @property
+    def threshold(self) -> float:
+        """What is compared with the greatest gain."""
+        return self.beta
+
+    @property
+    def most_ratio(self) -> float:
+        """The greatest p_v / q_v of any value."""
+        return 1 + self.beta + TOLERANCE
+
+    @property
+    def capped(self) -> bool:
+        """Whether p_v / q_v is at most 1 - ln q_v, too."""
+        return self.kind == "enhanced"
+
+    def implies(self, other: Any) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind.
+
+        What is enhanced is basic, too.
+        """
+        return (
+            isinstance(other, BetaLikeness)
+            and self.kind in ("enhanced", other.kind)
+            and self.beta <= other.beta
+        )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added.
+
+        It does not: in a table of as many a as b nothing gains in {a, b}, and with 98 more records
+        of a that has 0.99 and gains 0.98.
+        """
+        return False
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, the reference held fixed.
+
+        Each p_v has an upper bound that depends on q_v alone, and the union's is a mean of theirs.
+        With an entity column one person may be in several classes, which breaks it, as it does
+        that of alpha.
+        """
+        return True
+
+    def caution(self, column: str) -> str | None:
+        """No beta is void for every table: a value that is rare enough gains more."""
+        return None

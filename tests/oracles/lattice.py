@@ -12,6 +12,7 @@ import numpy as np
 from oracles.models import figures_of
 from sqlanon import (
     AlphaAnonymity,
+    BetaLikeness,
     Hierarchy,
     KAnonymity,
     LDiversity,
@@ -121,11 +122,21 @@ def fails(model, values, whole, about=0):
         return found[f"distance_{model.distance.replace('-', '_')}"] > model.t + ROUNDING
     if isinstance(model, AlphaAnonymity):
         return found["largest"] > Fraction(str(model.alpha)) * found["counted"]
+    if isinstance(model, BetaLikeness):
+        return any(gains(model, Counter(values), Counter(whole)))
     if model.kind == "distinct":
         return found["distinct_values"] < model.l
     if model.kind == "entropy":
         return not values or found["entropy"] < math.log(model.l) - ROUNDING
     return found["largest"] >= Fraction(str(model.c)) * found[f"tail_{model.l}"]
+
+
+def gains(model, counts, whole):
+    """Whether each value gains too much: beta-likeness by its definition."""
+    for value, records in whole.items():
+        p, q = Fraction(counts[value], counts.total() or 1), Fraction(records, whole.total())
+        cap = min(model.beta, -math.log(q)) if model.kind == "enhanced" else model.beta
+        yield p > q and float((p - q) / q) > cap + ROUNDING
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.policy import Demand, Policy, QuasiIdentifier, Sensitive, privacy, read_document
+from sqlanon.policy import privacy
+from sqlanon.policy.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
 from sqlanon.policy.privacy import DISTANCES, KAnonymity, LDiversity, TCloseness, strictest
-from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness
 
 FULL = """
 k = 5
@@ -185,6 +186,7 @@ diversities = (
 )
 closenesses = st.builds(TCloseness, st.floats(0, 1), st.sampled_from(DISTANCES))
 of_values = diversities | closenesses | st.builds(AlphaAnonymity, st.floats(0.01, 1))
+of_values |= st.builds(BetaLikeness, st.floats(0.1, 9), st.sampled_from(LIKENESSES))
 quasi = st.builds(
     lambda tree, weight, levels: QuasiIdentifier(tree, weight, *levels),
     hierarchies,

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
-from sqlanon import AlphaAnonymity
+from sqlanon import AlphaAnonymity, BetaLikeness
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.classes import classes
 from sqlanon.query.classes.classes import Coding
@@ -341,6 +341,12 @@ def test_names_of_columns_tell_figures_apart():
         (
             AlphaAnonymity(0.3),
             'CAST("largest" AS DECIMAL(38, 0)) * 10 > CAST("counted" AS DECIMAL(38, 0)) * 3',
+        ),
+        (BetaLikeness(2), '"distance_ratio" > CAST(3.000000000001 AS DOUBLE)'),
+        (
+            BetaLikeness(2, "enhanced"),
+            '"distance_ratio" > CAST(3.000000000001 AS DOUBLE) '
+            'OR "distance_surplus" > CAST(1.000000000001 AS DOUBLE)',
         ),
         (TCloseness(0.5, "kl"), '"distance_kl" > CAST(0.500000000001 AS DOUBLE)'),
     ],

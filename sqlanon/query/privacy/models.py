@@ -12,10 +12,11 @@ from sqlglot import exp
 
 from sqlanon.policy.forms import ByForm
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness, ValueModel
-from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
 from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.arithmetic import number, real, times, wide
 from sqlanon.query.privacy.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
+from sqlanon.query.privacy.ratios import RATIO, SURPLUS
 from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import column
 
@@ -100,11 +101,24 @@ def greatest_distance(worst: Row, name: str) -> float:
 
 def greatest_share(worst: Row) -> float:
     """The greatest share that a value has of a class: 0 where no class has a value."""
-    return worst[GREATEST_SHARE] or 0.0
+    return float(worst[GREATEST_SHARE] or 0.0)
 
 
-SHARES: Mapping[str, Callable[[Row], float]] = {"alpha": greatest_share}
-"""By key of a report what a table has of models that bound shares."""
+def greatest_gain(worst: Row) -> float:
+    """The greatest gain (p_v - q_v) / q_v of a value in a class."""
+    return max(float(worst[furthest(RATIO)]) - 1.0, 0.0)
+
+
+def greatest_enhanced_gain(worst: Row) -> float:
+    """The same, infinite where a value gains more than -ln q_v, which no beta allows."""
+    return math.inf if worst[furthest(SURPLUS)] > 1 + TOLERANCE else greatest_gain(worst)
+
+
+SHARES: Mapping[str, tuple[tuple[str, ...], Callable[[Row], float]]] = {
+    "alpha": ((), greatest_share),
+    "beta_likeness": ((RATIO,), greatest_gain),
+}
+"""By key of a report the ratios that a figure of shares looks at, and what a table has of it."""
 
 
 def _few(model: LDiversity) -> exp.Expr:
@@ -125,6 +139,18 @@ def _too_frequent(model: AlphaAnonymity) -> exp.Expr:
     return _compared(exp.GT, LARGEST, Fraction(str(model.alpha)), COUNTED)
 
 
+def _gains(model: BetaLikeness) -> exp.Expr:
+    return _above(RATIO, model.most_ratio)
+
+
+def _gains_enhanced(model: BetaLikeness) -> exp.Expr:
+    return exp.or_(_gains(model), _above(SURPLUS, 1 + TOLERANCE), copy=False)
+
+
+def _above(name: str, limit: float) -> exp.Expr:
+    return exp.GT(this=column(distance(name)), expression=real(limit))
+
+
 def _compared(how: type[exp.Binary], figure: str, factor: Fraction, other: str) -> exp.Expr:
     """A figure compared with another one times a factor, exactly."""
     return how(
@@ -134,7 +160,7 @@ def _compared(how: type[exp.Binary], figure: str, factor: Fraction, other: str) 
 
 
 def _far(model: TCloseness) -> exp.Expr:
-    return exp.GT(this=column(distance(model.distance)), expression=real(model.t + TOLERANCE))
+    return _above(model.distance, model.t + TOLERANCE)
 
 
 _CLOSENESS = Judged(
@@ -156,6 +182,14 @@ _MODELS = ByForm(
         ),
         ("alpha",): Judged(
             lambda _: Needed(), _too_frequent, lambda _, worst: greatest_share(worst)
+        ),
+        ("beta_likeness", "basic"): Judged(
+            lambda _: Needed(distances=(RATIO,)), _gains, lambda _, worst: greatest_gain(worst)
+        ),
+        ("beta_likeness", "enhanced"): Judged(
+            lambda _: Needed(distances=(RATIO, SURPLUS)),
+            _gains_enhanced,
+            lambda _, worst: greatest_enhanced_gain(worst),
         ),
         **{("t", name): _CLOSENESS for name in DISTANCES},
     },

@@ -14,6 +14,7 @@ from strategies import hierarchies, records_of, weights
 import sqlanon
 from sqlanon import (
     AlphaAnonymity,
+    BetaLikeness,
     Hierarchy,
     KAnonymity,
     LDiversity,
@@ -174,6 +175,8 @@ def matched(trees, records, rows):
             TCloseness(0.4),
             TCloseness(0.3, "ordered"),
             AlphaAnonymity(0.6),
+            BetaLikeness(0.6),
+            BetaLikeness(0.9, "enhanced"),
         ]
     ),
 )

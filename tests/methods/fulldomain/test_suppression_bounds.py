@@ -18,7 +18,7 @@ from sqlanon.engine.base import render
 from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
 from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
 from sqlanon.query.encoding.values import listed
 from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.models import needed_by, violates
@@ -137,6 +137,8 @@ def test_more_records_may_break_what_is_not_monotone():
         LDiversity(2, "entropy"),
         LDiversity(2, "recursive", 2),
         AlphaAnonymity(0.5),
+        BetaLikeness(0.5),
+        BetaLikeness(0.9, "enhanced"),
         *[TCloseness(0.1, distance) for distance in DISTANCES],
     ):
         assert not fails(model, pair, whole)

@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import AlphaAnonymity, Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
+from sqlanon import (
+    AlphaAnonymity,
+    BetaLikeness,
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    TCloseness,
+)
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
 from sqlanon.policy.policy import Sensitive
 
@@ -135,7 +143,14 @@ def test_exact_loses_what_it_proves(people):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3), AlphaAnonymity(0.8)]
+    "model",
+    [
+        LDiversity(2),
+        LDiversity(1.5, "entropy"),
+        TCloseness(0.3),
+        AlphaAnonymity(0.8),
+        BetaLikeness(0.6),
+    ],
 )
 def test_exact_proves_the_optimum_under_models(people, model):
     policy = policy_of(model, sensitive=("ill",))

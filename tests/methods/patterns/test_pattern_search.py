@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
-from sqlanon import AlphaAnonymity
+from sqlanon import AlphaAnonymity, BetaLikeness
 from sqlanon.errors import PolicyError
 from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
 from sqlanon.methods.patterns.problem import Parts, published_cost
@@ -78,6 +78,8 @@ MODELS = [
     TCloseness(0.2, "ordered"),
     TCloseness(0.25, "kl"),
     AlphaAnonymity(0.6),
+    BetaLikeness(0.6),
+    BetaLikeness(0.9, "enhanced"),
 ]
 
 
