@@ -214,6 +214,15 @@ class PolicyOptions:
             "may be in a class than in the table; repeatable.",
         ),
     ] = field(default_factory=list)
+    delta_disclosure: Annotated[
+        list[str],
+        typer.Option(
+            "--delta-disclosure",
+            metavar="[COLUMN=]DELTA",
+            help="delta-disclosure privacy, likewise: 1.5, what |ln| of the ratio of a value's "
+            "shares in a class and in the table stays below; repeatable.",
+        ),
+    ] = field(default_factory=list)
     nulls: Annotated[
         str | None,
         typer.Option(

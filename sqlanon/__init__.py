@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.policy.privacy import TCloseness as TCloseness
     from sqlanon.policy.shares import AlphaAnonymity as AlphaAnonymity
     from sqlanon.policy.shares import BetaLikeness as BetaLikeness
+    from sqlanon.policy.shares import DeltaDisclosure as DeltaDisclosure
     from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
@@ -66,6 +67,7 @@ _HOMES = {
     "TCloseness": "sqlanon.policy.privacy",
     "AlphaAnonymity": "sqlanon.policy.shares",
     "BetaLikeness": "sqlanon.policy.shares",
+    "DeltaDisclosure": "sqlanon.policy.shares",
     "CheckReport": "sqlanon.reports.check",
     "RiskReport": "sqlanon.reports.risk",
     "Report": "sqlanon.reports.plan",

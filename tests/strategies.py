@@ -1,5 +1,7 @@
 """Random hierarchies, records, policies and tables that several tests draw."""
 
+import math
+
 from hypothesis import strategies as st
 from oracles.covers import Distinct, problem_of
 from oracles.lattice import JOBS, LOSSES, Case
@@ -7,7 +9,7 @@ from oracles.lattice import JOBS, LOSSES, Case
 from sqlanon import LDiversity
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import DISTANCES, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 
 ROOT = "*"
 weights = st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])
@@ -82,7 +84,8 @@ alphas = st.builds(AlphaAnonymity, st.sampled_from([0.3, 1 / 3, 0.5, 0.6, 0.75, 
 likenesses = st.builds(
     BetaLikeness, st.sampled_from([0.2, 0.5, 1, 2]), st.sampled_from(["basic", "enhanced"])
 )
-models = st.one_of(diversities, closenesses, alphas, likenesses)
+disclosures = st.builds(DeltaDisclosure, st.sampled_from([0.3, math.log(2), 1, 3]))
+models = st.one_of(diversities, closenesses, alphas, likenesses, disclosures)
 
 
 @st.composite

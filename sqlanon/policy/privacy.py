@@ -26,7 +26,7 @@ from typing import ClassVar, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
 from sqlanon.policy.forms import Form
-from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness
+from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.thresholds import choice_faults, is_number, is_whole, short
 
 Kind = Literal["distinct", "entropy", "recursive"]
@@ -316,7 +316,7 @@ class TCloseness:
         return self.distance not in ("scaled", "scaled-literal")
 
 
-ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness
+ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness | DeltaDisclosure
 Model = KAnonymity | ValueModel
 AnyModel = TypeVar("AnyModel", bound=Model)
 
@@ -352,6 +352,7 @@ FAMILIES: Mapping[str, Family] = {
     "t": Family("t-closeness", TCloseness, "0.2 or ordered:0.2", DISTANCES),
     "alpha": Family("(alpha, k)-anonymity", AlphaAnonymity, "0.5"),
     "beta_likeness": Family("beta-likeness", BetaLikeness, "2 or enhanced:2", LIKENESSES),
+    "delta_disclosure": Family("delta-disclosure privacy", DeltaDisclosure, "1.5"),
 }
 FORMS: tuple[Form, ...] = tuple(
     (key, kind) if kind else (key,)

@@ -9,6 +9,7 @@ capped at 1 - ln q_v; all searches follow from these (`privacy.BY_RATIO`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -18,6 +19,7 @@ from sqlanon.policy.thresholds import TOLERANCE, choice_faults, is_number, short
 
 Likeness = Literal["basic", "enhanced"]
 LIKENESSES: tuple[Likeness, ...] = get_args(Likeness)
+_MOST_LOGARITHM = 700  # of what a DOUBLE holds; no table has so many records
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,4 +194,91 @@ class BetaLikeness:
 
     def caution(self, column: str) -> str | None:
         """No beta is void for every table: a value that is rare enough gains more."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaDisclosure:
+    """All values are about as frequent in every class as in the table: |ln(p_v / q_v)| < delta.
+
+    It is asked of every value of the table, so a class must have a record of each: where one is
+    missing, p_v = 0 and no delta is enough. pycanon leaves such values out, so its figure is finite
+    where this one is not, and the same where every class has every value.
+
+    The inequality is strict. No quotient of whole numbers is a power of e that it could equal;
+    delta as a logarithm that was rounded is held to be met exactly within `TOLERANCE`.
+
+    Args:
+        delta: What logarithms of ratios stay below [nats], above 0.
+
+    Raises:
+        PolicyError: delta is out of range.
+
+    Source: Brickell and Shmatikov 2008, "The cost of privacy: destruction of data-mining utility in
+        anonymized data publishing", definition 4.
+    """
+
+    family: ClassVar[str] = "delta_disclosure"
+    form: ClassVar[Form] = ("delta_disclosure",)
+    relative: ClassVar[bool] = True
+    needs: ClassVar[str | None] = None
+    least_values: ClassVar[float] = 0
+    holds_without_values: ClassVar[bool] = False
+    capped: ClassVar[bool] = False
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.delta) and 0 < self.delta <= _MOST_LOGARITHM):
+            raise PolicyError(
+                f"delta of delta-disclosure is {self.delta!r}; it must be above 0 and at most "
+                f"{_MOST_LOGARITHM}"
+            )
+
+    def describe(self) -> str:
+        """The model as a report names it.
+
+        >>> DeltaDisclosure(1.5).describe()
+        '1.5-disclosure privacy'
+        """
+        return f"{short(self.delta)}-disclosure privacy"
+
+    @property
+    def threshold(self) -> float:
+        """What is compared with the greatest logarithm."""
+        return self.delta
+
+    @property
+    def least_ratio(self) -> float:
+        """The least p_v / q_v of any value."""
+        return 1 / self.most_ratio
+
+    @property
+    def most_ratio(self) -> float:
+        """The greatest p_v / q_v of any value."""
+        return math.exp(self.delta - TOLERANCE)
+
+    def implies(self, other: Any) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return isinstance(other, DeltaDisclosure) and self.delta <= other.delta
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added.
+
+        It does not: in a table of as many a as b both logarithms of {a, b} are 0, and with 98 more
+        records of a that of b is -ln 50.
+        """
+        return False
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, the reference held fixed.
+
+        Each p_v lies between bounds that depend on q_v alone, and the union's is a mean of theirs.
+        With an entity column one person may be in several classes, which breaks it.
+        """
+        return True
+
+    def caution(self, column: str) -> str | None:
+        """No delta is void: a class that lacks a value never satisfies it."""
         return None

@@ -68,6 +68,7 @@ def worst(pairs, order, *, paths=None, nulls="value"):
     shares = {
         "alpha": max(e["largest"] / max(e["counted"], 1) for e in found),
         "beta_likeness": max(e["gain"] for e in found),
+        "delta_disclosure": max(e["logarithm"] for e in found),
     }
     ratios = {
         l: max(e["largest"] / e[f"tail_{l}"] if e[f"tail_{l}"] else math.inf for e in found)
@@ -347,6 +348,7 @@ def test_report_is_strict_json_with_the_documented_keys():
         "homogeneous_records": 1,
         "alpha": 1.0,
         "beta_likeness": 0.5,
+        "delta_disclosure": None,
     }
     assert document["sensitive"].keys() == {"a", "b"}
     assert document["joint"] == {"a, b": 1}

@@ -13,6 +13,7 @@ from oracles.models import figures_of
 from sqlanon import (
     AlphaAnonymity,
     BetaLikeness,
+    DeltaDisclosure,
     Hierarchy,
     KAnonymity,
     LDiversity,
@@ -124,6 +125,8 @@ def fails(model, values, whole, about=0):
         return found["largest"] > Fraction(str(model.alpha)) * found["counted"]
     if isinstance(model, BetaLikeness):
         return any(gains(model, Counter(values), Counter(whole)))
+    if isinstance(model, DeltaDisclosure):
+        return found["logarithm"] > model.delta - ROUNDING
     if model.kind == "distinct":
         return found["distinct_values"] < model.l
     if model.kind == "entropy":

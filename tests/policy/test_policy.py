@@ -15,7 +15,7 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy import privacy
 from sqlanon.policy.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
 from sqlanon.policy.privacy import DISTANCES, KAnonymity, LDiversity, TCloseness, strictest
-from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness
+from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
 
 FULL = """
 k = 5
@@ -186,6 +186,7 @@ diversities = (
 )
 closenesses = st.builds(TCloseness, st.floats(0, 1), st.sampled_from(DISTANCES))
 of_values = diversities | closenesses | st.builds(AlphaAnonymity, st.floats(0.01, 1))
+of_values |= st.builds(DeltaDisclosure, st.floats(0.1, 9))
 of_values |= st.builds(BetaLikeness, st.floats(0.1, 9), st.sampled_from(LIKENESSES))
 quasi = st.builds(
     lambda tree, weight, levels: QuasiIdentifier(tree, weight, *levels),

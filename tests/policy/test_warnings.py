@@ -9,6 +9,7 @@ import sqlanon
 from sqlanon import (
     AlphaAnonymity,
     BetaLikeness,
+    DeltaDisclosure,
     KAnonymity,
     LDiversity,
     Policy,
@@ -93,6 +94,7 @@ def test_t_alone_says_nothing_of_classes_without_a_value():
 def test_neither_do_bounds_of_what_becomes_more_frequent():
     [note] = notes_of(AlphaAnonymity(0.5), BetaLikeness(1), nulls="none")
     assert "all have NULL in 'ill' passes any alpha and beta-likeness" in note
+    assert notes_of(BetaLikeness(1), DeltaDisclosure(1), nulls="none") == []
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
-from sqlanon import AlphaAnonymity, BetaLikeness
+from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.classes import classes
 from sqlanon.query.classes.classes import Coding
@@ -347,6 +347,11 @@ def test_names_of_columns_tell_figures_apart():
             BetaLikeness(2, "enhanced"),
             '"distance_ratio" > CAST(3.000000000001 AS DOUBLE) '
             'OR "distance_surplus" > CAST(1.000000000001 AS DOUBLE)',
+        ),
+        (
+            DeltaDisclosure(math.log(2)),
+            '"distance_ratio" > CAST(1.999999999998 AS DOUBLE) '
+            'OR "distance_inverse_ratio" > CAST(1.999999999998 AS DOUBLE)',
         ),
         (TCloseness(0.5, "kl"), '"distance_kl" > CAST(0.500000000001 AS DOUBLE)'),
     ],

@@ -12,11 +12,11 @@ from sqlglot import exp
 
 from sqlanon.policy.forms import ByForm
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness, ValueModel
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.arithmetic import number, real, times, wide
 from sqlanon.query.privacy.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
-from sqlanon.query.privacy.ratios import RATIO, SURPLUS
+from sqlanon.query.privacy.ratios import INVERSE, RATIO, SURPLUS
 from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import column
 
@@ -114,9 +114,15 @@ def greatest_enhanced_gain(worst: Row) -> float:
     return math.inf if worst[furthest(SURPLUS)] > 1 + TOLERANCE else greatest_gain(worst)
 
 
+def greatest_logarithm(worst: Row) -> float:
+    """The greatest |ln(p_v / q_v)|, infinite where a class lacks a value of the table."""
+    return math.log(max(worst[furthest(RATIO)], worst[furthest(INVERSE)], 1.0))
+
+
 SHARES: Mapping[str, tuple[tuple[str, ...], Callable[[Row], float]]] = {
     "alpha": ((), greatest_share),
     "beta_likeness": ((RATIO,), greatest_gain),
+    "delta_disclosure": ((RATIO, INVERSE), greatest_logarithm),
 }
 """By key of a report the ratios that a figure of shares looks at, and what a table has of it."""
 
@@ -145,6 +151,11 @@ def _gains(model: BetaLikeness) -> exp.Expr:
 
 def _gains_enhanced(model: BetaLikeness) -> exp.Expr:
     return exp.or_(_gains(model), _above(SURPLUS, 1 + TOLERANCE), copy=False)
+
+
+def _discloses(model: DeltaDisclosure) -> exp.Expr:
+    both = (_above(name, model.most_ratio) for name in (RATIO, INVERSE))
+    return exp.or_(*both, copy=False)
 
 
 def _above(name: str, limit: float) -> exp.Expr:
@@ -190,6 +201,11 @@ _MODELS = ByForm(
             lambda _: Needed(distances=(RATIO, SURPLUS)),
             _gains_enhanced,
             lambda _, worst: greatest_enhanced_gain(worst),
+        ),
+        ("delta_disclosure",): Judged(
+            lambda _: Needed(distances=(RATIO, INVERSE)),
+            _discloses,
+            lambda _, worst: greatest_logarithm(worst),
         ),
         **{("t", name): _CLOSENESS for name in DISTANCES},
     },

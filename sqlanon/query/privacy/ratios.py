@@ -9,9 +9,10 @@ from sqlglot import exp
 from sqlanon.query.arithmetic import divided, double, not_zero, plus, times
 from sqlanon.query.privacy.figures import RECORDS
 from sqlanon.query.privacy.spread import COUNTED, HELD, SpreadScope
-from sqlanon.query.syntax import column
+from sqlanon.query.syntax import column, when
 
 RATIO = "ratio"
+INVERSE = "inverse-ratio"
 SURPLUS = "surplus"
 
 
@@ -19,6 +20,14 @@ def _ratio(scope: SpreadScope) -> exp.Expr:
     """The greatest p_v / q_v."""
     own = divided(double(column(HELD)), double(column(RECORDS)))
     return divided(times(exp.Max(this=own), double(scope.records)), not_zero(_counted()))
+
+
+def _inverse(scope: SpreadScope) -> exp.Expr:
+    """The greatest q_v / p_v, infinite where a class lacks a value of the table."""
+    own = divided(double(column(RECORDS)), double(column(HELD)))
+    greatest = divided(times(exp.Max(this=own), _counted()), double(scope.records))
+    lacking = exp.LT(this=exp.Count(this=column(HELD)), expression=scope.values)
+    return when(lacking, double(exp.Literal.string("Infinity")), greatest)
 
 
 def _surplus(scope: SpreadScope) -> exp.Expr:
@@ -33,4 +42,8 @@ def _counted() -> exp.Expr:
     return exp.Sum(this=column(HELD))
 
 
-RATIOS: dict[str, Callable[[SpreadScope], exp.Expr]] = {RATIO: _ratio, SURPLUS: _surplus}
+RATIOS: dict[str, Callable[[SpreadScope], exp.Expr]] = {
+    RATIO: _ratio,
+    INVERSE: _inverse,
+    SURPLUS: _surplus,
+}

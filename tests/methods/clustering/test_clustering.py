@@ -15,6 +15,7 @@ import sqlanon
 from sqlanon import (
     AlphaAnonymity,
     BetaLikeness,
+    DeltaDisclosure,
     Hierarchy,
     KAnonymity,
     LDiversity,
@@ -176,6 +177,7 @@ def matched(trees, records, rows):
             TCloseness(0.3, "ordered"),
             AlphaAnonymity(0.6),
             BetaLikeness(0.6),
+            DeltaDisclosure(1),
             BetaLikeness(0.9, "enhanced"),
         ]
     ),

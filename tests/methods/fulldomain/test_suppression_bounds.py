@@ -18,7 +18,7 @@ from sqlanon.engine.base import render
 from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
 from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.query.encoding.values import listed
 from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.models import needed_by, violates
@@ -139,6 +139,7 @@ def test_more_records_may_break_what_is_not_monotone():
         AlphaAnonymity(0.5),
         BetaLikeness(0.5),
         BetaLikeness(0.9, "enhanced"),
+        DeltaDisclosure(1),
         *[TCloseness(0.1, distance) for distance in DISTANCES],
     ):
         assert not fails(model, pair, whole)

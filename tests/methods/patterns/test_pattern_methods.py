@@ -11,6 +11,7 @@ import sqlanon
 from sqlanon import (
     AlphaAnonymity,
     BetaLikeness,
+    DeltaDisclosure,
     Hierarchy,
     KAnonymity,
     LDiversity,
@@ -150,6 +151,7 @@ def test_exact_loses_what_it_proves(people):
         TCloseness(0.3),
         AlphaAnonymity(0.8),
         BetaLikeness(0.6),
+        DeltaDisclosure(0.8),
     ],
 )
 def test_exact_proves_the_optimum_under_models(people, model):
