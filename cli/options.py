@@ -112,6 +112,12 @@ class RunOptions:
         return {name: value for name, value in given.items() if value is not None}
 
 
+def _of_values(flag: str, about: str) -> Any:
+    """An option for models of every sensitive column, or of the one named."""
+    about = f"{about}; repeatable."
+    return typer.Option(flag, rich_help_panel=MODELS, metavar="[COLUMN=]MODEL", help=about)
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyOptions:
     """The policy: a file, and options that go before what it says."""
@@ -178,49 +184,42 @@ class PolicyOptions:
     ] = None
     l: Annotated[  # noqa: E741
         list[str],
-        typer.Option(
+        _of_values(
             "--l",
-            rich_help_panel=MODELS,
-            metavar="[COLUMN=]MODEL",
-            help="l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
-            "entropy:3 or recursive:C:L; repeatable.",
+            "l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
+            "entropy:3 or recursive:C:L",
         ),
     ] = field(default_factory=list)
     t: Annotated[
         list[str],
-        typer.Option(
+        _of_values(
             "--t",
-            rich_help_panel=MODELS,
-            metavar="[COLUMN=]MODEL",
-            help="t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, "
-            "scaled:0.2 or scaled-literal:0.2; repeatable.",
+            "t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, "
+            "scaled:0.2 or scaled-literal:0.2",
         ),
     ] = field(default_factory=list)
     alpha: Annotated[
         list[str],
-        typer.Option(
+        _of_values(
             "--alpha",
-            metavar="[COLUMN=]SHARE",
-            help="(alpha, k)-anonymity, likewise: the greatest share of a class that one value may "
-            "have, such as 0.5; repeatable.",
+            "(alpha, k)-anonymity, likewise: the greatest share of a class that one value may "
+            "have, such as 0.5",
         ),
     ] = field(default_factory=list)
     beta_likeness: Annotated[
         list[str],
-        typer.Option(
+        _of_values(
             "--beta-likeness",
-            metavar="[COLUMN=]MODEL",
-            help="beta-likeness, likewise: 2 (basic) or enhanced:2, how much more frequent a value "
-            "may be in a class than in the table; repeatable.",
+            "beta-likeness, likewise: 2 (basic) or enhanced:2, how much more frequent a value "
+            "may be in a class than in the table",
         ),
     ] = field(default_factory=list)
     delta_disclosure: Annotated[
         list[str],
-        typer.Option(
+        _of_values(
             "--delta-disclosure",
-            metavar="[COLUMN=]DELTA",
-            help="delta-disclosure privacy, likewise: 1.5, what |ln| of the ratio of a value's "
-            "shares in a class and in the table stays below; repeatable.",
+            "delta-disclosure privacy, likewise: 1.5, what |ln| of the ratio of a value's "
+            "shares in a class and in the table stays below",
         ),
     ] = field(default_factory=list)
     nulls: Annotated[

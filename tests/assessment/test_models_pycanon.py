@@ -8,14 +8,13 @@ capped at the greatest -ln q of all values, not each gain at its own.
 """
 
 import math
-import os
 import warnings
-from pathlib import Path
 
 import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from public import DATA
 
 import sqlanon
 from sqlanon import Policy
@@ -116,9 +115,6 @@ def test_delta_agrees_with_pycanon_where_every_class_has_every_value(held, more)
     rows += [(*key, value, 7) for key, value in zip([*held] * len(more), more, strict=False)]
     frame, report = frame_and_report(rows)
     assert bounds_agree(frame, report, QUASI, "s")
-
-
-DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 @pytest.mark.parametrize(("column", "comparable"), [("income", True), ("occupation", False)])
