@@ -202,24 +202,21 @@ class PolicyOptions:
         list[str],
         _of_values(
             "--alpha",
-            "(alpha, k)-anonymity, likewise: the greatest share of a class that one value may "
-            "have, such as 0.5",
+            "(alpha, k)-anonymity, likewise: 0.5, the greatest share of a class for one value",
         ),
     ] = field(default_factory=list)
     beta_likeness: Annotated[
         list[str],
         _of_values(
             "--beta-likeness",
-            "beta-likeness, likewise: 2 (basic) or enhanced:2, how much more frequent a value "
-            "may be in a class than in the table",
+            "beta-likeness, likewise: 2 or enhanced:2, how much more frequent values may become",
         ),
     ] = field(default_factory=list)
     delta_disclosure: Annotated[
         list[str],
         _of_values(
             "--delta-disclosure",
-            "delta-disclosure privacy, likewise: 1.5, what |ln| of the ratio of a value's "
-            "shares in a class and in the table stays below",
+            "delta-disclosure privacy, likewise: 1.5, what |ln(p / q)| of all values stays below",
         ),
     ] = field(default_factory=list)
     nulls: Annotated[
