@@ -146,6 +146,21 @@ class PolicyOptions:
         "scaled-literal:0.2.",
         MODELS,
     )
+    alpha: list[str] = repeatable(
+        "[COLUMN=]MODEL",
+        "(alpha, k)-anonymity, likewise: 0.5, the greatest share of a class for one value.",
+        MODELS,
+    )
+    beta_likeness: list[str] = repeatable(
+        "[COLUMN=]MODEL",
+        "beta-likeness, likewise: 2 or enhanced:2, how much more frequent values may become.",
+        MODELS,
+    )
+    delta_disclosure: list[str] = repeatable(
+        "[COLUMN=]MODEL",
+        "delta-disclosure privacy, likewise: 1.5, what |ln(p / q)| of all values stays below.",
+        MODELS,
+    )
     nulls: str | None = option(
         "value|none",
         "Whether NULL counts as a value of sensitive columns; value where not given.",

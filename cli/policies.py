@@ -331,7 +331,7 @@ def _model(key: str, text: str) -> Document:
     """The form of a policy file for `3`, `entropy:3` or `recursive:2:3` (c before l).
 
     >>> _model("l", "recursive:2:3")
-    {'kind': 'recursive', 'value': 3, 'c': 2}
+    {'value': 3, 'kind': 'recursive', 'c': 2}
     """
     from sqlanon.policy.privacy import FAMILIES
     from sqlanon.policy.toml import model_of
@@ -339,11 +339,12 @@ def _model(key: str, text: str) -> Document:
     family = FAMILIES[key]
     before, parted, value = text.rpartition(":")
     said = before.split(":") if family.figures else [before]
-    kind, *figures = said if parted else family.kinds[:1]
+    kind, *figures = said if parted else [*family.kinds, ""][:1]
     names = family.figures.get(kind, ())
-    if len(figures) != len(names):
+    if len(figures) != len(names) or (parted and not family.kinds):
         raise PolicyError(f"{text!r} must have the form {family.written}")
-    form: Document = {family.keys[0]: kind, "value": _number(value)}
+    form: Document = {"value": _number(value)}
+    form |= {family.keys[0]: kind} if family.kinds else {}
     form |= {name: _number(each) for name, each in zip(names, figures, strict=True)}
     model_of(key, form)
     return form

@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.policy.privacy import TCloseness as TCloseness
     from sqlanon.policy.roles import QuasiIdentifier as QuasiIdentifier
     from sqlanon.policy.roles import Sensitive as Sensitive
+    from sqlanon.policy.shares import AlphaAnonymity as AlphaAnonymity
+    from sqlanon.policy.shares import BetaLikeness as BetaLikeness
+    from sqlanon.policy.shares import DeltaDisclosure as DeltaDisclosure
     from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
@@ -62,6 +65,9 @@ _HOMES = {
     "KAnonymity": "sqlanon.policy.privacy",
     "LDiversity": "sqlanon.policy.privacy",
     "TCloseness": "sqlanon.policy.privacy",
+    "AlphaAnonymity": "sqlanon.policy.shares",
+    "BetaLikeness": "sqlanon.policy.shares",
+    "DeltaDisclosure": "sqlanon.policy.shares",
     "CheckReport": "sqlanon.reports.check",
     "RiskReport": "sqlanon.reports.risk",
     "Report": "sqlanon.reports.plan",

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.sensitive import BoundSensitive
+from sqlanon.policy.privacy import DISTANCES
 from sqlanon.query.classes.classes import pair_value
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.privacy import details, models, sensitive, worst
@@ -73,11 +74,12 @@ def attribute_figures(
         attribute: The attribute.
     """
     bound = attribute.bound
+    ratios = [name for names, _ in models.SHARES.values() for name in names]
     needed = replace(
         bound.needed,
         entropy=True,
         tails=tuple(sorted({2, *bound.needed.tails})),
-        distances=bound.distances,
+        distances=tuple(dict.fromkeys([*bound.distances, *bound.needed.distances, *ratios])),
         nulls=False,  # a NULL that is a value has a rank
     )
     value = column(value_of(number))
@@ -149,6 +151,11 @@ def _figures(found: Row, needed: Needed, values: int) -> SensitiveFigures:
         distinct_l=found[models.FEWEST],
         entropy_l=models.entropy_l(found),
         recursive_c={l: models.recursive_c(found, l) for l in needed.tails},  # noqa: E741
-        t={name: models.greatest_distance(found, name) for name in needed.distances},
+        t={
+            name: models.greatest_distance(found, name)
+            for name in needed.distances
+            if name in DISTANCES
+        },
         homogeneous_records=found[worst.HOMOGENEOUS],
+        shares={key: figure(found) for key, (_, figure) in models.SHARES.items()},
     )

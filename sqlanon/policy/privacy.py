@@ -7,7 +7,7 @@ NULL is a value of its own unless the policy says otherwise.
 A model of a sensitive attribute says of itself, with a proof or a counterexample:
 
 - `form`: its family and kind, by which every layer that must tell models apart keeps one table
-  (`ByForm`): `query.models`, `search.demands`, `search.cuts` and `violations`.
+  (`forms.ByForm`): `query.models`, `search.demands`, `search.cuts` and `violations`.
 - `superset_monotone`, `union_closed`: what adding records and joining classes does to it.
 - `relative`: whether it refers to the distribution of the table, which suppression changes.
 - `needs`: an `order` or a `hierarchy` of the values, where it refers to one.
@@ -20,12 +20,14 @@ A model of a sensitive attribute says of itself, with a proof or a counterexampl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
+from typing import ClassVar, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.wording import did_you_mean
+from sqlanon.policy.forms import Form
+from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.thresholds import choice_faults, is_number, is_whole, short
 
 Kind = Literal["distinct", "entropy", "recursive"]
 Distance = Literal["equal", "ordered", "hierarchical", "kl", "scaled", "scaled-literal"]
@@ -35,9 +37,6 @@ BOUNDED: tuple[Distance, ...] = ("equal", "ordered", "hierarchical")
 """Distances that are at most 1: Earth Mover's Distance, whatever its ground distance."""
 BY_ORDER: tuple[Distance, ...] = ("ordered", "scaled", "scaled-literal")
 """Distances that need an order of the values."""
-TOLERANCE = 1e-12
-"""What comparisons of entropies and distances with a threshold allow."""
-Form = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class KAnonymity:
     k: int
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.k):
+        if not is_whole(self.k):
             raise PolicyError(f"k is {self.k!r}; it must be a whole number of at least 1")
 
     def describe(self) -> str:
@@ -116,18 +115,18 @@ class LDiversity:
     c: float | None = None
 
     def __post_init__(self) -> None:
-        faults = _choice_faults("kind of l-diversity", self.kind, KINDS) or self._figure_faults()
+        faults = choice_faults("kind of l-diversity", self.kind, KINDS) or self._figure_faults()
         if faults:
             raise PolicyError("; ".join(faults))
 
     def _figure_faults(self) -> list[str]:
         faults = []
         if self.kind == "entropy":
-            if not (_is_number(self.l) and self.l >= 1):
+            if not (is_number(self.l) and self.l >= 1):
                 faults.append(
                     f"l of entropy l-diversity is {self.l!r}; it must be a number of at least 1"
                 )
-        elif not _is_whole(self.l):
+        elif not is_whole(self.l):
             faults.append(
                 f"l of {self.kind} l-diversity is {self.l!r}; "
                 "it must be a whole number of at least 1"
@@ -139,7 +138,7 @@ class LDiversity:
             faults.append(
                 "recursive l-diversity needs c, such as c = 2 (on the command line recursive:c:l)"
             )
-        elif not (_is_number(self.c) and self.c > 0):
+        elif not (is_number(self.c) and self.c > 0):
             faults.append(f"c of recursive l-diversity is {self.c!r}; it must be a number above 0")
         return faults
 
@@ -150,8 +149,8 @@ class LDiversity:
         'recursive (2, 3)-diversity'
         """
         if self.c is not None:
-            return f"recursive ({_short(self.c)}, {_short(self.l)})-diversity"
-        return f"{self.kind} {_short(self.l)}-diversity"
+            return f"recursive ({short(self.c)}, {short(self.l)})-diversity"
+        return f"{self.kind} {short(self.l)}-diversity"
 
     @property
     def form(self) -> Form:
@@ -249,11 +248,11 @@ class TCloseness:
     distance: Distance = "equal"
 
     def __post_init__(self) -> None:
-        faults = _choice_faults("distance of t-closeness", self.distance, DISTANCES)
+        faults = choice_faults("distance of t-closeness", self.distance, DISTANCES)
         if faults:
             raise PolicyError("; ".join(faults))
         top = 1 if self.distance in BOUNDED else math.inf
-        if not (_is_number(self.t) and 0 <= self.t <= top):
+        if not (is_number(self.t) and 0 <= self.t <= top):
             allowed = "between 0 and 1" if top == 1 else "a number of at least 0"
             raise PolicyError(
                 f"t of {self.distance} t-closeness is {self.t!r}; it must be {allowed}"
@@ -265,7 +264,7 @@ class TCloseness:
         >>> TCloseness(0.2, "ordered").describe()
         '0.2-closeness (ordered)'
         """
-        return f"{_short(self.t)}-closeness ({self.distance})"
+        return f"{short(self.t)}-closeness ({self.distance})"
 
     @property
     def form(self) -> Form:
@@ -317,10 +316,9 @@ class TCloseness:
         return self.distance not in ("scaled", "scaled-literal")
 
 
-ValueModel = LDiversity | TCloseness
+ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness | DeltaDisclosure
 Model = KAnonymity | ValueModel
 AnyModel = TypeVar("AnyModel", bound=Model)
-Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +329,7 @@ class Family:
         title: What a reader calls it.
         build: The class of its models: its first field is the threshold, the second the kind.
         written: What the command line takes.
-        kinds: The kinds, the first one where none is said.
+        kinds: The kinds, the first one where none is said; none where there is only one.
         figures: By kind the fields that it takes besides; they stand before the threshold.
     """
 
@@ -352,44 +350,18 @@ FAMILIES: Mapping[str, Family] = {
         "l-diversity", LDiversity, "3, entropy:3 or recursive:C:L", KINDS, {"recursive": ("c",)}
     ),
     "t": Family("t-closeness", TCloseness, "0.2 or ordered:0.2", DISTANCES),
+    "alpha": Family("(alpha, k)-anonymity", AlphaAnonymity, "0.5"),
+    "beta_likeness": Family("beta-likeness", BetaLikeness, "2 or enhanced:2", LIKENESSES),
+    "delta_disclosure": Family("delta-disclosure privacy", DeltaDisclosure, "1.5"),
 }
 FORMS: tuple[Form, ...] = tuple(
-    (key, *kind) for key, family in FAMILIES.items() for kind in zip(family.kinds, strict=True)
+    (key, kind) if kind else (key,)
+    for key, family in FAMILIES.items()
+    for kind in family.kinds or ("",)
 )
+BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "most_ratio"))
+"""Models that bound what the share of a value in a class may be of its share in the table."""
 _ORDER = (KAnonymity.family, *FAMILIES)
-
-
-def written(model: ValueModel) -> dict[str, Any]:
-    """A model by the keys of a policy file.
-
-    >>> written(LDiversity(3))
-    {'value': 3, 'kind': 'distinct'}
-    """
-    value, *others = ((each.name, getattr(model, each.name)) for each in fields(model))
-    return {"value": value[1], **{name: given for name, given in others if given is not None}}
-
-
-@dataclass(frozen=True, slots=True)
-class ByForm(Generic[Row]):
-    """A layer's one table of privacy models of sensitive values.
-
-    Args:
-        layer: What it says of them.
-        rows: A row per form; no form stands for another.
-    """
-
-    layer: str
-    rows: Mapping[Form, Row]
-
-    def of(self, model: ValueModel) -> Row:
-        """The row of a model.
-
-        Raises:
-            LookupError: The table has none.
-        """
-        if model.form not in self.rows:
-            raise LookupError(f"{self.layer}: nothing is said of {model.describe()}")
-        return self.rows[model.form]
 
 
 def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:
@@ -403,27 +375,3 @@ def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:
         if not any(other.implies(model) for other in kept):
             kept = [other for other in kept if not model.implies(other)] + [model]
     return tuple(sorted(kept, key=lambda model: _ORDER.index(model.family)))
-
-
-def _choice_faults(what: str, value: object, choices: Sequence[str]) -> list[str]:
-    if value in choices:
-        return []
-    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
-    return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
-
-
-def _is_number(value: object) -> bool:
-    """Whether it is a finite number."""
-    if isinstance(value, int):
-        return not isinstance(value, bool)
-    return isinstance(value, float) and math.isfinite(value)
-
-
-def _is_whole(value: object) -> bool:
-    """Whether it is a whole number of at least 1."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def _short(number: float) -> str:
-    """A number for people: no more digits than were meant."""
-    return str(number) if isinstance(number, int) else f"{number:.12g}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS, Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel, written
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import alike
 
@@ -133,11 +134,22 @@ def model_forms(models: Iterable[Model]) -> dict[str, Any]:
         if isinstance(model, KAnonymity):
             forms["k"] = model.k
         else:
-            forms.setdefault(model.family, []).append(written(model))
+            forms.setdefault(model.family, []).append(_written(model))
     return {
         key: form[0] if isinstance(form, list) and len(form) == 1 else form
         for key, form in forms.items()
     }
+
+
+def _written(model: ValueModel) -> Any:
+    """A model as a policy file writes it: by its keys, or its figure alone.
+
+    >>> _written(FAMILIES["l"].build(3)), _written(FAMILIES["alpha"].build(0.5))
+    ({'value': 3, 'kind': 'distinct'}, 0.5)
+    """
+    value, *others = ((each.name, getattr(model, each.name)) for each in fields(model))
+    kind = {name: given for name, given in others if given is not None}
+    return {"value": value[1], **kind} if kind else value[1]
 
 
 def entries(given: object, key: str) -> dict[str, Any]:

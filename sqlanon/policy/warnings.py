@@ -75,11 +75,14 @@ def _covers(own: ValueModel, common: ValueModel) -> bool:
 
 
 def _passing(policy: Policy, name: str) -> Iterator[str]:
-    """Classes that t-closeness says nothing of."""
+    """Classes that no model of a column says anything of."""
     models = [demand.model for demand in policy.demands if demand.column == name]
     passing = all(model.holds_without_values for model in models)
     if policy.sensitive_attributes[name].nulls == "none" and passing:
+        keys = list(dict.fromkeys(model.family.replace("_", "-") for model in models))
+        distance = "is at distance 0 and " if "t" in keys else ""
         yield (
-            f"a class whose records all have NULL in {name!r} is at distance 0 and passes any t, "
-            "since NULL counts as no value there; ask for l, too, or count it (nulls = 'value')"
+            f"a class whose records all have NULL in {name!r} {distance}passes any "
+            f"{' and '.join(keys)}, since NULL counts as no value there; ask for l, too, or count "
+            "it (nulls = 'value')"
         )

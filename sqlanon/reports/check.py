@@ -20,7 +20,7 @@ class ModelResult:
 
     Args:
         model: Its name.
-        threshold: What the policy demands: k, l, c or t.
+        threshold: What the policy demands: k, l, c, t, alpha and so on.
         value: What the table has of it: of recursive diversity the c above which it holds.
         holds: Whether that is enough.
         column: The sensitive column that it is about; None for k-anonymity.
@@ -57,7 +57,8 @@ class ModelResult:
     def found(self) -> str:
         """For a reader: what the table has."""
         if math.isinf(self.value):
-            return "classes of fewer values, which no c allows"
+            what = "c" if self.model.startswith("recursive") else "threshold"
+            return f"classes of fewer values, which no {what} allows"
         if self.model.startswith("recursive"):
             ratio = figure(self.value)
             return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"
@@ -78,6 +79,8 @@ class SensitiveFigures:
         t: By distance the greatest one of a class from the whole table.
         homogeneous_records: Records in classes with no more than one value, which therefore give
             the value of everybody in them away.
+        shares: By key of a policy file the threshold that holds of a model which bounds the shares
+            of values; infinite where none does.
     """
 
     values: int
@@ -86,6 +89,7 @@ class SensitiveFigures:
     recursive_c: Mapping[int, float]
     t: Mapping[str, float]
     homogeneous_records: int
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """By the keys of `sensitive` in `check --json`."""
@@ -96,6 +100,7 @@ class SensitiveFigures:
             "recursive_c": {str(l): rounded(c) for l, c in self.recursive_c.items()},  # noqa: E741
             "t": {name: rounded(value) for name, value in self.t.items()},
             "homogeneous_records": self.homogeneous_records,
+            **{key: rounded(value) for key, value in self.shares.items()},
         }
 
     def to_lines(self, column: str) -> list[str]:
@@ -105,11 +110,15 @@ class SensitiveFigures:
             for l, c in self.recursive_c.items()  # noqa: E741
         )
         distances = ", ".join(f"{name} {figure(value)}" for name, value in self.t.items())
+        shares = ", ".join(
+            f"{key.replace('_', '-')} {figure(value)}" for key, value in self.shares.items()
+        )
         return [
             f"sensitive {column!r}: {counted(self.values, 'value')}",
             f"  l-diversity     distinct {self.distinct_l:,}, entropy {figure(self.entropy_l)}, "
             f"{ratios}",
             f"  t-closeness     {distances}",
+            f"  shares          {shares}",
         ]
 
 

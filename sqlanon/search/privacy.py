@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.policy.privacy import TOLERANCE, ByForm, ValueModel
+from sqlanon.policy.forms import ByForm
+from sqlanon.policy.privacy import BY_RATIO, ValueModel
+from sqlanon.policy.thresholds import TOLERANCE
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -101,14 +103,38 @@ def _recursive(demand: ValueDemand, counts: Numbers) -> Flags:
     model: Any = demand.model
     largest_first = -np.sort(-counts, axis=1)
     tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
-    factor = Fraction(str(model.c))
-    return np.array(
-        [
-            int(most) * factor.denominator < int(rest) * factor.numerator
-            for most, rest in zip(largest_first[:, 0], tail, strict=True)
-        ],
-        dtype=bool,
-    )
+    return ~_at_least(largest_first[:, 0], Fraction(str(model.c)), tail)
+
+
+def _alpha(demand: ValueDemand, counts: Numbers) -> Flags:
+    """Whether alpha times the records is at least the largest count."""
+    alpha = Fraction(str(demand.model.threshold))
+    return _at_least(counts.sum(axis=1), 1 / alpha, counts.max(axis=1, initial=0))
+
+
+def ratio_bounds(demand: ValueDemand) -> tuple[Reals, Reals]:
+    """The least and the greatest share that each value may have of a cluster."""
+    model: Any = demand.model
+    whole = demand.table / max(int(demand.table.sum()), 1)
+    most = np.full(len(whole), model.most_ratio)
+    if model.capped:
+        most = np.minimum(most, 1 - np.log(whole) + TOLERANCE)
+    return model.least_ratio * whole, most * whole
+
+
+def _by_ratio(demand: ValueDemand, counts: Numbers) -> Flags:
+    """Whether the shares of all values are within their bounds."""
+    least, most = ratio_bounds(demand)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    within: Flags = ((least <= shares) & (shares <= most)).all(axis=1)
+    return within
+
+
+def _at_least(left: Numbers, factor: Fraction, right: Numbers) -> Flags:
+    """Whether numbers are at least others times a factor, exactly."""
+    pairs = zip(left.tolist(), right.tolist(), strict=True)
+    over, under = factor.numerator, factor.denominator
+    return np.array([one * under >= other * over for one, other in pairs], dtype=bool)
 
 
 def _within(measure: Measure) -> Holds:
@@ -179,6 +205,8 @@ _HOLDS: ByForm[Holds] = ByForm(
         ("l", "distinct"): _distinct,
         ("l", "entropy"): _entropy,
         ("l", "recursive"): _recursive,
+        ("alpha",): _alpha,
+        **dict.fromkeys(BY_RATIO, _by_ratio),
         ("t", "equal"): _within(_equal),
         ("t", "ordered"): _within(_ordered),
         ("t", "hierarchical"): _within(_hierarchical),

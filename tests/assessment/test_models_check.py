@@ -65,21 +65,28 @@ def worst(pairs, order, *, paths=None, nulls="value"):
     names = [name for name in found[0] if name.startswith("distance_")]
     fewest = min(each["distinct_values"] for each in found)
     entropy = math.exp(min(each["entropy"] for each in found)) if fewest else 0.0
+    shares = {
+        "alpha": max(e["largest"] / max(e["counted"], 1) for e in found),
+        "beta_likeness": max(e["gain"] for e in found),
+        "delta_disclosure": max(e["logarithm"] for e in found),
+    }
     ratios = {
         l: max(e["largest"] / e[f"tail_{l}"] if e[f"tail_{l}"] else math.inf for e in found)
         for l in (2, 3)  # noqa: E741
     }
     furthest = {name.removeprefix("distance_"): max(e[name] for e in found) for name in names}
-    return fewest, entropy, ratios, {k.replace("_", "-"): d for k, d in furthest.items()}
+    distances = {k.replace("_", "-"): d for k, d in furthest.items()}
+    return fewest, entropy, ratios, distances, shares
 
 
 def agrees(figures, wanted):
-    fewest, entropy, ratios, distances = wanted
+    fewest, entropy, ratios, distances, shares = wanted
     assert figures.distinct_l == fewest
     assert figures.entropy_l == pytest.approx(entropy)
     for l, c in figures.recursive_c.items():  # noqa: E741
         assert c == pytest.approx(ratios[l])
     assert figures.t == pytest.approx(distances, abs=1e-11)
+    assert figures.shares == pytest.approx(shares, rel=1e-11, abs=1e-11)
 
 
 @pytest.fixture(params=["plain", "singles apart"])
@@ -339,6 +346,9 @@ def test_report_is_strict_json_with_the_documented_keys():
         "recursive_c": {"2": None},
         "t": pytest.approx(report.sensitive["b"].t),
         "homogeneous_records": 1,
+        "alpha": 1.0,
+        "beta_likeness": 0.5,
+        "delta_disclosure": None,
     }
     assert document["sensitive"].keys() == {"a", "b"}
     assert document["joint"] == {"a, b": 1}

@@ -11,6 +11,7 @@ from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import Sensitive
 from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.wording import split_list
 
 COLUMNS = ["name", "age", "sex", "diagnosis"]
@@ -394,12 +395,28 @@ def test_models_of_a_column_by_options_leave_the_others_as_the_file_has_them(mod
         ("t", "nan", "--t: t of equal t-closeness is nan"),
         ("t", "ordred:1", "--t: distance of t-closeness is 'ordred'; .* did you mean 'ordered'"),
         ("t", "a:b:1", "--t: distance of t-closeness is 'a:b'"),
+        ("alpha", "1.5", "--alpha: alpha is 1.5; it must be above 0 and at most 1"),
+        ("alpha", "diagnosis=equal:1", "--alpha of column 'diagnosis': 'equal:1' must have the"),
+        ("beta_likeness", "0", "--beta-likeness: beta of beta-likeness is 0"),
+        ("beta_likeness", "enhancd:2", "--beta-likeness: kind of beta-likeness is 'enhancd'"),
+        ("delta_disclosure", "0", "--delta-disclosure: delta of delta-disclosure is 0"),
         ("t", "diagnosis=kl:x", "--t of column 'diagnosis': 'x' is not a number"),
     ],
 )
 def test_models_of_options_that_are_wrong(option, text, message):
     with pytest.raises(PolicyError, match=f"^{message}"):
         made(qi=["age"], sensitive=["diagnosis"], **{option: [text]})
+
+
+def test_shares_of_options_are_of_all_sensitive_columns_or_of_one(models_file):
+    policy = made(models_file, alpha=["0.5", "sex=0.6"])
+    assert policy.models == (LDiversity(2), TCloseness(0.5, "kl"), AlphaAnonymity(0.5))
+    assert policy.sensitive_attributes["sex"].models == (AlphaAnonymity(0.6),)
+    policy = made(models_file, delta_disclosure=["sex=1.5"])
+    assert policy.sensitive_attributes["sex"].models == (DeltaDisclosure(1.5),)
+    policy = made(models_file, beta_likeness=["2", "sex=enhanced:3"])
+    assert policy.models[2:] == (BetaLikeness(2),)
+    assert policy.sensitive_attributes["sex"].models == (BetaLikeness(3, "enhanced"),)
 
 
 @pytest.mark.parametrize("option", [{"l": ["3"]}, {"t": ["0.2"]}, {"nulls": "none"}])

@@ -10,7 +10,17 @@ import duckdb
 import numpy as np
 
 from oracles.models import figures_of
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon import (
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    QuasiIdentifier,
+    Sensitive,
+)
 from sqlanon.policy.privacy import TCloseness
 from sqlanon.search.privacy import ValueDemand
 
@@ -101,7 +111,7 @@ def fails(model, values, whole, about=0):
     """Whether a class violates a model.
 
     Args:
-        model: l-diversity or t-closeness.
+        model: Any beyond k.
         values: Of the records of the class that count.
         whole: Those of the table that is referred to.
         about: 0 for job, 1 for pay.
@@ -111,11 +121,25 @@ def fails(model, values, whole, about=0):
     found = figures_of(values, whole, order=ORDERS[about], paths=paths, tails=tails)
     if isinstance(model, TCloseness):
         return found[f"distance_{model.distance.replace('-', '_')}"] > model.t + ROUNDING
+    if isinstance(model, AlphaAnonymity):
+        return found["largest"] > Fraction(str(model.alpha)) * found["counted"]
+    if isinstance(model, BetaLikeness):
+        return any(gains(model, Counter(values), Counter(whole)))
+    if isinstance(model, DeltaDisclosure):
+        return found["logarithm"] > model.delta - ROUNDING
     if model.kind == "distinct":
         return found["distinct_values"] < model.l
     if model.kind == "entropy":
         return not values or found["entropy"] < math.log(model.l) - ROUNDING
     return found["largest"] >= Fraction(str(model.c)) * found[f"tail_{model.l}"]
+
+
+def gains(model, counts, whole):
+    """Whether each value gains too much: beta-likeness by its definition."""
+    for value, records in whole.items():
+        p, q = Fraction(counts[value], counts.total() or 1), Fraction(records, whole.total())
+        cap = min(model.beta, -math.log(q)) if model.kind == "enhanced" else model.beta
+        yield p > q and float((p - q) / q) > cap + ROUNDING
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,10 @@ def figures_of(values, table_values, *, order, paths=None, tails=(2, 3)):
     present = [value for value in order if value in whole]
     p = {value: Fraction(counts[value], n or 1) for value in present}
     q = {value: Fraction(whole[value], total) for value in present}
+    found["gain"] = max([float((p[v] - q[v]) / q[v]) for v in present if p[v] > q[v]], default=0.0)
+    found["logarithm"] = max(
+        (abs(math.log(p[v] / q[v])) if p[v] else math.inf for v in present), default=0.0
+    )
     distances = dict.fromkeys(("equal", "kl", *BY_ORDER), 0.0)
     if n:
         distances |= _distances(p, q, present)

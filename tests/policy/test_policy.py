@@ -15,6 +15,7 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy import privacy
 from sqlanon.policy.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
 from sqlanon.policy.privacy import DISTANCES, KAnonymity, LDiversity, TCloseness, strictest
+from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
 
 FULL = """
 k = 5
@@ -184,6 +185,9 @@ diversities = (
     | st.builds(LDiversity, wholes, st.just("recursive"), wholes | st.floats(0.1, 9))
 )
 closenesses = st.builds(TCloseness, st.floats(0, 1), st.sampled_from(DISTANCES))
+of_values = diversities | closenesses | st.builds(AlphaAnonymity, st.floats(0.01, 1))
+of_values |= st.builds(DeltaDisclosure, st.floats(0.1, 9))
+of_values |= st.builds(BetaLikeness, st.floats(0.1, 9), st.sampled_from(LIKENESSES))
 quasi = st.builds(
     lambda tree, weight, levels: QuasiIdentifier(tree, weight, *levels),
     hierarchies,
@@ -192,7 +196,7 @@ quasi = st.builds(
 )
 sensitive = st.builds(
     Sensitive,
-    st.lists(diversities | closenesses, max_size=3),
+    st.lists(of_values, max_size=3),
     st.none() | hierarchies,
     st.none() | st.lists(st.none() | st.text(), min_size=1, max_size=4, unique=True),
     st.sampled_from(["value", "none"]),
@@ -206,7 +210,7 @@ def policies(draw):
     named = {role: [name for name, its in roles.items() if its == role] for role in "qsikd-"}
     models = st.builds(KAnonymity, wholes)
     if named["s"]:
-        models |= diversities | closenesses
+        models |= of_values
     return Policy(
         draw(st.just(named["q"]) | st.fixed_dictionaries(dict.fromkeys(named["q"], quasi))),
         draw(st.just(named["s"]) | st.fixed_dictionaries(dict.fromkeys(named["s"], sensitive))),

@@ -6,7 +6,16 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import KAnonymity, LDiversity, Policy, Sensitive, TCloseness
+from sqlanon import (
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    Sensitive,
+    TCloseness,
+)
 from sqlanon.policy.warnings import policy_notes
 
 
@@ -23,6 +32,7 @@ def notes_of(*own, models=(), nulls="value"):
         LDiversity(1, "recursive", 2),
         TCloseness(1),
         TCloseness(1.0, "ordered"),
+        AlphaAnonymity(1),
     ],
     ids=repr,
 )
@@ -47,6 +57,8 @@ def test_models_that_some_class_violates_are_not_noted(model):
         (LDiversity(4), LDiversity(3, "entropy")),
         (LDiversity(3, "recursive", 3), LDiversity(3, "recursive", 2)),
         (TCloseness(0.3), TCloseness(0.2)),
+        (AlphaAnonymity(0.5), AlphaAnonymity(0.4)),
+        (BetaLikeness(2), BetaLikeness(2, "enhanced")),
         (TCloseness(0.2, "ordered"), TCloseness(0.2)),
     ],
     ids=repr,
@@ -62,6 +74,8 @@ def test_a_model_of_its_own_that_may_be_weaker_is_noted(own, common):
         (LDiversity(3), LDiversity(3)),
         (LDiversity(3, "entropy"), LDiversity(3)),
         (TCloseness(0.2), TCloseness(0.2, "ordered")),
+        (AlphaAnonymity(0.4), AlphaAnonymity(0.5)),
+        (BetaLikeness(2, "enhanced"), BetaLikeness(2)),
         (TCloseness(0.2), LDiversity(9)),
     ],
     ids=repr,
@@ -75,6 +89,12 @@ def test_t_alone_says_nothing_of_classes_without_a_value():
     assert "all have NULL in 'ill' is at distance 0 and passes any t" in note
     assert notes_of(TCloseness(0.2), LDiversity(2), nulls="none") == []
     assert notes_of(TCloseness(0.2)) == []
+
+
+def test_neither_do_bounds_of_what_becomes_more_frequent():
+    [note] = notes_of(AlphaAnonymity(0.5), BetaLikeness(1), nulls="none")
+    assert "all have NULL in 'ill' passes any alpha and beta-likeness" in note
+    assert notes_of(BetaLikeness(1), DeltaDisclosure(1), nulls="none") == []
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
+from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.classes import classes
 from sqlanon.query.classes.classes import Coding
@@ -276,7 +277,7 @@ SNAPSHOTS = [
     Snapshot(
         "worst",
         worst.worst(of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), MODELS),
-        [(1, 0.0, 1, 2.0, 1, 8 / 12, 1, 3)],
+        [(1, 0.0, 1, 1.0, 2.0, 1, 8 / 12, 1, 3)],
     ),
     Snapshot("fewest", worst.fewest(of(Needed(), None)), [(1,)]),
     Snapshot("extent", worst.extent(table("reference")), [(6, 4)]),
@@ -336,6 +337,21 @@ def test_names_of_columns_tell_figures_apart():
         (
             LDiversity(3, "recursive", c=1.5),
             'CAST("largest" AS DECIMAL(38, 0)) * 2 >= CAST("tail_3" AS DECIMAL(38, 0)) * 3',
+        ),
+        (
+            AlphaAnonymity(0.3),
+            'CAST("largest" AS DECIMAL(38, 0)) * 10 > CAST("counted" AS DECIMAL(38, 0)) * 3',
+        ),
+        (BetaLikeness(2), '"distance_ratio" > CAST(3.000000000001 AS DOUBLE)'),
+        (
+            BetaLikeness(2, "enhanced"),
+            '"distance_ratio" > CAST(3.000000000001 AS DOUBLE) '
+            'OR "distance_surplus" > CAST(1.000000000001 AS DOUBLE)',
+        ),
+        (
+            DeltaDisclosure(math.log(2)),
+            '"distance_ratio" > CAST(1.999999999998 AS DOUBLE) '
+            'OR "distance_inverse_ratio" > CAST(1.999999999998 AS DOUBLE)',
         ),
         (TCloseness(0.5, "kl"), '"distance_kl" > CAST(0.500000000001 AS DOUBLE)'),
     ],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.lattice import demand_of, fails
-from strategies import closenesses, diversities
+from strategies import models
 
 from sqlanon.policy.privacy import LDiversity
 from sqlanon.search.privacy import ValueDemand
@@ -16,7 +16,7 @@ clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.one_of(diversities, closenesses), st.lists(clusters, min_size=1, max_size=4))
+@given(models, st.lists(clusters, min_size=1, max_size=4))
 def test_demands_are_what_brute_force_says(model, groups):
     whole = [value for group in groups for value in group]
     if not whole:

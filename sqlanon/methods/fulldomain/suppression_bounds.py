@@ -14,6 +14,13 @@ be removed from C until the rest can satisfy it:
 - entropy l: H is concave and at least 0, so with a share s of C removed H(C) >= (1 - s) ln l
   fails unless s >= 1 - H(C) / ln l.
 - recursive (c, l): the tail of K is at most that of C, so no value keeps c times the tail of C.
+- alpha: of a value with c of the n records, the x that go leave c - x <= alpha (n - x) at best, so
+  x >= (c - alpha n) / (1 - alpha).
+- ratios: suppression leaves at least M of N records, so no value with C records has a share above
+  C / M in what is published, and none of K above most C / M. Of a value with ratio r in the class,
+  which has r C n / N of its n records, at least (C n / N) (r - most N / M) have to go, and C is at
+  least that of the rarest value. Where each value has a least ratio, a class without more values
+  than suppression may remove wholly has no part that can be published.
 - t, `equal`: suppression leaves at least M of N records, so no value with C records has a share
   above u = C / M in what is published. Let V be the values of which C has more than that. What is
   published of C has at most t more of V than u(V); taking x records away, at best all of V, gets
@@ -38,11 +45,15 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.microdata.details import Details, SensitiveCodes
-from sqlanon.policy.privacy import TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.forms import ByForm
+from sqlanon.policy.privacy import BY_RATIO, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
+from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.figures import Needed
+from sqlanon.query.privacy.ratios import RATIO
 from sqlanon.query.syntax import bigint, column, greatest, when
 
 SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
@@ -203,6 +214,32 @@ def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.
     return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
 
 
+def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> exp.Expr:
+    """In whole numbers, as alpha is written."""
+    alpha = Fraction(str(model.alpha))
+    rest = alpha.denominator - alpha.numerator
+    if not rest:
+        return exp.Literal.number(0)
+    large = exp.DataType.Type.INT128
+    own = exp.cast(column(sensitive.LARGEST), large) * alpha.denominator
+    excess = own - exp.cast(column(sensitive.COUNTED), large) * alpha.numerator
+    return bigint(exp.Paren(this=excess + (rest - 1)) // rest)
+
+
+def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLikeness) -> exp.Expr:
+    left, records = scope.left(attribute), attribute.records
+    if not left:
+        return exp.Literal.number(0)
+    excess = column(sensitive.distance(RATIO)) - _real(model.most_ratio * records / left)
+    rarest = column(sensitive.COUNTED) * _real(min(attribute.counts) / records)
+    required = _whole(rarest * excess)
+    if not model.least_ratio:
+        return required
+    staying = attribute.values - (0 if scope.keeping else attribute.vanishing(scope.allowance))
+    lacking = column(sensitive.DISTINCT_VALUES) < staying
+    return when(lacking, exp.Literal.number(scope.records), required)
+
+
 def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
     """See the module's docstring; both sides of the quotient are multiplied by n M."""
     left = scope.left(attribute)
@@ -259,6 +296,8 @@ _REQUIRED: ByForm[Required] = ByForm(
         ("l", "distinct"): _all,
         ("l", "entropy"): _by_entropy,
         ("l", "recursive"): _by_tail,
+        ("alpha",): _by_share,
+        **dict.fromkeys(BY_RATIO, _by_ratio),
         ("t", "equal"): _by_excess,
         ("t", "ordered"): _by_order,
         ("t", "hierarchical"): _by_level,

@@ -48,7 +48,7 @@ class Needed:
     Args:
         entropy: Whether the entropy is.
         tails: The l of every recursive model.
-        distances: Names as in `TCloseness.distance`.
+        distances: Names as in `TCloseness.distance`, or of `query.ratios`.
         nulls: Whether NULL is a value; else its records count in the class size alone.
         left: Records of the table that are published at least, for what a class has beyond the
             greatest share that a value may come to; None where nobody asks.
@@ -72,8 +72,8 @@ class Needed:
 
     @property
     def has_shares(self) -> bool:
-        """Whether a distance needs each value's share of its class."""
-        return any(name != "kl" for name in self.distances)
+        """Whether a distance without an order needs each value's share of its class."""
+        return not {"equal", "hierarchical", "surplus"}.isdisjoint(self.distances)
 
 
 @dataclass(frozen=True, slots=True)

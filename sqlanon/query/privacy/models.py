@@ -10,14 +10,19 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.policy.privacy import DISTANCES, TOLERANCE, ByForm, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.forms import ByForm
+from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.arithmetic import number, real, times, wide
 from sqlanon.query.privacy.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
+from sqlanon.query.privacy.ratios import INVERSE, RATIO, SURPLUS
 from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import column
 
 FEWEST = "fewest"
 LEAST_ENTROPY = "least_entropy"
+GREATEST_SHARE = "greatest_share"
 Row = Mapping[str, Any]
 
 
@@ -66,7 +71,7 @@ def violates(model: ValueModel) -> exp.Expr:
     """Whether a row of `sensitive.class_figures` violates a model.
 
     Entropies and distances may miss the threshold by `TOLERANCE`; counts are compared exactly, c
-    as the decimal number that was written.
+    and alpha as the decimal numbers that were written.
     """
     return _MODELS.of(model).violates(model)
 
@@ -94,6 +99,34 @@ def greatest_distance(worst: Row, name: str) -> float:
     return max(float(worst[furthest(name)]), 0.0)
 
 
+def greatest_share(worst: Row) -> float:
+    """The greatest share that a value has of a class: 0 where no class has a value."""
+    return float(worst[GREATEST_SHARE] or 0.0)
+
+
+def greatest_gain(worst: Row) -> float:
+    """The greatest gain (p_v - q_v) / q_v of a value in a class."""
+    return max(float(worst[furthest(RATIO)]) - 1.0, 0.0)
+
+
+def greatest_enhanced_gain(worst: Row) -> float:
+    """The same, infinite where a value gains more than -ln q_v, which no beta allows."""
+    return math.inf if worst[furthest(SURPLUS)] > 1 + TOLERANCE else greatest_gain(worst)
+
+
+def greatest_logarithm(worst: Row) -> float:
+    """The greatest |ln(p_v / q_v)|, infinite where a class lacks a value of the table."""
+    return math.log(max(worst[furthest(RATIO)], worst[furthest(INVERSE)], 1.0))
+
+
+SHARES: Mapping[str, tuple[tuple[str, ...], Callable[[Row], float]]] = {
+    "alpha": ((), greatest_share),
+    "beta_likeness": ((RATIO,), greatest_gain),
+    "delta_disclosure": ((RATIO, INVERSE), greatest_logarithm),
+}
+"""By key of a report the ratios that a figure of shares looks at, and what a table has of it."""
+
+
 def _few(model: LDiversity) -> exp.Expr:
     return exp.LT(this=column(DISTINCT_VALUES), expression=number(int(model.l)))
 
@@ -105,15 +138,40 @@ def _uneven(model: LDiversity) -> exp.Expr:
 
 
 def _dominated(model: LDiversity) -> exp.Expr:
-    factor = Fraction(str(model.c))
-    return exp.GTE(
-        this=times(wide(column(LARGEST)), number(factor.denominator)),
-        expression=times(wide(column(tail(int(model.l)))), number(factor.numerator)),
+    return _compared(exp.GTE, LARGEST, Fraction(str(model.c)), tail(int(model.l)))
+
+
+def _too_frequent(model: AlphaAnonymity) -> exp.Expr:
+    return _compared(exp.GT, LARGEST, Fraction(str(model.alpha)), COUNTED)
+
+
+def _gains(model: BetaLikeness) -> exp.Expr:
+    return _above(RATIO, model.most_ratio)
+
+
+def _gains_enhanced(model: BetaLikeness) -> exp.Expr:
+    return exp.or_(_gains(model), _above(SURPLUS, 1 + TOLERANCE), copy=False)
+
+
+def _discloses(model: DeltaDisclosure) -> exp.Expr:
+    both = (_above(name, model.most_ratio) for name in (RATIO, INVERSE))
+    return exp.or_(*both, copy=False)
+
+
+def _above(name: str, limit: float) -> exp.Expr:
+    return exp.GT(this=column(distance(name)), expression=real(limit))
+
+
+def _compared(how: type[exp.Binary], figure: str, factor: Fraction, other: str) -> exp.Expr:
+    """A figure compared with another one times a factor, exactly."""
+    return how(
+        this=times(wide(column(figure)), number(factor.denominator)),
+        expression=times(wide(column(other)), number(factor.numerator)),
     )
 
 
 def _far(model: TCloseness) -> exp.Expr:
-    return exp.GT(this=column(distance(model.distance)), expression=real(model.t + TOLERANCE))
+    return _above(model.distance, model.t + TOLERANCE)
 
 
 _CLOSENESS = Judged(
@@ -132,6 +190,22 @@ _MODELS = ByForm(
             lambda model: Needed(tails=(int(model.l),)),
             _dominated,
             lambda model, worst: recursive_c(worst, int(model.l)),
+        ),
+        ("alpha",): Judged(
+            lambda _: Needed(), _too_frequent, lambda _, worst: greatest_share(worst)
+        ),
+        ("beta_likeness", "basic"): Judged(
+            lambda _: Needed(distances=(RATIO,)), _gains, lambda _, worst: greatest_gain(worst)
+        ),
+        ("beta_likeness", "enhanced"): Judged(
+            lambda _: Needed(distances=(RATIO, SURPLUS)),
+            _gains_enhanced,
+            lambda _, worst: greatest_enhanced_gain(worst),
+        ),
+        ("delta_disclosure",): Judged(
+            lambda _: Needed(distances=(RATIO, INVERSE)),
+            _discloses,
+            lambda _, worst: greatest_logarithm(worst),
         ),
         **{("t", name): _CLOSENESS for name in DISTANCES},
     },

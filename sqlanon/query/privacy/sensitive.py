@@ -42,6 +42,7 @@ from sqlanon.query.privacy.figures import (
     reference,
     tail,
 )
+from sqlanon.query.privacy.ratios import RATIOS
 from sqlanon.query.privacy.spread import (
     COUNTED,
     HELD,
@@ -240,4 +241,5 @@ _DISTANCES: dict[str, Distance] = {
     "hierarchical": _hierarchical,
     "kl": _kl,
     **{name: _scaled_by(name) for name in SCALED},
+    **RATIOS,
 }

@@ -9,8 +9,17 @@ from sqlglot import exp
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.encoding.encode import VALUE
-from sqlanon.query.privacy.models import FEWEST, LEAST_ENTROPY, furthest, ratio, tailless, violates
+from sqlanon.query.privacy.models import (
+    FEWEST,
+    GREATEST_SHARE,
+    LEAST_ENTROPY,
+    furthest,
+    ratio,
+    tailless,
+    violates,
+)
 from sqlanon.query.privacy.sensitive import (
+    COUNTED,
     DISTINCT_VALUES,
     ENTROPY,
     LARGEST,
@@ -32,8 +41,9 @@ def violations(number: int) -> str:
 def worst(figures: exp.Select, needed: Needed, models: Sequence[ValueModel]) -> exp.Select:
     """One row: the worst figures of all classes, NULL or 0 where there is none.
 
-    FEWEST distinct values, LEAST_ENTROPY, the HOMOGENEOUS records whose class has at most one
-    value, `ratio(l)`, `tailless(l)`, `furthest(name)`, and `violations(number)` of each model.
+    FEWEST distinct values, LEAST_ENTROPY, GREATEST_SHARE, the HOMOGENEOUS records whose
+    class has at most one value, `ratio(l)`, `tailless(l)`, `furthest(name)`, and
+    `violations(number)` of each model.
 
     Args:
         figures: Rows of `sensitive.class_figures`.
@@ -46,16 +56,23 @@ def worst(figures: exp.Select, needed: Needed, models: Sequence[ValueModel]) -> 
         alias(exp.Min(this=column(ENTROPY)), LEAST_ENTROPY),
         alias(total(when(one, column(CLASS_SIZE))), HOMOGENEOUS),
     ]
+    found.append(alias(_greatest_ratio(COUNTED), GREATEST_SHARE))
     for l in needed.tails:  # noqa: E741
         others = column(tail(l))
-        share = exp.cast(column(LARGEST), exp.DataType.Type.DOUBLE) / others.copy()
         found += [
-            alias(exp.Max(this=when(others > 0, share)), ratio(l)),
+            alias(_greatest_ratio(tail(l)), ratio(l)),
             alias(_count(others.eq(0)), tailless(l)),
         ]
     found += [alias(exp.Max(this=column(distance(d))), furthest(d)) for d in needed.distances]
     found += [alias(_count(violates(m)), violations(number)) for number, m in enumerate(models)]
     return exp.select(*found).from_(nested(figures, "figures"))
+
+
+def _greatest_ratio(name: str) -> exp.Expr:
+    """The greatest ratio of the largest count to another one, where that is any."""
+    others = column(name)
+    ratio = exp.cast(column(LARGEST), exp.DataType.Type.DOUBLE) / others.copy()
+    return exp.Max(this=when(others > 0, ratio))
 
 
 def fewest(figures: exp.Select) -> exp.Select:

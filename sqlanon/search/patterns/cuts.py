@@ -8,6 +8,9 @@ all, so an integer program holds with it for every class that is used.
 - Recursive (c, l): r_1 + c (r_1 + ... + r_{l-1}) - c N < 0. The left side is the greatest over all
   choices of a value and of l - 1 values, so each choice gives a cut; over whole records it is at
   most -1 in units of c's denominator.
+- Alpha: c_v - alpha N <= 0 for the most frequent value v.
+- Ratios: c_v - most_v q_v N <= 0 and least_v q_v N - c_v <= 0 of every value v; where each value
+  has a least ratio, a class has a record of each.
 - Equal, ordered and hierarchical t-closeness: N times the distance is a sum of norms of c - q N,
   each the greatest over a choice of signs, so each choice gives a cut.
 - Entropy l, and t-closeness by kl: sum c_v ln(c_v / N) + N ln l and sum c_v ln(c_v / (q_v N)) - t N
@@ -27,8 +30,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.policy.privacy import ByForm
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.policy.forms import ByForm
+from sqlanon.policy.privacy import BY_RATIO
+from sqlanon.search.privacy import Demands, ValueDemand, ratio_bounds
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -92,6 +96,26 @@ def _recursive(demand: ValueDemand, counts: Numbers) -> Cut:
     factors[largest_first[: int(model.l) - 1]] = 0
     factors[largest_first[0]] += c.denominator
     return _cut(demand, factors.astype(float), 1.0)
+
+
+def _alpha(demand: ValueDemand, counts: Numbers) -> Cut:
+    alpha = Fraction(str(demand.model.threshold))
+    factors = np.full(len(counts), -float(alpha.numerator))
+    factors[int(counts.argmax())] += alpha.denominator
+    return _scaled(demand, factors)
+
+
+def _by_ratio(demand: ValueDemand, counts: Numbers) -> Cut:
+    least, most = ratio_bounds(demand)
+    size, own = int(counts.sum()), np.eye(len(counts))
+    if not size:
+        return _cut(demand, -own[0], 1.0)
+    above, below = counts - most * size, least * size - counts
+    if above.max() >= below.max():
+        value = int(above.argmax())
+        return _scaled(demand, own[value] - most[value])
+    value = int(below.argmax())
+    return _scaled(demand, least[value] - own[value])
 
 
 def _ordered(demand: ValueDemand, counts: Numbers) -> Cut:
@@ -159,6 +183,8 @@ _CUTS: ByForm[Callable[[ValueDemand, Numbers], Cut] | str] = ByForm(
         ("l", "distinct"): _distinct,
         ("l", "entropy"): _entropy,
         ("l", "recursive"): _recursive,
+        ("alpha",): _alpha,
+        **dict.fromkeys(BY_RATIO, _by_ratio),
         ("t", "equal"): _equal,
         ("t", "ordered"): _ordered,
         ("t", "hierarchical"): _hierarchical,

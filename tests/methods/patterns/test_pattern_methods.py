@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
+from sqlanon import (
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    TCloseness,
+)
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
 from sqlanon.policy.policy import Sensitive
 
@@ -99,7 +108,8 @@ def test_few_records_without_a_place_take_the_cheapest_class_with_them(people):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [LDiversity(2), LDiversity(2, "recursive", 4), TCloseness(0.2, "equal")]
+    "model",
+    [LDiversity(2), LDiversity(2, "recursive", 4), TCloseness(0.2, "equal"), AlphaAnonymity(0.8)],
 )
 def test_instances_that_violate_a_model_are_not_used(people, model):
     people.execute("UPDATE people SET ill = 'flu' WHERE age = 2")
@@ -133,7 +143,17 @@ def test_exact_loses_what_it_proves(people):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LDiversity(2),
+        LDiversity(1.5, "entropy"),
+        TCloseness(0.3),
+        AlphaAnonymity(0.8),
+        BetaLikeness(0.6),
+        DeltaDisclosure(0.8),
+    ],
+)
 def test_exact_proves_the_optimum_under_models(people, model):
     policy = policy_of(model, sensitive=("ill",))
     settings = {"loss": "suppressed-cells"}

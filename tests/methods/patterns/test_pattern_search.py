@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
+from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.errors import PolicyError
 from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
 from sqlanon.methods.patterns.problem import Parts, published_cost
@@ -76,6 +77,10 @@ MODELS = [
     TCloseness(0.3),
     TCloseness(0.2, "ordered"),
     TCloseness(0.25, "kl"),
+    AlphaAnonymity(0.6),
+    BetaLikeness(0.6),
+    DeltaDisclosure(0.8),
+    BetaLikeness(0.9, "enhanced"),
 ]
 
 

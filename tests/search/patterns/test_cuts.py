@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import demand_of
-from strategies import closenesses, diversities
+from strategies import models
 
-from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import TCloseness
 from sqlanon.search.patterns.cuts import cut, inseparable
 from sqlanon.search.privacy import Demands, ValueDemand
 
@@ -18,13 +18,13 @@ values = st.lists(st.integers(0, 9), min_size=3, max_size=3)
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.one_of(diversities, closenesses), classes, values, st.lists(values, max_size=30))
+@given(models, classes, values, st.lists(values, max_size=30))
 def test_cuts_part_a_class_that_fails_from_all_that_satisfy(model, whole, failing, others):
     demand, present = demand_of(model, whole)
     assume(demand.union_closed)
     counts = np.array([failing, *others])[:, : len(present)]
     holds = demand.holds(counts)
-    assume(not holds[0] and (counts[0].sum() or isinstance(model, LDiversity)))
+    assume(not holds[0] and (counts[0].sum() or not model.holds_without_values))
     found = cut(demand, counts[0])
     assert found.at(counts[0]) > 1e-6
     assert all(found.at(own) <= 1e-8 for own, fits in zip(counts, holds, strict=True) if fits)

@@ -1,0 +1,36 @@
+"""Thresholds: what the figures of privacy models are compared with, checked and written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sqlanon.wording import did_you_mean
+
+TOLERANCE = 1e-12
+"""What comparisons of entropies and distances with a threshold allow."""
+
+
+def choice_faults(what: str, value: object, choices: Sequence[str]) -> list[str]:
+    """What is wrong with a value that must be one of several."""
+    if value in choices:
+        return []
+    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+    return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a finite number."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number of at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def short(number: float) -> str:
+    """A number for people: no more digits than were meant."""
+    return str(number) if isinstance(number, int) else f"{number:.12g}"
