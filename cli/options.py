@@ -114,7 +114,7 @@ class PolicyOptions:
     )
     sensitive: list[str] = repeatable(
         "COLUMN",
-        "A column that is published as it is and protected by --l or --t, in place of those of "
+        "A column that is published as it is and protected by privacy models, in place of those of "
         "the policy file.",
     )
     identifier: list[str] = repeatable(
