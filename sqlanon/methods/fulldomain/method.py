@@ -53,16 +53,16 @@ def decide(
 
 
 def _search(problem: FullDomainProblem, options: Options[LatticeOptions]) -> SearchOutcome:
-    counter = problem.counter
+    checks = problem.models or problem.sizes
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
-        options.tell(f"search: {counter.counted:,} nodes checked")
-        return counter.ask(nodes)
+        options.tell(f"search: {problem.sets.asked:,} nodes checked")
+        return checks.ask(nodes)
 
     return best_node(
         problem.lattice,
         ask,
-        settle=counter.settle,
+        settle=problem.models.settle if problem.models else None,
         time_limit=options.own.time_limit,
         minimal_nodes=options.own.minimal_nodes,
     )
@@ -79,7 +79,7 @@ def _expected(
     assert outcome.best is not None
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     chosen, rounds = settled
-    classes = node_classes(engine, subject, problem.encoded, policy, chosen)
+    classes = node_classes(engine, subject, problem.sets.encoded, policy, chosen)
     loss = classes.measures()
     kept = _published(policy, classes)
     objective, name = problem.lattice.objective, key(options.loss)
@@ -105,8 +105,8 @@ def _expected(
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
             "candidates": problem.lattice.box.size,
             "checked": outcome.checked,
-            "combinations": problem.encoded.rows,
-            "rolled_up": problem.counter.rolled_up,
+            "combinations": problem.sets.encoded.rows,
+            "rolled_up": problem.sets.rolled_up,
             "rounds": rounds,
             "proven": outcome.proven,
         },

@@ -32,6 +32,7 @@ from sqlanon.search.lattice.bounds import (
     combine,
     count_above,
     count_below,
+    entropy_of,
     minimal,
     spread,
 )
@@ -137,10 +138,7 @@ class Search:
         found = self.ask([node for node in nodes if node not in self.checks])
         for check in found:
             self.checks[check.node] = check
-            entropy = sum(
-                levels[level]
-                for levels, level in zip(self.lattice.entropies, check.node, strict=True)
-            )
+            entropy = entropy_of(check.node, self.lattice.entropies)
             self.shares.learn(entropy, check.suppressed / self.lattice.records)
             self.certain.learn(entropy, check.fewest_below / self.lattice.records)
             self.excess.learn(entropy, check.suppressed > self.lattice.allowance)

@@ -210,6 +210,11 @@ def spread(box: Box, table: Sequence[Sequence[float]], *, additive: bool = True)
     return np.array(np.broadcast_to(result, box.shape))
 
 
+def entropy_of(node: Node, entropies: Sequence[Sequence[float]]) -> float:
+    """The sum of the entropies of a node's columns [bits]."""
+    return sum(levels[level] for levels, level in zip(entropies, node, strict=True))
+
+
 def count_below(flags: Flags) -> Numbers:
     """How many flagged nodes lie at or below each node: one cumulative sum per axis."""
     counts = flags.astype(np.int64)
