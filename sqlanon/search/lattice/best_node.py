@@ -326,7 +326,8 @@ def improving(search: Search, knowledge: Knowledge) -> Flags:
     # Nodes in the order of ties: the last quasi-identifier's level counts first.
     later = box.preceding(best.node)
     ties.T.flat[later:] &= knowledge.fewest.T.flat[later:] < best.suppressed
-    return result & ((bounds < best.value) | ties)
+    result &= (bounds < best.value) | ties
+    return result
 
 
 def witnesses(
