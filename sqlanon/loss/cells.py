@@ -49,7 +49,7 @@ def lm_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
     domain = len(tree.leaves)
     if domain == 1:
         return [Fraction(0)]
-    return _by_size(tree, level, lambda size: Fraction(size - 1, domain - 1))
+    return _shared(tree.sizes(level), lambda size: Fraction(size - 1, domain - 1))
 
 
 def precision_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
@@ -68,7 +68,7 @@ def suppressed_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
     2007, section 3.2, definition 3.6.
     """
     domain = len(tree.leaves)
-    return _by_size(tree, level, lambda size: Fraction(int(level > 0 and size == domain)))
+    return _shared(tree.sizes(level), lambda size: Fraction(int(level > 0 and size == domain)))
 
 
 def entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
@@ -81,7 +81,7 @@ def entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
     Source: Gionis and Tassa 2009, "k-anonymization with minimal loss of information"; Kenig 2009,
     section 3.2, definition 3.2.2.
     """
-    return _fractions(_entropies(tree, level, counts))
+    return _shared(_entropies(tree, level, counts), _bits)
 
 
 def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
@@ -101,7 +101,7 @@ def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[F
     for place in reversed(range(level, tree.height)):
         own = _entropies(tree, place, counts)
         least = list(map(min, own, map(least.__getitem__, tree.parents(place))))
-    return _fractions(least)
+    return _shared(least, _bits)
 
 
 def _entropies(tree: Tree, level: int, counts: Counts) -> list[int]:
@@ -123,17 +123,14 @@ def _entropies(tree: Tree, level: int, counts: Counts) -> list[int]:
     ]
 
 
-def _fractions(parts: Sequence[int]) -> list[Fraction]:
-    """Parts of a bit as fractions; equal ones share one number."""
-    made = {part: Fraction(part, PARTS) for part in set(parts)}
-    return list(map(made.__getitem__, parts))
+def _shared(numbers: Sequence[int], cost: Callable[[int], Fraction]) -> list[Fraction]:
+    """The cost of each number; equal ones share one object."""
+    costs = {number: cost(number) for number in set(numbers)}
+    return list(map(costs.__getitem__, numbers))
 
 
-def _by_size(tree: Tree, level: int, cost: Callable[[int], Fraction]) -> list[Fraction]:
-    """A cost per node that depends on its size alone; nodes of one size share one number."""
-    sizes = tree.sizes(level)
-    costs = {size: cost(size) for size in set(sizes)}
-    return list(map(costs.__getitem__, sizes))
+def _bits(part: int) -> Fraction:
+    return Fraction(part, PARTS)
 
 
 def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:

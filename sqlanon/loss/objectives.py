@@ -1,7 +1,7 @@
 """Objectives: losses as the full-domain search minimizes them, from counts of classes.
 
 A search works on whole numbers, so that neither threads nor the order of rows can change a result.
-The loss of a node is made of two parts, see `search.knowledge`: `up`, which never shrinks when
+The loss of a node is made of two parts, see `search.lattice.bounds`: `up`, which never shrinks when
 going up the lattice, and `down`, which never grows.
 """
 
@@ -91,16 +91,14 @@ class ClassCounts:
 class Objective(Protocol):
     """A loss as the full-domain search minimizes it, in whole numbers.
 
-    The loss of a node is made of two parts, see `search.knowledge`: `up`, which never shrinks
-    when going up the lattice, and `down`, which never grows. They are added (`additive`), or the
-    larger of them counts.
+    Its two parts are added (`additive`), or the larger of them counts.
     """
 
     additive: ClassVar[bool]
 
     @property
     def floor(self) -> tuple[tuple[int, ...], ...]:
-        """Per column and level a lower bound on `up` that needs no check."""
+        """Per column and level a lower bound on `up` that needs no check, combined like `up`."""
 
     def up(self, node: Node, counts: ClassCounts) -> int:
         """The part that never shrinks on the way up."""
@@ -110,9 +108,6 @@ class Objective(Protocol):
 
     def value(self, node: Node, counts: ClassCounts) -> int:
         """The loss of a node whose classes were counted."""
-
-    def lowest_up(self, node: Node) -> int:
-        """A lower bound on `up` that needs no check."""
 
     def expected_down(self, up: Any, share: Any) -> Any:
         """The likely `down` of nodes that suppress a share of the records; arrays pass through."""
@@ -150,7 +145,7 @@ class CellObjective:
 
     def up(self, node: Node, counts: ClassCounts) -> int:
         """What all cells lose by generalization alone."""
-        return self.lowest_up(node)
+        return sum(levels[level] for levels, level in zip(self.floor, node, strict=True))
 
     def down(self, suppressed: SuppressedCells) -> int:
         """What suppression adds."""
@@ -158,18 +153,14 @@ class CellObjective:
 
     def value(self, node: Node, counts: ClassCounts) -> int:
         """Generalized cells of published records, and a unit per suppressed one."""
-        return self.lowest_up(node) + self.down(counts.suppressed)
-
-    def lowest_up(self, node: Node) -> int:
-        """The same as `up`: it needs no check."""
-        return sum(levels[level] for levels, level in zip(self.floor, node, strict=True))
+        return self.up(node, counts) + self.down(counts.suppressed)
 
     def expected_down(self, up: Any, share: Any) -> Any:
         """Suppressed records are taken to be generalized like the others."""
         return share * (self.unit * self.records - up)
 
     def needed_down(self, up: int, best: float) -> float:
-        """What is missing to the best value."""
+        """The `down` that would exceed the incumbent, with a margin."""
         return (best - up) * (1 + MARGIN)
 
     def loss(self, value: int) -> float:
@@ -209,16 +200,12 @@ class DiscernibilityObjective:
         """Squares of the published classes, and the whole table per suppressed record."""
         return counts.squares + self.down(counts.suppressed)
 
-    def lowest_up(self, node: Node) -> int:
-        """No class is empty: at least one pair per record."""
-        return self.records
-
     def expected_down(self, up: Any, share: Any) -> Any:
         """Small classes have negligible squares."""
         return share * (self.records * self.records - up)
 
     def needed_down(self, up: int, best: float) -> float:
-        """What is missing to the best value."""
+        """The `down` that would exceed the incumbent, with a margin."""
         return (best - up) * (1 + MARGIN)
 
     def loss(self, value: int) -> float:
@@ -261,16 +248,12 @@ class ClassSizeObjective:
         """Published classes, negated."""
         return -counts.kept_classes
 
-    def lowest_up(self, node: Node) -> int:
-        """One class per k records."""
-        return -(self.records // self.k)
-
     def expected_down(self, up: Any, share: Any) -> Any:
         """One class per k published records."""
         return (share - 1.0) * (self.records / self.k)
 
     def needed_down(self, up: int, best: float) -> float:
-        """More than the best value."""
+        """More than the incumbent."""
         return best + MARGIN * abs(best)
 
     def loss(self, value: int) -> float:

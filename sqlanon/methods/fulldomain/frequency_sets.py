@@ -18,7 +18,7 @@ from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Prices
 from sqlanon.query.syntax import rows_of
 from sqlanon.recoding import Node
-from sqlanon.search.lattice.bounds import Forecast, entropy_of
+from sqlanon.search.lattice.bounds import Forecast, at_node
 
 LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third of the time
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
@@ -141,7 +141,7 @@ class FrequencySets:
     def learn(self, node: Node, classes: int) -> None:
         """Takes in how many classes a node has, to foretell those of others."""
         density = min(classes / self.encoded.rows, 1.0)
-        self._density.learn(entropy_of(node, self.entropies), density)
+        self._density.learn(at_node(node, self.entropies), density)
 
     def own_batch(self, node: Node) -> Batch:
         """A node by the set of its own classes, which is written where it is not held."""
@@ -230,8 +230,7 @@ class FrequencySets:
         any of them as likely as any other.
         """
         classes = (
-            float(self._density.at(np.asarray(entropy_of(node, self.entropies))))
-            * self.encoded.rows
+            float(self._density.at(np.asarray(at_node(node, self.entropies)))) * self.encoded.rows
         )
         details = self.encoded.details
         if details is None:

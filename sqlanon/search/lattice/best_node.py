@@ -28,10 +28,10 @@ from sqlanon.search.lattice.bounds import (
     Check,
     Forecast,
     Knowledge,
+    at_node,
     combine,
     count_above,
     count_below,
-    entropy_of,
     minimal,
     spread,
 )
@@ -135,7 +135,7 @@ class Search:
         found = self.ask([node for node in nodes if node not in self.checks])
         for check in found:
             self.checks[check.node] = check
-            entropy = entropy_of(check.node, self.lattice.entropies)
+            entropy = at_node(check.node, self.lattice.entropies)
             self.shares.learn(entropy, check.suppressed / self.lattice.records)
             self.certain.learn(entropy, check.fewest_below / self.lattice.records)
             self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
@@ -284,9 +284,9 @@ def branch(search: Search, goal: Goal) -> int:
 
 def _lowest(search: Search, box: Box) -> int:
     """A lower bound on the loss of a box whose highest node was checked."""
-    objective = search.lattice.objective
-    up, down = objective.lowest_up(box.low), search.checks[box.high].down
-    bound, ratio = int(combine(up, down, objective.additive)), search.lattice.ratio
+    floor, additive = search.lattice.objective.floor, search.lattice.objective.additive
+    up, ratio = at_node(box.low, floor, additive=additive), search.lattice.ratio
+    bound = int(combine(up, search.checks[box.high].down, additive))
     if ratio is None:
         return bound
     below = (c for n, c in search.checks.items() if all(map(le, n, box.low)))

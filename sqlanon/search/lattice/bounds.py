@@ -186,10 +186,9 @@ class Knowledge:
                 True
             )
 
-    def bound(self) -> Numbers:
+    def bound(self) -> Any:
         """A lower bound on the loss of every node of the box; on the cost where it has a gain."""
-        result: Numbers = combine(self.up, self.down, self.additive)
-        return result
+        return combine(self.up, self.down, self.additive)
 
 
 def combine(up: Any, down: Any, additive: bool) -> Any:
@@ -210,9 +209,10 @@ def spread(box: Box, table: Sequence[Sequence[float]], *, additive: bool = True)
     return np.array(np.broadcast_to(result, box.shape))
 
 
-def entropy_of(node: Node, entropies: Sequence[Sequence[float]]) -> float:
-    """The sum of the entropies of a node's columns [bits]."""
-    return sum(levels[level] for levels, level in zip(entropies, node, strict=True))
+def at_node(node: Node, table: Sequence[Sequence[Any]], *, additive: bool = True) -> Any:
+    """The sum of one figure per quasi-identifier and level at a node, or the largest of them."""
+    figures = [levels[level] for levels, level in zip(table, node, strict=True)]
+    return sum(figures) if additive else max(figures)
 
 
 def count_below(flags: Flags) -> Numbers:
