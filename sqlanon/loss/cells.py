@@ -1,4 +1,4 @@
-"""Losses: what a cell loses at each node of its hierarchy, and what is measured besides.
+"""Cell losses: the loss of a cell at each node of its hierarchy, and the names of all measures.
 
 *Cell losses* charge every cell for the node it is generalized to and add up over cells, weighted by
 column. They are fractions, so that neither threads nor the order of rows can change a sum, and a
@@ -139,7 +139,7 @@ def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
 
 
 CellCost = Callable[[Tree, int, Counts], list[Fraction]]
-"""What a cell loses per node of a level, of the tree, the level and the records of each leaf."""
+"""The loss of a cell per node of a level, from the tree, the level and the records per leaf."""
 
 CELL_LOSSES: Mapping[str, CellCost] = {
     "lm": lm_cost,
@@ -151,12 +151,12 @@ CELL_LOSSES: Mapping[str, CellCost] = {
 """Cell losses that never shrink on the way up, so that they can steer a search."""
 
 CELL_MEASURES: Mapping[str, CellCost] = {**CELL_LOSSES, "entropy": entropy_cost}
-"""Everything that adds up over cells and follows from their nodes alone."""
+"""Measures that add up over cells and follow from their nodes alone."""
 
 CLASS_LOSSES = ("discernibility", "average-class-size")
 LOSSES = (*CELL_LOSSES, *CLASS_LOSSES)
 VALUE_MEASURES = ("purity", "purity-gain", "utility")
-"""What needs a sensitive attribute."""
+"""Measures that need a sensitive attribute."""
 
 MEASURES = (
     *CELL_MEASURES,
@@ -170,11 +170,11 @@ MEASURES = (
     "classification",
     *VALUE_MEASURES,
 )
-"""Everything that is measured, by its name."""
+"""The names of all measures."""
 
 
 def suppressed_cell(name: str, tree: Tree, counts: Counts = ()) -> Fraction:
-    """What a cell of a suppressed record loses: 1, of an entropy that of the whole column."""
+    """The loss of a cell of a suppressed record: 1, or the whole column's entropy."""
     if name in ("entropy", "monotone-entropy"):
         return entropy_cost(tree, tree.height, counts)[0]
     return Fraction(1)
@@ -248,7 +248,7 @@ class CellCosts:
         return cls(record or 1, tuple(columns), scale)
 
     def loss(self, total: int, records: int) -> float:
-        """What so many records lose, as the measure says it.
+        """The loss of so many records in terms of the measure.
 
         Args:
             total: What their cells cost together [units].

@@ -31,7 +31,7 @@ class SuppressedCells:
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """What the classes of a node gain, where a loss weighs its cost against a gain.
+    """Purity gains of the classes of a node, for a loss that weighs its cost against a gain.
 
     Args:
         every: All of them together [units of gain].
@@ -48,7 +48,7 @@ class Gains:
 
 @dataclass(frozen=True, slots=True)
 class ClassCounts:
-    """What one query counts of the equivalence classes of a node.
+    """Counts of the equivalence classes of a node.
 
     Args:
         classes: Number of classes.
@@ -84,7 +84,7 @@ class ClassCounts:
 
     @property
     def certain(self) -> SuppressedCells:
-        """What this node and every node below suppresses at least."""
+        """The least that this node and every node below suppress."""
         return self.suppressed if self.required is None else self.required
 
 
@@ -144,11 +144,11 @@ class CellObjective:
     additive: ClassVar[bool] = True
 
     def up(self, node: Node, counts: ClassCounts) -> int:
-        """What all cells lose by generalization alone."""
+        """The loss of all cells by generalization alone."""
         return sum(levels[level] for levels, level in zip(self.floor, node, strict=True))
 
     def down(self, suppressed: SuppressedCells) -> int:
-        """What suppression adds."""
+        """The loss that suppression adds."""
         return suppressed.records * self.unit - suppressed.cost
 
     def value(self, node: Node, counts: ClassCounts) -> int:
@@ -193,7 +193,7 @@ class DiscernibilityObjective:
         return counts.squares
 
     def down(self, suppressed: SuppressedCells) -> int:
-        """What suppressing records adds to the squares of their classes."""
+        """The loss that suppression adds to the squares of the classes."""
         return suppressed.records * self.records - suppressed.squares
 
     def value(self, node: Node, counts: ClassCounts) -> int:

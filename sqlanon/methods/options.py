@@ -1,4 +1,4 @@
-"""What each method takes, described once for Python and for the command line."""
+"""Options of each method, described once for Python and for the command line."""
 
 from __future__ import annotations
 

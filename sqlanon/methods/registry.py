@@ -174,7 +174,7 @@ def owners_of(option: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Options(Generic[Own]):
-    """How to search.
+    """Options of a search.
 
     Args:
         method: The method.

@@ -224,7 +224,7 @@ class FrequencySets:
         return saved > _work(source.scanned, rows)
 
     def _expected_rows(self, node: Node) -> float:
-        """How many rows a node's set is likely to have, or its details where they are more.
+        """The expected rows of a node's set, or of its details where they are more.
 
         The details of a class have as many rows as values would occur in it if each record held
         any of them as likely as any other.

@@ -62,7 +62,7 @@ class ModelChecks:
         )
 
     def settlement(self, node: Node) -> tuple[Batch, Settled]:
-        """What a node suppresses at the fixpoint, with the set of its own classes; found once."""
+        """The fixpoint of a node's suppression, with the set of its own classes; found once."""
         if node not in self._settled:
             batch = self.sizes.sets.own_batch(node)
             self._settled[node] = batch, self.violations.settle(batch)

@@ -1,4 +1,4 @@
-"""Node problem: a full-domain search over a table, ready to start."""
+"""Full-domain problem: a search over a table, ready to start."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FullDomainProblem:
 def problem_of(
     engine: Engine, subject: Subject, policy: Policy, options: Options[LatticeOptions]
 ) -> FullDomainProblem:
-    """A table in codes, with what its nodes are to be counted and judged by."""
+    """Encodes a table and prepares the checks of its lattice nodes."""
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"
     valued = list(policy.sensitive_attributes) if weighed else []

@@ -1,4 +1,4 @@
-"""Ways out: what keeps every node from satisfying a policy, and what would help."""
+"""Ways out: the error where no lattice node satisfies a policy, and changes that would help."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> Unsatis
 
 
 def _too_much(problem: FullDomainProblem) -> list[str]:
-    """What is asked beyond what the table has, so that neither levels nor suppression help."""
+    """Demands for more values than the table has, where neither levels nor suppression help."""
     policy = problem.policy
     diverse = [(each.column, each.model) for each in policy.demands if each.model.least_values]
     persons = [] if policy.entity is None else [policy.entity]
@@ -54,7 +54,7 @@ def _too_much(problem: FullDomainProblem) -> list[str]:
 
 
 def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
-    """How many values columns have; NULL is one unless the policy says otherwise."""
+    """The number of values of columns; NULL is one unless the policy says otherwise."""
     if not names:
         return {}
     table, ask = problem.subject.table, problem.sets.engine.rows
@@ -118,7 +118,7 @@ def _finding(problem: FullDomainProblem, asked: str, suppressed: int) -> str:
 
 
 def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
-    """What would help, each tried out: wider level bounds, a higher limit, dropping."""
+    """Changes that help, each tried out: wider level bounds, a higher limit, dropping."""
     subject, lattice = problem.subject, problem.lattice
     ways = []
     bounded = [

@@ -48,7 +48,7 @@ UNKNOWN = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """What a full-domain search needs to know of the table.
+    """The generalization lattice of a table, with its objective and suppression limit.
 
     Args:
         low: Lowest level allowed per quasi-identifier.
@@ -87,7 +87,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search found and proved.
+    """The best node of a search, and the bound that it proved.
 
     Args:
         best: The best node checked; None where no node is within the allowance.
@@ -161,7 +161,7 @@ class Search:
         return UNKNOWN if self.best is None else self.best.value
 
     def knowledge(self, box: Box) -> Knowledge:
-        """What all checks made so far prove about a box."""
+        """Bounds for a box from all checks made so far."""
         objective, ratio = self.lattice.objective, self.lattice.ratio
         knowledge = Knowledge(
             box,
