@@ -22,7 +22,7 @@ import numpy as np
 
 from sqlanon.loss.objectives import MARGIN, Objective
 from sqlanon.recoding import Node
-from sqlanon.search.arrays import Flags, Numbers, Reals
+from sqlanon.search.arrays import Flags, Reals
 from sqlanon.search.lattice.bounds import (
     Box,
     Check,
