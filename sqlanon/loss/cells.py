@@ -1,4 +1,4 @@
-"""Losses: what a cell loses at each node of its hierarchy, and what is measured besides.
+"""Cell losses: the loss of a cell at each node of its hierarchy, and the names of all measures.
 
 *Cell losses* charge every cell for the node it is generalized to and add up over cells, weighted by
 column. They are fractions, so that neither threads nor the order of rows can change a sum, and a
@@ -49,7 +49,7 @@ def lm_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
     domain = len(tree.leaves)
     if domain == 1:
         return [Fraction(0)]
-    return _by_size(tree, level, lambda size: Fraction(size - 1, domain - 1))
+    return _shared(tree.sizes(level), lambda size: Fraction(size - 1, domain - 1))
 
 
 def precision_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
@@ -68,7 +68,7 @@ def suppressed_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
     2007, section 3.2, definition 3.6.
     """
     domain = len(tree.leaves)
-    return _by_size(tree, level, lambda size: Fraction(int(level > 0 and size == domain)))
+    return _shared(tree.sizes(level), lambda size: Fraction(int(level > 0 and size == domain)))
 
 
 def entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
@@ -81,7 +81,7 @@ def entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
     Source: Gionis and Tassa 2009, "k-anonymization with minimal loss of information"; Kenig 2009,
     section 3.2, definition 3.2.2.
     """
-    return _fractions(_entropies(tree, level, counts))
+    return _shared(_entropies(tree, level, counts), _bits)
 
 
 def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
@@ -101,7 +101,7 @@ def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[F
     for place in reversed(range(level, tree.height)):
         own = _entropies(tree, place, counts)
         least = list(map(min, own, map(least.__getitem__, tree.parents(place))))
-    return _fractions(least)
+    return _shared(least, _bits)
 
 
 def _entropies(tree: Tree, level: int, counts: Counts) -> list[int]:
@@ -123,17 +123,14 @@ def _entropies(tree: Tree, level: int, counts: Counts) -> list[int]:
     ]
 
 
-def _fractions(parts: Sequence[int]) -> list[Fraction]:
-    """Parts of a bit as fractions; equal ones share one number."""
-    made = {part: Fraction(part, PARTS) for part in set(parts)}
-    return list(map(made.__getitem__, parts))
+def _shared(numbers: Sequence[int], cost: Callable[[int], Fraction]) -> list[Fraction]:
+    """The cost of each number; equal ones share one object."""
+    costs = {number: cost(number) for number in set(numbers)}
+    return list(map(costs.__getitem__, numbers))
 
 
-def _by_size(tree: Tree, level: int, cost: Callable[[int], Fraction]) -> list[Fraction]:
-    """A cost per node that depends on its size alone; nodes of one size share one number."""
-    sizes = tree.sizes(level)
-    costs = {size: cost(size) for size in set(sizes)}
-    return list(map(costs.__getitem__, sizes))
+def _bits(part: int) -> Fraction:
+    return Fraction(part, PARTS)
 
 
 def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
@@ -142,7 +139,7 @@ def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
 
 
 CellCost = Callable[[Tree, int, Counts], list[Fraction]]
-"""What a cell loses per node of a level, of the tree, the level and the records of each leaf."""
+"""The loss of a cell per node of a level, from the tree, the level and the records per leaf."""
 
 CELL_LOSSES: Mapping[str, CellCost] = {
     "lm": lm_cost,
@@ -154,12 +151,12 @@ CELL_LOSSES: Mapping[str, CellCost] = {
 """Cell losses that never shrink on the way up, so that they can steer a search."""
 
 CELL_MEASURES: Mapping[str, CellCost] = {**CELL_LOSSES, "entropy": entropy_cost}
-"""Everything that adds up over cells and follows from their nodes alone."""
+"""Measures that add up over cells and follow from their nodes alone."""
 
 CLASS_LOSSES = ("discernibility", "average-class-size")
 LOSSES = (*CELL_LOSSES, *CLASS_LOSSES)
 VALUE_MEASURES = ("purity", "purity-gain", "utility")
-"""What needs a sensitive attribute."""
+"""Measures that need a sensitive attribute."""
 
 MEASURES = (
     *CELL_MEASURES,
@@ -173,11 +170,11 @@ MEASURES = (
     "classification",
     *VALUE_MEASURES,
 )
-"""Everything that is measured, by its name."""
+"""The names of all measures."""
 
 
 def suppressed_cell(name: str, tree: Tree, counts: Counts = ()) -> Fraction:
-    """What a cell of a suppressed record loses: 1, of an entropy that of the whole column."""
+    """The loss of a cell of a suppressed record: 1, or the whole column's entropy."""
     if name in ("entropy", "monotone-entropy"):
         return entropy_cost(tree, tree.height, counts)[0]
     return Fraction(1)
@@ -251,7 +248,7 @@ class CellCosts:
         return cls(record or 1, tuple(columns), scale)
 
     def loss(self, total: int, records: int) -> float:
-        """What so many records lose, as the measure says it.
+        """The loss of so many records in terms of the measure.
 
         Args:
             total: What their cells cost together [units].

@@ -1,4 +1,4 @@
-"""Measures: what a release loses, worked out from counts of its cells, classes and values.
+"""Measures: the information loss of a release, from counts of its cells, classes and values.
 
 One formula in one place: a plan and `measure` count differently and hand the same figures over.
 Measures that add up over cells weigh each column; the others do not. A *suppressed* record is one
@@ -29,7 +29,7 @@ from sqlanon.wording import key
 def cell_measure(name: str, release: Release, weights: Sequence[float]) -> Fraction:
     """A cell measure as the weighted average over all cells of the original.
 
-    The formulas are those of `loss.CELL_MEASURES`; a suppressed record loses `suppressed_cell` per
+    The formulas are those of `cells.CELL_MEASURES`; a suppressed record loses `suppressed_cell` per
     cell.
     """
     total = Fraction(0)
@@ -50,7 +50,7 @@ def suppressed_cells(release: Release) -> float:
 
     A total; with weights a cell counts its weight over the mean of the weights.
 
-    Source: as for `loss.suppressed_cost`.
+    Source: as for `cells.suppressed_cost`.
     """
     average = cell_measure("suppressed-cells", release, release.weights)
     return float(average * len(release.columns) * release.records)
@@ -221,7 +221,7 @@ def purity_gain(release: Release) -> float | None:
 def utility(release: Release) -> float | None:
     """Khaitan's E: anonymization cost over purity gain; the lower the better.
 
-    The cost is the tree measure, see `loss.tree_cost`, as the average per cell. 0 where it is 0,
+    The cost is the tree measure, see `cells.tree_cost`, as the average per cell. 0 where it is 0,
     infinite where something is lost and nothing gained.
 
     Source: as for `purity`; the cost after its section II.E.

@@ -1,7 +1,7 @@
 """Objectives: losses as the full-domain search minimizes them, from counts of classes.
 
 A search works on whole numbers, so that neither threads nor the order of rows can change a result.
-The loss of a node is made of two parts, see `search.knowledge`: `up`, which never shrinks when
+The loss of a node is made of two parts, see `search.lattice.bounds`: `up`, which never shrinks when
 going up the lattice, and `down`, which never grows.
 """
 
@@ -31,7 +31,7 @@ class SuppressedCells:
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """What the classes of a node gain, where a loss weighs its cost against a gain.
+    """Purity gains of the classes of a node, for a loss that weighs its cost against a gain.
 
     Args:
         every: All of them together [units of gain].
@@ -48,7 +48,7 @@ class Gains:
 
 @dataclass(frozen=True, slots=True)
 class ClassCounts:
-    """What one query counts of the equivalence classes of a node.
+    """Counts of the equivalence classes of a node.
 
     Args:
         classes: Number of classes.
@@ -84,23 +84,21 @@ class ClassCounts:
 
     @property
     def certain(self) -> SuppressedCells:
-        """What this node and every node below suppresses at least."""
+        """The least that this node and every node below suppress."""
         return self.suppressed if self.required is None else self.required
 
 
 class Objective(Protocol):
     """A loss as the full-domain search minimizes it, in whole numbers.
 
-    The loss of a node is made of two parts, see `search.knowledge`: `up`, which never shrinks
-    when going up the lattice, and `down`, which never grows. They are added (`additive`), or the
-    larger of them counts.
+    Its two parts are added (`additive`), or the larger of them counts.
     """
 
     additive: ClassVar[bool]
 
     @property
     def floor(self) -> tuple[tuple[int, ...], ...]:
-        """Per column and level a lower bound on `up` that needs no check."""
+        """Per column and level a lower bound on `up` that needs no check, combined like `up`."""
 
     def up(self, node: Node, counts: ClassCounts) -> int:
         """The part that never shrinks on the way up."""
@@ -110,9 +108,6 @@ class Objective(Protocol):
 
     def value(self, node: Node, counts: ClassCounts) -> int:
         """The loss of a node whose classes were counted."""
-
-    def lowest_up(self, node: Node) -> int:
-        """A lower bound on `up` that needs no check."""
 
     def expected_down(self, up: Any, share: Any) -> Any:
         """The likely `down` of nodes that suppress a share of the records; arrays pass through."""
@@ -149,27 +144,23 @@ class CellObjective:
     additive: ClassVar[bool] = True
 
     def up(self, node: Node, counts: ClassCounts) -> int:
-        """What all cells lose by generalization alone."""
-        return self.lowest_up(node)
+        """The loss of all cells by generalization alone."""
+        return sum(levels[level] for levels, level in zip(self.floor, node, strict=True))
 
     def down(self, suppressed: SuppressedCells) -> int:
-        """What suppression adds."""
+        """The loss that suppression adds."""
         return suppressed.records * self.unit - suppressed.cost
 
     def value(self, node: Node, counts: ClassCounts) -> int:
         """Generalized cells of published records, and a unit per suppressed one."""
-        return self.lowest_up(node) + self.down(counts.suppressed)
-
-    def lowest_up(self, node: Node) -> int:
-        """The same as `up`: it needs no check."""
-        return sum(levels[level] for levels, level in zip(self.floor, node, strict=True))
+        return self.up(node, counts) + self.down(counts.suppressed)
 
     def expected_down(self, up: Any, share: Any) -> Any:
         """Suppressed records are taken to be generalized like the others."""
         return share * (self.unit * self.records - up)
 
     def needed_down(self, up: int, best: float) -> float:
-        """What is missing to the best value."""
+        """The `down` that would exceed the incumbent, with a margin."""
         return (best - up) * (1 + MARGIN)
 
     def loss(self, value: int) -> float:
@@ -202,23 +193,19 @@ class DiscernibilityObjective:
         return counts.squares
 
     def down(self, suppressed: SuppressedCells) -> int:
-        """What suppressing records adds to the squares of their classes."""
+        """The loss that suppression adds to the squares of the classes."""
         return suppressed.records * self.records - suppressed.squares
 
     def value(self, node: Node, counts: ClassCounts) -> int:
         """Squares of the published classes, and the whole table per suppressed record."""
         return counts.squares + self.down(counts.suppressed)
 
-    def lowest_up(self, node: Node) -> int:
-        """No class is empty: at least one pair per record."""
-        return self.records
-
     def expected_down(self, up: Any, share: Any) -> Any:
         """Small classes have negligible squares."""
         return share * (self.records * self.records - up)
 
     def needed_down(self, up: int, best: float) -> float:
-        """What is missing to the best value."""
+        """The `down` that would exceed the incumbent, with a margin."""
         return (best - up) * (1 + MARGIN)
 
     def loss(self, value: int) -> float:
@@ -261,16 +248,12 @@ class ClassSizeObjective:
         """Published classes, negated."""
         return -counts.kept_classes
 
-    def lowest_up(self, node: Node) -> int:
-        """One class per k records."""
-        return -(self.records // self.k)
-
     def expected_down(self, up: Any, share: Any) -> Any:
         """One class per k published records."""
         return (share - 1.0) * (self.records / self.k)
 
     def needed_down(self, up: int, best: float) -> float:
-        """More than the best value."""
+        """More than the incumbent."""
         return best + MARGIN * abs(best)
 
     def loss(self, value: int) -> float:

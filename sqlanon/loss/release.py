@@ -1,4 +1,4 @@
-"""Release: what is counted of a published table, whoever published it."""
+"""Release: counts of a published table, whoever published it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the values of an attribute are spread over the published classes.
+    """Value counts of an attribute within the published classes.
 
     Args:
         classes: Rows of class size, number of classes of that size, and the sum over these of
@@ -84,7 +84,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What is counted of a release.
+    """Counts of a release, from which its measures follow.
 
     Args:
         records: Records of the original.
@@ -118,7 +118,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Tallied:
-    """What is counted of a recoding of single records.
+    """Counts of a recoding of single records.
 
     Args:
         release: What is published, sensitive attributes left out.

@@ -1,4 +1,4 @@
-"""What each method takes, described once for Python and for the command line."""
+"""Options of each method, described once for Python and for the command line."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def _is_real(number: object, least: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What can be set of a search, described once for Python and for the command line.
+    """An option of a search.
 
     Args:
         default: Its value where it is not given.
         help: What it does.
-        metavar: What stands for its value; None for a switch.
-        reads: What the command line reads it as.
-        is_valid: Whether a value can be; None for any.
-        fault: What is said of a value that cannot.
+        metavar: The placeholder of its value; None for a switch.
+        reads: The type that the command line reads.
+        is_valid: Tells valid values; None where all are.
+        fault: The message about an invalid value.
     """
 
     default: Any
@@ -37,53 +37,28 @@ class Option:
     fault: str = ""
 
     def check(self, value: object) -> None:
-        """Refuses a value that cannot be.
-
-        Raises:
-            PolicyError: It cannot.
-        """
+        """Refuses an invalid value by a `PolicyError`."""
         if self.is_valid is not None and value is not self.default and not self.is_valid(value):
             raise PolicyError(self.fault.format(value))
 
 
-TIME_LIMIT = Option(
-    None,
-    "Return the best found by then, with its gap; of covers: refine no longer.",
-    "SECONDS",
-    float,
-    lambda value: _is_real(value, 0) and value > 0,
-    "time limit {!r} is not a number above 0 [seconds]",
-)
-MINIMAL_NODES = Option(False, "Also list every minimal node of the lattice.")
-CANDIDATES = Option(
-    "closed",
-    "Cover by closed, frequent or (set-cover, tiny tables) all itemsets: closed.",
-    "KIND",
-    is_valid=("closed", "frequent", "all").__contains__,
-    fault="candidates {!r} are not known; choose closed, frequent, all",
-)
-BETA = Option(
-    None,
-    "Only itemsets that cost below 1/beta of a suppressed record.",
-    "NUMBER",
-    float,
-    lambda value: _is_real(value, 1),
-    "beta {!r} is not a number of at least 1",
-)
-REFINE = Option(True, "Leave clusters as they were found.")
-BLOCK_RECORDS = Option(
-    250_000,
-    "Cut a larger table into blocks along its hierarchies: 250000.",
-    "N",
-    int,
-    lambda value: type(value) is int and value >= 1,
-    "block_records is {!r}; a block has 1 record or more",
-)
-SUPPRESS_UNCOVERED = Option(
-    False,
-    "Suppress all cells of what no itemset covers, as it was published, where these records "
-    "satisfy the policy as one class. No suppression limit bounds how many they are.",
-)
+def _option(*described: Any, **more: Any) -> Any:
+    """A field of a dataclass of options, described by the arguments of `Option`."""
+    option = Option(*described, **more)
+    return field(default=option.default, metadata={"option": option})
+
+
+def _time_limit() -> Any:
+    return _option(
+        None,
+        "Return the best found by then, with its gap; of covers: refine no longer.",
+        "SECONDS",
+        float,
+        lambda value: _is_real(value, 0) and value > 0,
+        "time limit {!r} is not a number above 0 [seconds]",
+    )
+
+
 PATTERNS = Option(
     None,
     "All patterns, or those that satisfy every rule: 'at most 3 suppressed', 'zip never with "
@@ -105,10 +80,6 @@ def masks_of(patterns: Patterns) -> Masks:
     return Masks.of(patterns)
 
 
-def _field(option: Option) -> Any:
-    return field(default=option.default, metadata={"option": option})
-
-
 def described(options: type) -> dict[str, Option]:
     """The options that a dataclass holds, by name."""
     return {each.name: each.metadata["option"] for each in fields(options)}
@@ -116,64 +87,75 @@ def described(options: type) -> dict[str, Option]:
 
 @dataclass(frozen=True, slots=True)
 class LatticeOptions:
-    """What a search of the generalization lattice takes."""
+    """Options of a search of the generalization lattice."""
 
-    minimal_nodes: bool = _field(MINIMAL_NODES)
-    time_limit: float | None = _field(TIME_LIMIT)
-
-
-@dataclass(frozen=True, slots=True)
-class SetCoverOptions:
-    """What a greedy cover takes."""
-
-    candidates: str = _field(CANDIDATES)
-    beta: float | None = _field(BETA)
-    refine: bool = _field(REFINE)
-    block_records: int = _field(BLOCK_RECORDS)
-    time_limit: float | None = _field(TIME_LIMIT)
-
-    def __post_init__(self) -> None:
-        _check_time(self)
+    minimal_nodes: bool = _option(False, "Also list every minimal node of the lattice.")
+    time_limit: float | None = _time_limit()
 
 
 @dataclass(frozen=True, slots=True)
-class DirectCoverOptions:
-    """What a cover in the order of cost takes."""
+class CoverOptions:
+    """Options of a cover by itemsets."""
 
-    candidates: str = _field(CANDIDATES)
-    beta: float | None = _field(BETA)
-    refine: bool = _field(REFINE)
-    block_records: int = _field(BLOCK_RECORDS)
-    time_limit: float | None = _field(TIME_LIMIT)
-    suppress_uncovered: bool = _field(SUPPRESS_UNCOVERED)
+    candidates: str = _option(
+        "closed",
+        "Cover by closed, frequent or (set-cover, tiny tables) all itemsets: closed.",
+        "KIND",
+        is_valid=("closed", "frequent", "all").__contains__,
+        fault="candidates {!r} are not known; choose closed, frequent, all",
+    )
+    beta: float | None = _option(
+        None,
+        "Only itemsets that cost below 1/beta of a suppressed record.",
+        "NUMBER",
+        float,
+        lambda value: _is_real(value, 1),
+        "beta {!r} is not a number of at least 1",
+    )
+    refine: bool = _option(True, "Leave clusters as they were found.")
+    block_records: int = _option(
+        250_000,
+        "Cut a larger table into blocks along its hierarchies: 250000.",
+        "N",
+        int,
+        lambda value: type(value) is int and value >= 1,
+        "block_records is {!r}; a block has 1 record or more",
+    )
+    time_limit: float | None = _time_limit()
 
     def __post_init__(self) -> None:
-        _check_time(self)
+        if self.time_limit is not None and not self.refine:
+            raise PolicyError(
+                "time_limit bounds the refinement of clusters, which is switched off; leave one of "
+                "them out"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class DirectCoverOptions(CoverOptions):
+    """Options of a cover in the order of cost."""
+
+    suppress_uncovered: bool = _option(
+        False,
+        "Suppress all cells of what no itemset covers, as it was published, where these records "
+        "satisfy the policy as one class. No suppression limit bounds how many they are.",
+    )
+
+    def __post_init__(self) -> None:
+        CoverOptions.__post_init__(self)  # a dataclass with slots has no super()
         if self.candidates == "all":
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
 
 
-CoverOptions = SetCoverOptions | DirectCoverOptions
-
-
-def _check_time(options: CoverOptions) -> None:
-    if options.time_limit is not None and not options.refine:
-        raise PolicyError(
-            "time_limit bounds the refinement of clusters, which is switched off; leave one of "
-            "them out"
-        )
-
-
 @dataclass(frozen=True, slots=True)
-class GreedyPatternOptions:
-    """What a greedy assignment of patterns takes."""
+class PatternOptions:
+    """Options of an assignment of patterns."""
 
     patterns: Patterns | None = field(default=None, metadata={"option": PATTERNS})
 
 
 @dataclass(frozen=True, slots=True)
-class ExactPatternOptions:
-    """What an optimal assignment of patterns takes."""
+class ExactPatternOptions(PatternOptions):
+    """Options of an optimal assignment of patterns."""
 
-    patterns: Patterns | None = field(default=None, metadata={"option": PATTERNS})
-    time_limit: float | None = _field(TIME_LIMIT)
+    time_limit: float | None = _time_limit()

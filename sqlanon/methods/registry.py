@@ -1,4 +1,4 @@
-"""The registry of methods: what each is called, promises and takes, and where it lives."""
+"""The registry of methods: name, home, guarantee, losses and options of each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
 from sqlanon.methods.options import (
+    CoverOptions,
     DirectCoverOptions,
     ExactPatternOptions,
-    GreedyPatternOptions,
     LatticeOptions,
     Option,
-    SetCoverOptions,
+    PatternOptions,
     described,
 )
 from sqlanon.wording import did_you_mean
@@ -33,34 +33,29 @@ class Method:
     """A way to find a recoding: a row of the registry.
 
     Args:
-        name: What users call it.
-        home: The module that offers its `decide(engine, subject, policy, options)`, imported
-            when the method is asked for.
-        recoding: What every record of a value shares: `full-domain` or `local`.
-        guarantee: What is proven of what it finds.
+        name: Its name in the interface.
+        home: The module of its `decide(engine, subject, policy, options)`, imported late.
+        guarantee: What is proven of a recoding that it finds.
+        options: The dataclass of its own options.
+        recoding: `full-domain` or `local`.
         losses: The losses that can steer it.
-        options: The dataclass of what it takes besides what every method does.
-        refusals: Why it does not take an option, where that is worth saying, by the option's name.
+        refusals: Per option of other methods a reason why it is refused, where one is known.
     """
 
     name: str
     home: str
-    recoding: str
     guarantee: str
-    losses: tuple[str, ...]
     options: type
+    recoding: str = "local"
+    losses: tuple[str, ...] = tuple(CELL_LOSSES)
     refusals: Mapping[str, str] = field(default_factory=dict)
 
     def takes(self, option: str) -> bool:
-        """Whether an option is one of this method."""
+        """Whether the method has an option."""
         return option in described(self.options)
 
     def check_loss(self, name: str) -> None:
-        """Refuses a loss that cannot steer this method.
-
-        Raises:
-            PolicyError: It is not known, or it is measured only.
-        """
+        """Refuses a loss that cannot steer the method, by a `PolicyError`."""
         if name in self.losses:
             return
         if name in MEASURES:
@@ -70,13 +65,10 @@ class Method:
         raise PolicyError(f"loss {name!r} {fault}; choose one of {', '.join(self.losses)}{meant}")
 
     def settled(self, settings: Mapping[str, Any]) -> Any:
-        """The options of this method.
-
-        Args:
-            settings: Options of any method; those of others must have their defaults.
+        """The method's own options, from options of any method.
 
         Raises:
-            PolicyError: One belongs to other methods, or has a value that cannot be.
+            PolicyError: An option of another method is not at its default, or a value is invalid.
         """
         for name, value in settings.items():
             OPTIONS[name].check(value)
@@ -87,42 +79,35 @@ class Method:
         return self.options(**{n: value for n, value in settings.items() if self.takes(n)})
 
 
-CELLS = tuple(CELL_LOSSES)
 METHODS: Mapping[str, Method] = {
     row.name: row
     for row in (
         Method(
             "incognito",
             "sqlanon.methods.fulldomain.method",
-            "full-domain",
             "the least loss of all nodes of the lattice, proven",
-            (*LOSSES, "utility"),
             LatticeOptions,
+            "full-domain",
+            (*LOSSES, "utility"),
         ),
         Method(
             "set-cover",
             "sqlanon.methods.clustering.set_cover",
-            "local",
             "with k alone a loss of at most 2 (1 + ln 2k) times the least possible",
-            CELLS,
-            SetCoverOptions,
+            CoverOptions,
         ),
         Method(
             "direct-cover",
             "sqlanon.methods.clustering.direct_cover",
-            "local",
             "every model of the policy, for every record",
-            CELLS,
             DirectCoverOptions,
         ),
         Method(
             "pattern-greedy",
             "sqlanon.methods.patterns.method",
-            "local",
             "every model of the policy",
-            CELLS,
-            GreedyPatternOptions,
-            {
+            PatternOptions,
+            refusals={
                 "time_limit": "pattern-greedy tries every pattern once, whatever the time; leave "
                 "time_limit out, or give fewer patterns"
             },
@@ -130,15 +115,13 @@ METHODS: Mapping[str, Method] = {
         Method(
             "pattern-exact",
             "sqlanon.methods.patterns.optimum",
-            "local",
             "nothing that your patterns and the policy allow to publish loses less, proven",
-            CELLS,
             ExactPatternOptions,
         ),
     )
 }
 DEFAULT = METHODS["incognito"]
-"""What `auto` chooses."""
+"""The method that `auto` stands for."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -151,19 +134,12 @@ def listed(names: Sequence[str]) -> str:
 
 
 def method_named(name: str) -> Method:
-    """A method by what users call it.
-
-    Raises:
-        PolicyError: None is called so.
-    """
+    """A method by its name, or the default by `auto`; a `PolicyError` where there is none."""
     if name == AUTO:
         return DEFAULT
     if name not in METHODS:
-        known = [AUTO, *METHODS]
-        raise PolicyError(
-            f"method {name!r} is not known; choose one of {', '.join(known)}"
-            f"{did_you_mean(str(name), known)}"
-        )
+        known, meant = [AUTO, *METHODS], did_you_mean(str(name), [AUTO, *METHODS])
+        raise PolicyError(f"method {name!r} is not known; choose one of {', '.join(known)}{meant}")
     return METHODS[name]
 
 
@@ -188,7 +164,7 @@ OPTIONS: Mapping[str, Option] = {
     "loss": Option("lm", _loss_help(), "LOSS"),
     **{name: option for row in METHODS.values() for name, option in described(row.options).items()},
 }
-"""All that users set of a search, by name."""
+"""Every option of a search by its name."""
 
 
 def owners_of(option: str) -> list[str]:
@@ -198,18 +174,18 @@ def owners_of(option: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Options(Generic[Own]):
-    """How to search.
+    """Options of a search.
 
     Args:
         method: The method.
-        own: What it takes besides what every method does.
+        own: Its own options.
         loss: The loss to minimize.
-        seed: What is left to chance is drawn from it.
-        progress: Called with a line that says how far the search is.
-        memory: What a search may take outside the database, about [bytes]; None for no limit.
+        seed: Seed of all random choices.
+        progress: Receives lines about the progress of the search.
+        memory: Memory for a search outside the database, about [bytes]; None for no limit.
 
     Raises:
-        PolicyError: The loss cannot steer the method, or the seed is none.
+        PolicyError: The loss cannot steer the method, or the seed is invalid.
     """
 
     method: Method
@@ -226,34 +202,34 @@ class Options(Generic[Own]):
 
     @classmethod
     def of(cls, method: str = AUTO, **settings: Any) -> Options[Any]:
-        """How to search, as `plan` takes it.
+        """Options from the keywords of `plan`.
 
         Raises:
-            PolicyError: An unknown method or loss, an option of another method, or a value that
-                cannot be.
+            PolicyError: A name is unknown, an option belongs to another method, or a value is
+                invalid.
         """
-        row = method_named(method)
-        own = {name: value for name, value in settings.items() if name in OPTIONS.keys() - {"loss"}}
-        common = {name: value for name, value in settings.items() if name not in own}
+        row, names = method_named(method), OPTIONS.keys() - {"loss"}
+        own = {name: value for name, value in settings.items() if name in names}
+        common = {name: value for name, value in settings.items() if name not in names}
         return Options(row, row.settled(own), **common)
 
     def tell(self, line: str) -> None:
-        """Says how far the search is."""
+        """Reports progress."""
         if self.progress is not None:
             self.progress(line)
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a search decided.
+    """The result of a method.
 
     Args:
-        recoding: How records are recoded.
-        report: What is expected of it.
-        encoded_at: When the table was encoded, by the monotonic clock [seconds].
-        searched_at: When the search was over.
-        rounds: How often suppression is looked at.
-        tallied: What a recoding of single records publishes; None where all have one level.
+        recoding: The recoding found.
+        report: Its expected report.
+        encoded_at: End of encoding, by the monotonic clock [seconds].
+        searched_at: End of the search.
+        rounds: Rounds of suppression up to the fixpoint.
+        tallied: Counts of a recoding of single records; None for a full-domain recoding.
     """
 
     recoding: Recoding

@@ -1,4 +1,4 @@
-"""Unsatisfiable: what no recoding of any table with the same values can satisfy."""
+"""Unsatisfiable policies: errors where a table fails even as one class."""
 
 from __future__ import annotations
 
@@ -22,9 +22,6 @@ def unsatisfied_as_one(
         policy: The policy.
         demands: Its models beyond k over the values of the table; None where there are none.
         records: Records of the table.
-
-    Returns:
-        The error, which says what fails on which column; None where one class satisfies all.
     """
     faults = []
     if records < policy.k:
@@ -39,7 +36,7 @@ def unsatisfied_as_one(
 
 
 def _failing(demand: ValueDemand, column: str) -> str:
-    """Why all values of a column do not satisfy a model."""
+    """The model that a column fails in one class of all records, for a message."""
     model = demand.model
     if model.least_values > len(demand.table):
         return too_few_values(model, column, len(demand.table))
@@ -47,7 +44,7 @@ def _failing(demand: ValueDemand, column: str) -> str:
 
 
 def too_few_values(model: ValueModel, column: str, values: int) -> str:
-    """Why a column cannot be as diverse as a model asks, for a message."""
+    """The values that a model needs and a column has, for a message."""
     return f"{model.describe()} needs more values than the {values} that {column!r} has"
 
 

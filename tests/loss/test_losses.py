@@ -33,7 +33,7 @@ from sqlanon.loss.objectives import (
     DiscernibilityObjective,
 )
 from sqlanon.methods.registry import METHODS, Options
-from sqlanon.search.lattice.bounds import combine
+from sqlanon.search.lattice.bounds import at_node, combine
 
 # Five leaves; level 1 has nodes of 3, 1 and 1 leaves, level 2 of 3 and 2, level 3 is the top.
 UNEVEN = Tree.grow(
@@ -389,7 +389,7 @@ def parts(name, table):
             objective.up(node, counts),
             objective.down(counts.suppressed),
             objective.value(node, counts),
-            objective.lowest_up(node),
+            at_node(node, objective.floor, additive=objective.additive),
         )
     return objective, result
 

@@ -7,7 +7,7 @@ import math
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.covers import decide_cover
 from sqlanon.methods.clustering.method import Started
-from sqlanon.methods.options import SetCoverOptions
+from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
@@ -16,7 +16,7 @@ from sqlanon.search.clustering.set_cover import exhaustive_cover, set_cover
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[SetCoverOptions]
+    engine: Engine, subject: Subject, policy: Policy, options: Options[CoverOptions]
 ) -> Decided:
     """A recoding of every record, by the least cost per record newly covered.
 

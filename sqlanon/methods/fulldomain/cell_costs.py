@@ -1,4 +1,4 @@
-"""Pricing: what the cells of nodes cost, as tables to join or as columns of a frequency set."""
+"""Cell costs in the database: tables to join, or columns of a frequency set."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Pricing:
         self.tables = Prices(levels, tables=tables)
 
     def uniform(self, node: Node) -> int:
-        """What the cells of a record cost in the columns where all values cost the same."""
+        """The cost of a record's cells in the columns where all values cost the same [units]."""
         return sum(
             levels[level][0]
             for number, (levels, level) in enumerate(zip(self.costs.costs, node, strict=True))
@@ -58,7 +58,7 @@ class Pricing:
         )
 
     def held(self, source: exp.Table, node: Node) -> Prices:
-        """The prices as columns of a copy of a node's frequency set."""
+        """Costs as columns of a copy of a node's frequency set."""
         above = {
             number: tuple(level for level in varying if level >= node[number])
             for number, varying in self.tables.levels.items()

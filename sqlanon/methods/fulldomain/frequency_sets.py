@@ -1,19 +1,36 @@
-"""Batch: nodes that one query counts from one frequency set."""
+"""Frequency sets: which of them a search holds, and which nodes are counted from which."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
 
+import numpy as np
 from sqlglot import exp
 
+from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Layout
+from sqlanon.methods.fulldomain.cell_costs import Pricing
+from sqlanon.microdata.encoding import Encoded
+from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Prices
+from sqlanon.query.syntax import rows_of
 from sqlanon.recoding import Node
+from sqlanon.search.lattice.bounds import Forecast, at_node
 
-MOST = 2_000_000  # rows that a query groups at most, unless a single node needs more
-LARGE = 30_000  # rows; a larger set is grouped for each node by itself
-SIDE_BY_SIDE = 20_000_000  # rows that such groupings of one query scan at most
+LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third of the time
+JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
+SIDE_BY_SIDE = 20_000_000  # rows that the groupings of a large set scan at most in one query
+ROLLED_UP = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
+HELD_PRICES = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
+
+# Costs in rows scanned in the same time.
+PLANNING = 100_000  # of a query
+CACHE_MISS = 6  # of finding a row's class in memory
+CACHED = 100_000  # classes; with more, rows seldom find theirs in the cache
+NEW_CLASS = 12  # of making a class
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +81,9 @@ class Batch:
     layout: Layout
 
     def split(self) -> list[Batch]:
-        """The same in batches that the memory holds: a query groups the set once for each node."""
+        """Batches that the memory holds: a query groups the set once for each node."""
         rows = self.source.scanned
-        size = max(1, (SIDE_BY_SIDE if rows > LARGE else MOST) // max(rows, 1))
+        size = max(1, (SIDE_BY_SIDE if rows > LARGE else JOINED_AT_ONCE) // max(rows, 1))
         starts = range(0, len(self.nodes), size)
         return [replace(self, nodes=self.nodes[start : start + size]) for start in starts]
 
@@ -87,3 +104,174 @@ class Batch:
                 bits = [self.layout.column_masks(number, level) for level in levels]
                 columns += map(list, zip(*bits, strict=True))
         return columns
+
+
+@dataclass(slots=True)
+class FrequencySets:
+    """The frequency sets of a search, rolled up where that pays.
+
+    Args:
+        engine: The engine that holds them.
+        encoded: The encoded table.
+        lowest: The lowest node that will be asked for.
+        entropies: Per column and level the entropy of the generalized column [bits]; they
+            foretell how many rows a roll-up will have.
+        pricing: Costs of cells, where suppression matters to the loss.
+    """
+
+    engine: Engine
+    encoded: Encoded
+    lowest: Node
+    entropies: Sequence[Sequence[float]]
+    pricing: Pricing | None
+    held: list[FrequencySet] = field(default_factory=list)
+    asked: int = 0
+    rolled_up: int = 0
+    _density: Forecast = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._density = Forecast(sum(map(max, self.entropies)))
+        leaves, details = tuple(0 for _ in self.lowest), self.encoded.details
+        base = FrequencySet(leaves, self.encoded.table, self.encoded.rows)
+        if details is not None:
+            base = replace(base, details=details.table, detailed=details.rows)
+        any_above = any(self.lowest)
+        self.held.append(self._rolled(base, self.lowest) if any_above else self._priced(base))
+
+    def learn(self, node: Node, classes: int) -> None:
+        """Takes in how many classes a node has, to foretell those of others."""
+        density = min(classes / self.encoded.rows, 1.0)
+        self._density.learn(at_node(node, self.entropies), density)
+
+    def own_batch(self, node: Node) -> Batch:
+        """A node by the set of its own classes, which is written where it is not held."""
+        source = self._nearest(node)
+        source = source if source.node == node else self._rolled(source, node)
+        return Batch(source, [node], self.encoded.layout)
+
+    def prepare(self, nodes: Sequence[Node]) -> None:
+        """Rolls up sets from which several of the nodes to be counted take less work."""
+        self.asked += len(nodes)
+        if all(source.scanned <= ROLLED_UP for source in self.held):
+            return
+        meets: list[tuple[Node, list[Node]]] = []
+        for node in nodes:
+            for place, (meet, members) in enumerate(meets):
+                both = _meet(meet, node)
+                if self._pays(both, [*members, node]):
+                    meets[place] = (both, [*members, node])
+                    break
+            else:
+                meets.append((node, [node]))
+        for meet, members in meets:
+            if self._pays(meet, members):
+                self.held.append(self._rolled(self._nearest(meet), meet))
+
+    def batches(self, nodes: Sequence[Node]) -> list[Batch]:
+        """The nodes by the set to count them from: few sets, since a query has its price.
+
+        A group of nodes leaves the set that all can be counted from where a smaller one saves more
+        scanned rows than a query costs.
+        """
+        if not nodes:
+            return []
+        common = self._nearest(reduce(_meet, nodes))
+        groups: dict[int, list[Node]] = {}
+        for node in nodes:
+            groups.setdefault(self.held.index(self._nearest(node)), []).append(node)
+        together: list[Node] = []
+        batches = []
+        for place, group in groups.items():
+            source = self.held[place]
+            if len(group) * (common.scanned - source.scanned) > PLANNING:
+                batches += Batch(source, group, self.encoded.layout).split()
+            else:
+                together += group
+        return batches + Batch(common, together, self.encoded.layout).split()
+
+    def _priced(self, source: FrequencySet) -> FrequencySet:
+        """A set with what cells cost, in columns of its own where that is worth its room."""
+        if self.pricing is None:
+            return source
+        prices = self.pricing.tables
+        if source.rows > HELD_PRICES or not prices.levels:
+            return replace(source, prices=prices)
+        prices = self.pricing.held(source.table, source.node)
+        assert prices.held is not None
+        details = source.details
+        if details is not None:
+            query = frequency.with_rows(details, prices.held, self.encoded.layout.words)
+            details, _ = self._stored("details", query)
+        return replace(source, table=prices.held, prices=prices, details=details)
+
+    def _nearest(self, node: Node) -> FrequencySet:
+        """The smallest set that a node can be counted from."""
+        return min(
+            (s for s in self.held if all(a <= b for a, b in zip(s.node, node, strict=True))),
+            key=lambda s: s.scanned,
+        )
+
+    def _pays(self, node: Node, members: Sequence[Node]) -> bool:
+        """Whether writing a node's set and counting others from it is less work than without."""
+        source = self._nearest(node)
+        if source.scanned <= ROLLED_UP or source.node == node:
+            return False
+        rows = self._expected_rows(node)
+        saved = sum(
+            _work(source.scanned, groups) - _work(rows, groups)
+            for groups in map(self._expected_rows, members)
+        )
+        return saved > _work(source.scanned, rows)
+
+    def _expected_rows(self, node: Node) -> float:
+        """The expected rows of a node's set, or of its details where they are more.
+
+        The details of a class have as many rows as values would occur in it if each record held
+        any of them as likely as any other.
+        """
+        classes = (
+            float(self._density.at(np.asarray(at_node(node, self.entropies)))) * self.encoded.rows
+        )
+        details = self.encoded.details
+        if details is None:
+            return classes
+        values = math.prod(max(each.values, 1) for each in details.attributes)
+        if details.entity:
+            return float(details.rows)  # every person has rows of its own
+        if values == 1:
+            return classes
+        records = sum(self.encoded.counts[0])
+        held = values * -math.expm1(records / max(classes, 1) * math.log1p(-1 / values))
+        return min(classes * held, details.rows)
+
+    def _rolled(self, source: FrequencySet, node: Node) -> FrequencySet:
+        """A node's set from a finer one; what its cells cost is found by the ROW of that."""
+        masks, row = self.encoded.layout.node_masks(node), source.has_row
+        result = replace(source, node=node)
+        if source.details is not None:
+            assert self.encoded.details is not None
+            carried = self.encoded.details.carried
+            query = frequency.roll_up(source.details, masks, carried, row=row)
+            details, detailed = self._stored("details", query)
+            result = replace(result, details=details, detailed=detailed)
+        finer = source.table if result.details is None else result.details
+        table, rows = self._stored("frequency", frequency.roll_up(finer, masks, row=row))
+        self.rolled_up += 1
+        self.learn(node, rows)
+        result = replace(result, table=table, rows=rows)
+        return result if row else self._priced(result)
+
+    def _stored(self, name: str, query: exp.Select) -> tuple[exp.Table, int]:
+        """A temporary table of a query, and how many rows it has."""
+        table = self.engine.materialize(name, query)
+        return table, self.engine.rows(rows_of(table))[0][0]
+
+
+def _work(rows: float, classes: float) -> float:
+    """The time of grouping rows into classes [row scans]."""
+    return rows * (1 + CACHE_MISS * classes / (classes + CACHED)) + NEW_CLASS * classes
+
+
+def _meet(one: Node, other: Node) -> Node:
+    """The greatest lower bound of two nodes."""
+    return tuple(map(min, one, other))

@@ -1,4 +1,4 @@
-"""Gains: asks the database what the classes of nodes add to the purity of sensitive attributes."""
+"""Gains: what the classes of nodes add to the purity of sensitive attributes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class GainCounter:
         return cls(engine, encoded, policy.k, only_k, attributes, most, math.ceil(relief))
 
     def count(self, batch: Batch) -> list[Gains]:
-        """What the classes of several nodes gain, in the order given."""
+        """The gains of nodes, in the order given."""
         if not self.attributes:
             return [Gains(0, 0, 0, 0)] * len(batch.nodes)
         rows = self._rows(batch)
@@ -80,7 +80,7 @@ class GainCounter:
         return [found[number] for number in range(len(batch.nodes))]
 
     def settled(self, known: Gains, batch: Batch, suppressed: exp.Table) -> Gains:
-        """The same with what the classes of a node gain that are not suppressed.
+        """A node's gains with that of its published classes.
 
         Args:
             known: What the node's classes gain.
@@ -102,7 +102,7 @@ class GainCounter:
         return Gains(every, most, positive_large, large if self.only_k else None)
 
     def _rows(self, batch: Batch) -> list[tuple[int, ...]]:
-        """What the nodes gain, by a query that is written once for each set that is not large."""
+        """Sums of the gains of nodes, from a query written once for each set that is not large."""
         source, words = batch.source, self.encoded.layout.words
         assert source.details is not None
         if source.scanned > LARGE:

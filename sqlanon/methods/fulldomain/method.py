@@ -1,4 +1,4 @@
-"""Leveled: the full-domain search over a table, from its codes to the node of least loss."""
+"""The method incognito: from a table in codes to the node of least loss."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.loss.measures import cell_measure, measured
+from sqlanon.loss.release import Release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
-from sqlanon.methods.fulldomain.release import Chosen, NodeClasses, node_classes
+from sqlanon.methods.fulldomain.release import Chosen, node_release
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -53,16 +55,16 @@ def decide(
 
 
 def _search(problem: FullDomainProblem, options: Options[LatticeOptions]) -> SearchOutcome:
-    counter = problem.counter
+    checks = problem.models or problem.sizes
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
-        options.tell(f"search: {counter.counted:,} nodes checked")
-        return counter.ask(nodes)
+        options.tell(f"search: {problem.sets.asked:,} nodes checked")
+        return checks.ask(nodes)
 
     return best_node(
         problem.lattice,
         ask,
-        settle=counter.settle,
+        settle=problem.models.settle if problem.models else None,
         time_limit=options.own.time_limit,
         minimal_nodes=options.own.minimal_nodes,
     )
@@ -75,13 +77,12 @@ def _expected(
     options: Options[LatticeOptions],
     settled: tuple[Chosen, int],
 ) -> Report:
-    """What publishing the best node will lose and leave, for every measure that applies."""
+    """The expected report of publishing the best node, with every measure that applies."""
     assert outcome.best is not None
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     chosen, rounds = settled
-    classes = node_classes(engine, subject, problem.encoded, policy, chosen)
-    loss = classes.measures()
-    kept = _published(policy, classes)
+    release = node_release(engine, subject, problem.sets.encoded, policy, chosen)
+    loss, kept = measured(release), _published(policy, release)
     objective, name = problem.lattice.objective, key(options.loss)
     tops = tuple(tree.height for tree in subject.trees)
     keeping = keeping_notes(policy, problem.lattice.allowance, all_generalized=node == tops)
@@ -94,7 +95,7 @@ def _expected(
         heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
         records=subject.records,
         suppressed_records=outcome.best.suppressed,
-        suppressed_cells=classes.suppressed_cells(),
+        suppressed_cells=_suppressed_cells(release),
         statistics=kept,
         entity=policy.entity,
         models=model_results(policy, kept),
@@ -105,8 +106,8 @@ def _expected(
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
             "candidates": problem.lattice.box.size,
             "checked": outcome.checked,
-            "combinations": problem.encoded.rows,
-            "rolled_up": problem.counter.rolled_up,
+            "combinations": problem.sets.encoded.rows,
+            "rolled_up": problem.sets.rolled_up,
             "rounds": rounds,
             "proven": outcome.proven,
         },
@@ -120,18 +121,24 @@ def _expected(
     )
 
 
-def _published(policy: Policy, classes: NodeClasses) -> ClassStatistics:
+def _suppressed_cells(release: Release) -> int:
+    """Cells that say nothing any more, those of suppressed records included; unweighted."""
+    columns = len(release.columns)
+    average = cell_measure("suppressed-cells", release, [1.0] * columns)
+    return int(average * columns * release.records)
+
+
+def _published(policy: Policy, release: Release) -> ClassStatistics:
     """The classes that will be published, that of suppressed records included where it is."""
-    large = classes.kept
-    if policy.suppressed == "drop" or not classes.suppressed:
-        return large
-    sizes = dict(large.histogram)
-    sizes[classes.suppressed] = sizes.get(classes.suppressed, 0) + 1
+    if policy.suppressed == "drop" or not release.suppressed:
+        return release.statistics
+    sizes = dict(release.statistics.histogram)
+    sizes[release.suppressed] = sizes.get(release.suppressed, 0) + 1
     return ClassStatistics.of(sizes.items())
 
 
 def _unfinished(outcome: SearchOutcome, options: Options[LatticeOptions]) -> list[str]:
-    """What the time limit cut short."""
+    """Notes on searches that the time limit cut short."""
     notes = []
     if not outcome.proven:
         notes.append("the time limit ended the search: a better recoding may exist, see the bound")

@@ -1,4 +1,4 @@
-"""Node problem: a full-domain search over a table, ready to start."""
+"""Full-domain problem: a search over a table, ready to start."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from sqlanon.loss.objectives import (
     Objective,
 )
 from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.methods.fulldomain.counter import Counter
+from sqlanon.methods.fulldomain.frequency_sets import FrequencySets
 from sqlanon.methods.fulldomain.release import Chosen
+from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import Subject
@@ -26,31 +27,32 @@ from sqlanon.search.lattice.best_node import BATCH, WIDE_BATCH, Lattice
 from sqlanon.search.lattice.bounds import Check
 
 if TYPE_CHECKING:
-    from sqlanon.methods.fulldomain.violations import Violations
+    from sqlanon.methods.fulldomain.model_checks import ModelChecks
 
 
 @dataclass(frozen=True, slots=True)
 class FullDomainProblem:
-    """A full-domain search, ready to start."""
+    """A full-domain search, ready to start; `models` is None where k is the only model."""
 
     subject: Subject
     policy: Policy
-    encoded: Encoded
-    counter: Counter
+    sets: FrequencySets
+    sizes: SizeChecks
+    models: ModelChecks | None
     lattice: Lattice
 
     def settled(self, check: Check) -> tuple[Chosen, int]:
-        """A node with the classes that it suppresses, and the rounds that it took."""
-        if self.counter.violations is None or not check.suppressed:
+        """A node with the classes that it suppresses, and the rounds up to the fixpoint."""
+        if self.models is None or not check.suppressed:
             return Chosen(check.node), 1
-        _, settled = self.counter.settlement(check.node)
+        _, settled = self.models.settlement(check.node)
         return Chosen(check.node, settled.suppressed), settled.rounds
 
 
 def problem_of(
     engine: Engine, subject: Subject, policy: Policy, options: Options[LatticeOptions]
 ) -> FullDomainProblem:
-    """A table in codes, with what its nodes are to be counted and judged by."""
+    """Encodes a table and prepares the checks of its lattice nodes."""
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"
     valued = list(policy.sensitive_attributes) if weighed else []
@@ -71,20 +73,9 @@ def problem_of(
     pricing = None
     if costs is not None and allowance:
         pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
-    squares = options.loss == "discernibility"
-    counter = Counter(
-        engine,
-        encoded,
-        policy.k,
-        objective,
-        pricing=pricing,
-        sizes=costs is None,
-        squares=squares,
-        lowest=subject.low,
-        entropies=entropies,
-        violations=_violations(engine, policy, encoded, subject.records, squares=squares),
-        gains=gains,
-    )
+    sets = FrequencySets(engine, encoded, subject.low, entropies, pricing)
+    sizes = SizeChecks(sets, policy.k, objective, options.loss == "discernibility", gains)
+    models = _model_checks(sizes, policy, subject.records, costs is None)
     lattice = Lattice(
         subject.low,
         subject.high,
@@ -93,19 +84,21 @@ def problem_of(
         allowance,
         objective,
         policy.k if policy.suppressed == "keep" else 0,
-        WIDE_BATCH if counter.violations is not None and allowance else BATCH,
+        WIDE_BATCH if models is not None and allowance else BATCH,
         ratio,
     )
-    return FullDomainProblem(subject, policy, encoded, counter, lattice)
+    return FullDomainProblem(subject, policy, sets, sizes, models, lattice)
 
 
-def _violations(
-    engine: Engine, policy: Policy, encoded: Encoded, records: int, *, squares: bool
-) -> Violations | None:
+def _model_checks(
+    sizes: SizeChecks, policy: Policy, records: int, looks_at_classes: bool
+) -> ModelChecks | None:
+    encoded = sizes.sets.encoded
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
+    from sqlanon.methods.fulldomain.model_checks import ModelChecks  # k alone needs none of these
     from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
-    from sqlanon.methods.fulldomain.violations import Violations  # k alone needs none of these
+    from sqlanon.methods.fulldomain.violations import Violations
 
     scope = SuppressionScope(
         encoded.details,
@@ -115,7 +108,8 @@ def _violations(
         policy.allowance(records),
         policy.suppressed == "keep",
     )
-    return Violations(engine, scope, squares)
+    violations = Violations(sizes.sets.engine, scope, sizes.squares)
+    return ModelChecks(sizes, violations, looks_at_classes)
 
 
 def _objective(

@@ -1,4 +1,4 @@
-"""What publishing a node of the lattice loses, by every measure that applies."""
+"""Release of a lattice node: the classes, cells and sensitive values that it publishes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
-from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded
@@ -22,39 +21,6 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import VALUE, Carried, word
 from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
-
-
-@dataclass(frozen=True, slots=True)
-class NodeClasses:
-    """The equivalence classes of a node.
-
-    Args:
-        statistics: All of them by size, suppressed ones included.
-        release: What is published of them.
-    """
-
-    statistics: ClassStatistics
-    release: Release
-
-    @property
-    def kept(self) -> ClassStatistics:
-        """The classes that are published."""
-        return self.release.statistics
-
-    @property
-    def suppressed(self) -> int:
-        """Records in classes that violate a model."""
-        return self.release.suppressed
-
-    def measures(self) -> dict[str, float]:
-        """Every measure of the node by its name."""
-        return measured(self.release)
-
-    def suppressed_cells(self) -> int:
-        """Cells that say nothing any more, those of suppressed records included; unweighted."""
-        columns = len(self.release.columns)
-        average = cell_measure("suppressed-cells", self.release, [1.0] * columns)
-        return int(average * columns * self.release.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +36,10 @@ class Chosen:
     suppressed: exp.Table | None = None
 
 
-def node_classes(
+def node_release(
     engine: Engine, subject: Subject, encoded: Encoded, policy: Policy, chosen: Chosen
-) -> NodeClasses:
-    """Counts the classes of a node, who publishes which generalized value, and their values."""
+) -> Release:
+    """Equivalence classes of a lattice node, its published cells and its sensitive values."""
     masks = encoded.layout.node_masks(chosen.node)
     query = (
         measure.node_classes(encoded.table, masks, policy.k)
@@ -82,8 +48,8 @@ def node_classes(
     )
     classes = engine.materialize("classes", query)
     counted = _Counted(engine, subject, encoded, chosen.node, classes)
-    statistics, kept = counted.statistics()
-    release = Release(
+    kept = counted.published()
+    return Release(
         subject.records,
         policy.k,
         kept,
@@ -91,7 +57,6 @@ def node_classes(
         counted.ambiguities(kept),
         counted.spreads(policy),
     )
-    return NodeClasses(statistics, release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +77,10 @@ class _Counted:
     node: Node
     classes: exp.Table
 
-    def statistics(self) -> tuple[ClassStatistics, ClassStatistics]:
-        """All classes by size, and the published ones."""
+    def published(self) -> ClassStatistics:
+        """The classes that are not suppressed, by size."""
         rows = self.engine.rows(measure.class_histogram(self.classes))
-        sizes: dict[int, int] = {}
-        for size, _, number in rows:
-            sizes[size] = sizes.get(size, 0) + number
-        kept = ((size, number) for size, small, number in rows if not small)
-        return ClassStatistics.of(sizes.items()), ClassStatistics.of(kept)
+        return ClassStatistics.of((size, number) for size, small, number in rows if not small)
 
     def columns(self, kept: ClassStatistics) -> tuple[Column, ...]:
         """The quasi-identifiers as they are published."""
@@ -217,7 +178,7 @@ class _Counted:
         return {constant * product: records for product, records in rows}
 
     def spreads(self, policy: Policy) -> list[Spread]:
-        """How the values of each sensitive attribute are spread over the published classes."""
+        """The spread of each sensitive attribute over the published classes."""
         masks = self.encoded.layout.node_masks(self.node)
         keys = [word(w) for w in range(len(masks))]
         spreads = []

@@ -1,4 +1,4 @@
-"""Violations: asks the database which classes of a node fail a privacy model, and settles nodes.
+"""Suppression bounds: records that no node below another can publish, for each privacy model.
 
 A node suppresses the classes that fail any model. Where that changes the distribution that
 t-closeness refers to (suppressed records are not published), more classes may fail then: they are
@@ -87,7 +87,7 @@ NOTHING = ViolationCounts(0, 0, 0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a node suppresses in the end.
+    """The suppressed classes of a node at the fixpoint.
 
     Args:
         found: The suppressed classes.
@@ -102,7 +102,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class SuppressionScope:
-    """What the violations of a node depend on besides its classes.
+    """The table, its details and the policy, as far as violations depend on them.
 
     Args:
         details: Codes with sensitive values and persons.
@@ -123,7 +123,7 @@ class SuppressionScope:
 
     @property
     def keys(self) -> list[str]:
-        """What tells the classes of a node apart."""
+        """The columns that tell the classes of a node apart."""
         return violations.words(self.words)
 
     @property

@@ -1,6 +1,6 @@
 """Utility: Khaitan's E, anonymization cost over purity gain, as the full-domain search sees it.
 
-The cost is made of two parts like any cell loss, see `objective.CellObjective`. What a class C of n
+The cost has two parts like any cell loss, see `objectives.CellObjective`. What a class C of n
 records adds to the gain is g(C) = (sum of its squared value counts) / n - n B, with B the purity of
 the table as one class. g is subadditive (Cauchy-Schwarz): a class made of several adds no more than
 they do, g(A + B) <= g(A) + g(B). So going up the lattice the sum over all classes never grows, and
@@ -13,9 +13,8 @@ gain is a bound on E.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
-from sqlanon.loss.objectives import CellObjective, ClassCounts, Objective, SuppressedCells
+from sqlanon.loss.objectives import CellObjective, ClassCounts, Objective
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.ratio import ONE, Ratio
 
@@ -23,58 +22,31 @@ UNSURE = ONE >> 40
 """Gains that classes may add up to by rounding alone, where theirs cancel out [units of gain]."""
 
 
-@dataclass(frozen=True, slots=True)
-class UtilityObjective:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityObjective(CellObjective):
     """E(v) = cost / gain: the tree measure over what the purity of the published classes gains.
 
-    The lower the better; infinite where something is lost and nothing gained.
+    The lower the better; infinite where something is lost and nothing gained. The parts are those
+    of the cost.
 
     Source: Khaitan, Babu, Jena and Majhi, "Approximation algorithms for optimizing privacy and
     utility", section III.C, the choice of Enhanced Incognito; formulas as in `measures.utility`.
 
     Args:
-        cells: The cost.
         ratio: Cost over gain.
     """
 
-    cells: CellObjective
     ratio: Ratio
-    additive: ClassVar[bool] = True
-
-    @property
-    def floor(self) -> tuple[tuple[int, ...], ...]:
-        """Per column and level the cost of all its cells [units]."""
-        return self.cells.floor
-
-    def up(self, node: Node, counts: ClassCounts) -> int:
-        """What all cells lose by generalization alone."""
-        return self.cells.up(node, counts)
-
-    def down(self, suppressed: SuppressedCells) -> int:
-        """What suppression adds to the cost."""
-        return self.cells.down(suppressed)
 
     def value(self, node: Node, counts: ClassCounts) -> int:
         """Cost over gain; a lower bound where it is not known what the published classes gain."""
         assert counts.gains is not None
-        cost, gains = self.cells.value(node, counts), counts.gains
+        cost, gains = CellObjective.value(self, node, counts), counts.gains
         if not counts.small_records:
             return self.ratio.value(cost, gains.every)
         if gains.published is None:
             return int(self.ratio.bound(cost, min(gains.most, gains.here)))
         return self.ratio.value(cost, gains.published if gains.published > UNSURE else 0)
-
-    def lowest_up(self, node: Node) -> int:
-        """The same as `up`: it needs no check."""
-        return self.cells.lowest_up(node)
-
-    def expected_down(self, up: Any, share: Any) -> Any:
-        """Suppressed records are taken to be generalized like the others."""
-        return self.cells.expected_down(up, share)
-
-    def needed_down(self, up: int, best: float) -> float:
-        """What is missing to the cost that rules a node out."""
-        return self.cells.needed_down(up, best)
 
     def loss(self, value: int) -> float:
         """E itself."""
@@ -89,4 +61,5 @@ def weighing(cells: Objective, highest: int) -> UtilityObjective:
         highest: A gain that no node exceeds [units of gain].
     """
     assert isinstance(cells, CellObjective)
-    return UtilityObjective(cells, Ratio(cells.unit * cells.records, highest))
+    ratio = Ratio(cells.unit * cells.records, highest)
+    return UtilityObjective(cells.unit, cells.records, cells.floor, cells.scale, ratio=ratio)

@@ -1,4 +1,4 @@
-"""Violating: asks the database which classes of nodes fail a model, by class and value.
+"""Violations: classes of lattice nodes that fail a privacy model, counted by class and value.
 
 A query groups the details of a frequency set by class and value, then by class, and counts what
 fails for all its nodes at once.
@@ -64,7 +64,7 @@ class Violations:
         return [found.get(number, NOTHING) for number in range(len(batch.nodes))]
 
     def settle(self, batch: Batch) -> Settled:
-        """What a node suppresses in the end, counted from the node's own set."""
+        """The fixpoint of a node's suppression, counted from the node's own set."""
         assert [batch.source.node] == list(batch.nodes)
         classes = self._classes(batch, batch.masks)
         gone = self.engine.materialize(
@@ -91,7 +91,7 @@ class Violations:
         return not self.engine.rows(self._failing(together, self._asked(), self.scope.k))
 
     def _counts(self, batch: Batch) -> Rows:
-        """What violating classes add up to, from a query written once for a set that is small."""
+        """Sums over violating classes, from a query written once for a set that is small."""
         source, name = batch.source, batch.source.table.name
         if source.detailed > LARGE:
             query = self._counted(self._classes(batch, batch.masks), batch)
@@ -172,7 +172,7 @@ class Violations:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is asked of one sensitive attribute.
+    """The conditions on one sensitive attribute.
 
     Args:
         attribute: The attribute, with the distribution that it refers to.
@@ -210,7 +210,7 @@ class _Classes:
 
     @property
     def keys(self) -> list[str]:
-        """What tells the classes of several nodes apart."""
+        """The columns that tell the classes of several nodes apart."""
         return [NUMBER, *violations.words(self.words)]
 
     @property

@@ -1,4 +1,4 @@
-"""Ways out: what keeps every node from satisfying a policy, and what would help."""
+"""Ways out: the error where no lattice node satisfies a policy, and changes that would help."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> Unsatis
 
 
 def _too_much(problem: FullDomainProblem) -> list[str]:
-    """What is asked beyond what the table has, so that neither levels nor suppression help."""
+    """Demands for more values than the table has, where neither levels nor suppression help."""
     policy = problem.policy
     diverse = [(each.column, each.model) for each in policy.demands if each.model.least_values]
     persons = [] if policy.entity is None else [policy.entity]
@@ -54,10 +54,10 @@ def _too_much(problem: FullDomainProblem) -> list[str]:
 
 
 def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
-    """How many values columns have; NULL is one unless the policy says otherwise."""
+    """The number of values of columns; NULL is one unless the policy says otherwise."""
     if not names:
         return {}
-    table, ask = problem.subject.table, problem.counter.engine.rows
+    table, ask = problem.subject.table, problem.sets.engine.rows
     records, *distinct = ask(classes.distinct_values(table, names))[0]
     _, *present = ask(encode.presence(table, names))[0]
     attributes = problem.policy.sensitive_attributes
@@ -70,10 +70,9 @@ def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
 
 def _suppressed(problem: FullDomainProblem, node: Node) -> int:
     """Records in classes of a node, within the levels allowed, that fail any model."""
-    counter = problem.counter
-    if counter.violations is None:
-        return counter.ask([node])[0].suppressed
-    _, settled = counter.settlement(node)
+    if problem.models is None:
+        return problem.sizes.ask([node])[0].suppressed
+    _, settled = problem.models.settlement(node)
     return settled.found.records
 
 
@@ -83,7 +82,7 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
     It is as large and as diverse as any class can be, and at no distance from itself; its values
     may still be too uneven for entropy and recursive diversity.
     """
-    policy, engine = problem.policy, problem.counter.engine
+    policy, engine = problem.policy, problem.sets.engine
     for demand in policy.demands:
         model = demand.model
         if model.relative or model.superset_monotone:
@@ -119,7 +118,7 @@ def _finding(problem: FullDomainProblem, asked: str, suppressed: int) -> str:
 
 
 def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
-    """What would help, each tried out: wider level bounds, a higher limit, dropping."""
+    """Changes that help, each tried out: wider level bounds, a higher limit, dropping."""
     subject, lattice = problem.subject, problem.lattice
     ways = []
     bounded = [

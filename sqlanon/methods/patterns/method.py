@@ -19,7 +19,7 @@ from sqlanon.methods.local.input import (
     refuse_unsuited,
 )
 from sqlanon.methods.local.result import Assigned
-from sqlanon.methods.options import GreedyPatternOptions, masks_of
+from sqlanon.methods.options import PatternOptions, masks_of
 from sqlanon.methods.patterns.instances import Counted
 from sqlanon.methods.patterns.problem import Finished, Parts, Patterned, finish, greedy_parts
 from sqlanon.methods.registry import Decided, Options
@@ -34,7 +34,7 @@ Improved = Callable[[Patterned, Placed], Parts]
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[GreedyPatternOptions]
+    engine: Engine, subject: Subject, policy: Policy, options: Options[PatternOptions]
 ) -> Decided:
     """The cheapest pattern that has a place for each record, one pattern after the other.
 

@@ -1,13 +1,12 @@
 """Full-domain search: the best node of the generalization lattice, proven, and all minimal ones.
 
-Every check of a node bounds whole sub-lattices (see `knowledge`), so the order of the checks is
+Every check of a node bounds whole sub-lattices (see `bounds`), so the order of the checks is
 everything. Two kinds of checks alternate. A *promising* node is expected to beat the best one. A
 *witness* is a node expected to rule out the open node that is hardest to rule out, and the more
 open nodes lie below it the better. The search ends when no open node can beat the best one.
 
 Source: Samarati 2001 (lattice), LeFevre et al. 2005 (Incognito: roll-up and both directions of
-predictive tagging); the bounds for losses that are not monotone follow from the two parts of a
-loss that `knowledge` names.
+predictive tagging); bounds for losses that are not monotone follow from their two parts.
 """
 
 from __future__ import annotations
@@ -23,12 +22,13 @@ import numpy as np
 
 from sqlanon.loss.objectives import MARGIN, Objective
 from sqlanon.recoding import Node
-from sqlanon.search.arrays import Flags, Numbers, Reals
+from sqlanon.search.arrays import Flags, Reals
 from sqlanon.search.lattice.bounds import (
     Box,
     Check,
     Forecast,
     Knowledge,
+    at_node,
     combine,
     count_above,
     count_below,
@@ -41,14 +41,14 @@ Ask = Callable[[Sequence[Node]], list[Check]]
 Settle = Callable[[Check], Check]
 
 BATCH = 16  # nodes per query: more share its overhead, fewer learn from each other
-WIDE_BATCH = 20  # the same where a check proves little about other nodes
+WIDE_BATCH = 20  # nodes per query where a check proves little about other nodes
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
 UNKNOWN = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """What a full-domain search needs to know of the table.
+    """The generalization lattice of a table, with its objective and suppression limit.
 
     Args:
         low: Lowest level allowed per quasi-identifier.
@@ -59,7 +59,7 @@ class Lattice:
         objective: The loss to minimize.
         smallest: Fewest records that may be suppressed where any are: those that are kept in a
             class of their own must be enough for one.
-        batch: Nodes per query; more where checks prove little about other nodes.
+        batch: Nodes per query.
         ratio: How a cost and a gain make the loss, where it has a gain.
     """
 
@@ -87,14 +87,13 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search found and proved.
+    """The best node of a search, and the bound that it proved.
 
     Args:
-        best: The best node checked, None where no node is within the allowance.
-        bound: Lower bound on the loss of every node, equal to the best value where `proven`
-            [units of the objective].
+        best: The best node checked; None where no node is within the allowance.
+        bound: Lower bound on the loss of every node, that of the best where `proven` [units].
         proven: Whether no node can be better.
-        checked: Number of nodes whose classes were counted.
+        checked: Number of nodes checked.
         minimal_nodes: The minimal nodes, on request.
     """
 
@@ -109,8 +108,8 @@ class SearchOutcome:
 class Search:
     """The checks made, the best of them, and what they foretell of other nodes.
 
-    Foretold are the share of records that a node suppresses, the share that its check would prove
-    of the nodes below, and whether what it suppresses is in excess of the allowance.
+    `shares` foretells the share of records that a node suppresses, `certain` the share that its
+    check would prove of the nodes below, `excess` whether it suppresses more than the allowance.
     """
 
     lattice: Lattice
@@ -125,8 +124,7 @@ class Search:
 
     def __post_init__(self) -> None:
         highest = sum(max(levels) for levels in self.lattice.entropies)
-        self.shares, self.certain = Forecast(highest), Forecast(highest)
-        self.excess = Forecast(highest)
+        self.shares, self.certain, self.excess = (Forecast(highest) for _ in range(3))
 
     def expired(self) -> bool:
         """Whether the time limit is over."""
@@ -137,10 +135,7 @@ class Search:
         found = self.ask([node for node in nodes if node not in self.checks])
         for check in found:
             self.checks[check.node] = check
-            entropy = sum(
-                levels[level]
-                for levels, level in zip(self.lattice.entropies, check.node, strict=True)
-            )
+            entropy = at_node(check.node, self.lattice.entropies)
             self.shares.learn(entropy, check.suppressed / self.lattice.records)
             self.certain.learn(entropy, check.fewest_below / self.lattice.records)
             self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
@@ -166,7 +161,7 @@ class Search:
         return UNKNOWN if self.best is None else self.best.value
 
     def knowledge(self, box: Box) -> Knowledge:
-        """What all checks made so far prove about a box."""
+        """Bounds for a box from all checks made so far."""
         objective, ratio = self.lattice.objective, self.lattice.ratio
         knowledge = Knowledge(
             box,
@@ -179,10 +174,9 @@ class Search:
             knowledge.learn(check)
         return knowledge
 
-    def bounds(self, knowledge: Knowledge) -> Numbers:
+    def bounds(self, knowledge: Knowledge) -> Any:
         """A lower bound on the loss of every node of a box."""
-        result: Numbers = self.weighed(knowledge, knowledge.bound())
-        return result
+        return self.weighed(knowledge, knowledge.bound())
 
     def weighed(self, knowledge: Knowledge, figures: Any) -> Any:
         """Figures of the nodes of a box, over what they gain where the loss has a gain."""
@@ -225,10 +219,10 @@ def best_node(
         return SearchOutcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
     if lattice.box.size > LARGEST_BOX:
         descend(search)
-    bound = branch(search, lattice.box, close_optimum)
+    bound = branch(search, OPTIMUM)
     nodes = minimal_within(search) if minimal_nodes else None
-    proven = bound >= search.value
-    return SearchOutcome(search.best, min(bound, search.value), proven, len(search.checks), nodes)
+    proven, bound = bound >= search.value, min(bound, search.value)
+    return SearchOutcome(search.best, bound, proven, len(search.checks), nodes)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
@@ -236,10 +230,9 @@ def minimal_within(search: Search) -> tuple[Node, ...] | None:
     lattice = search.lattice
     if lattice.allowance >= lattice.records:
         return (lattice.low,)
-    if branch(search, lattice.box, close_classification, every=True) != UNKNOWN:
+    if branch(search, CLASSIFICATION) != UNKNOWN:
         return None
-    checks = list(search.checks.values())
-    within = [c for c in checks if c.suppressed <= lattice.allowance]
+    within = [c for c in search.checks.values() if c.suppressed <= lattice.allowance]
     return tuple(
         minimal([c.node for c in within if search.settled(c).suppressed <= lattice.allowance])
     )
@@ -255,82 +248,77 @@ def descend(search: Search) -> None:
             if level > search.lattice.low[axis]
         ]
         search.check(steps)
-        within = [
-            search.checks[node]
-            for node in steps
-            if search.checks[node].suppressed <= search.lattice.allowance
-        ]
+        allowance = search.lattice.allowance
+        within = [c for c in map(search.checks.__getitem__, steps) if c.suppressed <= allowance]
         if not within:
             return
         current = min(within, key=rank)
 
 
-def branch(
-    search: Search,
-    box: Box,
-    close: Callable[[Search, Knowledge], int],
-    *,
-    every: bool = False,
-) -> int:
+def branch(search: Search, goal: Goal) -> int:
     """Closes a lattice of any size: cuts it into boxes, the one of the lowest bound first.
 
     Returns:
         A lower bound on the loss of the nodes left open, `UNKNOWN` where none is.
     """
-    queue = [(_lowest(search, box), box.low, box.high)]
+    lattice = search.lattice
+    queue = [(_lowest(search, lattice.box), lattice.low, lattice.high)]
     left = UNKNOWN
     while queue:
         bound, low, high = heapq.heappop(queue)
-        if not every and bound > search.value:
+        if not goal.every and bound > search.value:
             break
         if search.expired():
             return min(left, bound)
         part = Box(low, high)
         if part.size <= LARGEST_BOX:
-            left = min(left, close(search, search.knowledge(part)))
+            left = min(left, goal.close(search, part))
             continue
         for half in part.halves():
             if half.high not in search.checks:
                 search.check([half.high])
-            if search.checks[half.high].fewest_below <= search.lattice.allowance:
+            if search.checks[half.high].fewest_below <= lattice.allowance:
                 heapq.heappush(queue, (_lowest(search, half), half.low, half.high))
     return left
 
 
 def _lowest(search: Search, box: Box) -> int:
     """A lower bound on the loss of a box whose highest node was checked."""
-    objective = search.lattice.objective
-    up, down = objective.lowest_up(box.low), search.checks[box.high].down
-    bound, ratio = combine(up, down, objective.additive), search.lattice.ratio
+    floor, additive = search.lattice.objective.floor, search.lattice.objective.additive
+    up, ratio = at_node(box.low, floor, additive=additive), search.lattice.ratio
+    bound = int(combine(up, search.checks[box.high].down, additive))
     if ratio is None:
-        return int(bound)
+        return bound
     below = (c for n, c in search.checks.items() if all(map(le, n, box.low)))
     gains = [check.gain for check in below if check.gain is not None]
     return int(ratio.bound(bound, min(gains, default=ratio.highest)))
 
 
-def close_optimum(search: Search, knowledge: Knowledge) -> int:
-    """Checks nodes of a box until none open can beat the best node found anywhere.
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A question about all nodes: which are open, which to check next, if `every` node matters."""
 
-    Returns:
-        `UNKNOWN` when closed, else a lower bound on the loss of the nodes left open.
-    """
-    lattice, box = search.lattice, knowledge.box
-    entropies = spread(box, lattice.entropies)
-    while True:
-        bounds = search.bounds(knowledge)
-        candidates = open_nodes(search, knowledge, bounds)
-        if not candidates.any():
-            return UNKNOWN
-        if search.expired():
-            return int(bounds[candidates].min())
-        for check in search.check(pick(search, knowledge, candidates, entropies)):
-            knowledge.learn(check)
+    open_nodes: Callable[[Search, Knowledge], Flags]
+    pick: Callable[[Search, Knowledge, Flags, Reals], list[Node]]
+    every: bool = False
+
+    def close(self, search: Search, box: Box) -> int:
+        """Checks nodes of a box until none is open, and returns `branch`'s bound."""
+        knowledge = search.knowledge(box)
+        entropies = spread(box, search.lattice.entropies)
+        while True:
+            candidates = self.open_nodes(search, knowledge)
+            if not candidates.any():
+                return UNKNOWN
+            if search.expired():
+                return int(search.bounds(knowledge)[candidates].min())
+            for check in search.check(self.pick(search, knowledge, candidates, entropies)):
+                knowledge.learn(check)
 
 
-def open_nodes(search: Search, knowledge: Knowledge, bounds: Numbers) -> Flags:
+def improving(search: Search, knowledge: Knowledge) -> Flags:
     """The unchecked nodes that may be within the allowance and rank before the best one."""
-    best, box = search.best, knowledge.box
+    best, box, bounds = search.best, knowledge.box, search.bounds(knowledge)
     result = (knowledge.fewest <= search.lattice.allowance) & ~knowledge.checked
     if best is None:
         return result
@@ -342,7 +330,9 @@ def open_nodes(search: Search, knowledge: Knowledge, bounds: Numbers) -> Flags:
     return result
 
 
-def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Reals) -> list[Node]:
+def witnesses(
+    search: Search, knowledge: Knowledge, candidates: Flags, entropies: Reals
+) -> list[Node]:
     """The nodes to check next: the most promising one, then witnesses against the open ones."""
     lattice, box, best = search.lattice, knowledge.box, search.value
     objective = lattice.objective
@@ -357,13 +347,11 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
     if lattice.allowance:
         beyond = (certain * lattice.records > (1 + MARGIN) * lattice.allowance).astype(np.float64)
     value = search.weighed(knowledge, combine(knowledge.up, down, objective.additive))
-    picked: list[int] = []
+    picked, left = [], candidates.copy()
     promising = np.where(candidates & (excess < 0.5), value, np.inf)
     first = int(promising.argmin())
     if promising.flat[first] < best:
         picked.append(first)
-    left = candidates.copy()
-    if picked:
         left.flat[first] = False
     below = count_below(candidates)
     while len(picked) < lattice.batch and left.any():
@@ -384,33 +372,20 @@ def pick(search: Search, knowledge: Knowledge, candidates: Flags, entropies: Rea
     return [box.node(flat) for flat in dict.fromkeys(picked)]
 
 
-def close_classification(search: Search, knowledge: Knowledge) -> int:
-    """Checks nodes of a box until each is known to be within the allowance or not.
-
-    Returns:
-        `UNKNOWN` when closed, else a lower bound on the loss of the nodes left open.
-    """
-    lattice, box = search.lattice, knowledge.box
-    entropies = spread(box, lattice.entropies)
-    while True:
-        unknown = (knowledge.fewest <= lattice.allowance) & (knowledge.most > lattice.allowance)
-        unknown &= ~knowledge.checked
-        if not unknown.any():
-            return UNKNOWN
-        if search.expired():
-            return int(search.bounds(knowledge)[unknown].min())
-        for check in search.check(divide(search, knowledge, unknown, entropies)):
-            knowledge.learn(check)
+def unclassified(search: Search, knowledge: Knowledge) -> Flags:
+    """The unchecked nodes of which it is not known whether they are within the allowance."""
+    allowance = search.lattice.allowance
+    return (knowledge.fewest <= allowance) & (knowledge.most > allowance) & ~knowledge.checked
 
 
-def divide(search: Search, knowledge: Knowledge, unknown: Flags, entropies: Reals) -> list[Node]:
-    """The nodes whose checks are expected to settle most of the unknown ones."""
+def dividing(search: Search, knowledge: Knowledge, unknown: Flags, entropies: Reals) -> list[Node]:
+    """The nodes whose checks are expected to decide most of the unknown ones."""
     box = knowledge.box
     below, above = count_below(unknown), count_above(unknown)
     excess = search.excess.at(entropies)
     score = np.where(unknown, excess * below + (1.0 - excess) * above, -1.0)
-    left = unknown.copy()
     picked: list[int] = []
+    left = unknown.copy()
     while len(picked) < search.lattice.batch and left.any():
         flat = int(np.where(left, score, -1.0).argmax())
         corner = np.unravel_index(flat, box.shape)
@@ -418,3 +393,7 @@ def divide(search: Search, knowledge: Knowledge, unknown: Flags, entropies: Real
         left[tuple(slice(0, i + 1) for i in corner)] = False
         left[tuple(slice(i, None) for i in corner)] = False
     return [box.node(flat) for flat in picked]
+
+
+OPTIMUM = Goal(improving, witnesses)
+CLASSIFICATION = Goal(unclassified, dividing, every=True)

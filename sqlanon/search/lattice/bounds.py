@@ -1,4 +1,4 @@
-"""What the node checks made so far prove about every node of a box of the lattice.
+"""Bounds: intervals of suppression and loss for lattice nodes, from checks of other nodes.
 
 Let `s(v)` be the records that a node `v` leaves in too small classes, and write its loss as
 `combine(up(v), down(v))`. Classes only merge on the way up, so going up `s` and `down` never grow
@@ -23,7 +23,7 @@ from sqlanon.search.arrays import Flags, Numbers, Reals
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What one query found out about a node.
+    """A lattice node whose classes were counted, with what that proves of the nodes around it.
 
     Args:
         node: One level per quasi-identifier.
@@ -100,7 +100,7 @@ class Box:
         return tuple(levels)
 
     def preceding(self, node: Node) -> int:
-        """How many nodes of the box come before a node, compared from the last column on."""
+        """The number of nodes of the box before a node, compared from the last column on."""
         count, rest = 0, self.size
         for level, low, high in zip(node[::-1], self.low[::-1], self.high[::-1], strict=True):
             rest //= high - low + 1
@@ -186,10 +186,9 @@ class Knowledge:
                 True
             )
 
-    def bound(self) -> Numbers:
+    def bound(self) -> Any:
         """A lower bound on the loss of every node of the box; on the cost where it has a gain."""
-        result: Numbers = combine(self.up, self.down, self.additive)
-        return result
+        return combine(self.up, self.down, self.additive)
 
 
 def combine(up: Any, down: Any, additive: bool) -> Any:
@@ -210,8 +209,14 @@ def spread(box: Box, table: Sequence[Sequence[float]], *, additive: bool = True)
     return np.array(np.broadcast_to(result, box.shape))
 
 
+def at_node(node: Node, table: Sequence[Sequence[Any]], *, additive: bool = True) -> Any:
+    """The sum of one figure per quasi-identifier and level at a node, or the largest of them."""
+    figures = [levels[level] for levels, level in zip(table, node, strict=True)]
+    return sum(figures) if additive else max(figures)
+
+
 def count_below(flags: Flags) -> Numbers:
-    """How many flagged nodes lie at or below each node: one cumulative sum per axis."""
+    """The number of flagged nodes at or below each node: one cumulative sum per axis."""
     counts = flags.astype(np.int64)
     for axis in range(flags.ndim):
         np.cumsum(counts, axis=axis, out=counts)
@@ -219,7 +224,7 @@ def count_below(flags: Flags) -> Numbers:
 
 
 def count_above(flags: Flags) -> Numbers:
-    """How many flagged nodes lie at or above each node."""
+    """The number of flagged nodes at or above each node."""
     backwards = (slice(None, None, -1),) * flags.ndim
     return count_below(flags[backwards])[backwards]
 

@@ -15,7 +15,13 @@ import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness, UnsatisfiableError
 from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
-from sqlanon.methods.fulldomain import counter, frequency_sets, gains, violations
+from sqlanon.methods.fulldomain import (
+    frequency_sets,
+    gains,
+    model_checks,
+    size_checks,
+    violations,
+)
 from sqlanon.search.lattice import best_node
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -68,15 +74,18 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
 WAYS = {
     "one box at a time": [(best_node, "LARGEST_BOX", 4)],
     "everything rolled up": [
-        (counter, "WORTHWHILE", LITTLE), (counter, "_work", lambda *_: -1),
-        (counter, "QUERY", -1),
+        (frequency_sets, "ROLLED_UP", LITTLE), (frequency_sets, "_work", lambda *_: -1),
+        (frequency_sets, "PLANNING", -1),
     ],
-    "costs joined": [(counter, "PRICED", -1)],
-    "costs held": [(counter, "PRICED", MUCH)],
-    "a query per node": [(frequency_sets, "MOST", 1), (frequency_sets, "SIDE_BY_SIDE", 1)],
+    "costs joined": [(frequency_sets, "HELD_PRICES", -1)],
+    "costs held": [(frequency_sets, "HELD_PRICES", MUCH)],
+    "a query per node": [
+        (frequency_sets, "JOINED_AT_ONCE", 1), (frequency_sets, "SIDE_BY_SIDE", 1),
+    ],
     "several words": [(layout, "WORD_BITS", 3)],
     "side by side": [
-        (module, "LARGE", LITTLE) for module in (frequency_sets, counter, gains, violations)
+        (module, "LARGE", LITTLE)
+        for module in (frequency_sets, size_checks, model_checks, gains, violations)
     ],
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
-from sqlanon.methods.fulldomain import counter, frequency_sets, gains
+from sqlanon.methods.fulldomain import frequency_sets, gains, model_checks, size_checks
 from sqlanon.policy.policy import Sensitive
 from sqlanon.search.lattice.ratio import INFINITE, ONE, Ratio
 
@@ -137,7 +137,9 @@ def policy_of(case):
 
 WAYS = {
     "as it comes": [],
-    "side by side": [(module, "LARGE", 0) for module in (frequency_sets, counter, gains)],
+    "side by side": [
+        (module, "LARGE", 0) for module in (frequency_sets, size_checks, model_checks, gains)
+    ],
     "several words": [(layout, "WORD_BITS", 3)],
 }
 

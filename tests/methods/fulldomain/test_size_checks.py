@@ -22,9 +22,10 @@ from sqlanon.loss.objectives import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
-from sqlanon.methods.fulldomain import counter as counting
+from sqlanon.methods.fulldomain import frequency_sets, size_checks
 from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.methods.fulldomain.counter import LARGE, PRICED, Counter
+from sqlanon.methods.fulldomain.frequency_sets import HELD_PRICES, LARGE, FrequencySets
+from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy, QuasiIdentifier
@@ -53,8 +54,8 @@ def table_of(case):
     return connection
 
 
-def counter_of(connection, case, bits=WORD_BITS):
-    """A counter over the case's table whose codes are packed in words of so many bits."""
+def checks_of(connection, case, bits=WORD_BITS):
+    """Checks over the case's table whose codes are packed in words of so many bits."""
     engine = DuckDB(connection)
     attributes = {
         f"c{number}": QuasiIdentifier(Hierarchy.from_rows(rows), weight, low)
@@ -67,17 +68,14 @@ def counter_of(connection, case, bits=WORD_BITS):
     with patch.object(layout, "WORD_BITS", bits):
         encoded = encode_subject(engine, subject, policy)
     objective, costs = objective_of(case, subject)
-    return Counter(
+    sets = FrequencySets(
         engine,
         encoded,
-        case["k"],
-        objective,
-        pricing=pricing_of(engine, encoded, subject, costs),
-        sizes=costs is None,
-        squares=case["loss"] == "discernibility",
-        lowest=subject.low,
-        entropies=encoded.entropies(subject.trees),
+        subject.low,
+        encoded.entropies(subject.trees),
+        pricing_of(engine, encoded, subject, costs),
     )
+    return SizeChecks(sets, case["k"], objective, case["loss"] == "discernibility")
 
 
 def pricing_of(engine, encoded, subject, costs):
@@ -105,7 +103,7 @@ def nodes_of(case):
     return list(itertools.product(*levels))
 
 
-def brute_force(case, counter, node):
+def brute_force(case, checks, node):
     """The node's records suppressed, up, down and value from the generalized records alone."""
     maps = [
         {row[0]: row[level] for row in rows}
@@ -116,11 +114,11 @@ def brute_force(case, counter, node):
     )
     small = {group: size for group, size in sizes.items() if size < case["k"]}
     cost = 0
-    if counter.pricing is not None:
+    if checks.sets.pricing is not None:
         for group, size in small.items():
             for number, label in enumerate(group):
-                place = counter.pricing.trees[number].node_labels(node[number]).index(label)
-                cost += size * counter.pricing.costs.costs[number][node[number]][place]
+                place = checks.sets.pricing.trees[number].node_labels(node[number]).index(label)
+                cost += size * checks.sets.pricing.costs.costs[number][node[number]][place]
     counts = ClassCounts(
         classes=len(sizes),
         small_classes=len(small),
@@ -129,7 +127,7 @@ def brute_force(case, counter, node):
         small_squares=sum(size * size for size in small.values()),
         small_cost=cost,
     )
-    objective = counter.objective
+    objective = checks.objective
     return (
         node,
         counts.small_records,
@@ -146,7 +144,10 @@ def figures(check):
 @contextmanager
 def rolling_up_always():
     """Within, writing a frequency set seems to cost less than nothing."""
-    with patch.object(counting, "WORTHWHILE", 0), patch.object(counting, "_work", lambda *_: -1):
+    with (
+        patch.object(frequency_sets, "ROLLED_UP", 0),
+        patch.object(frequency_sets, "_work", lambda *_: -1),
+    ):
         yield
 
 
@@ -155,19 +156,19 @@ def rolling_up_always():
 @given(
     cases(),
     st.sampled_from([3, 5, WORD_BITS]),
-    st.sampled_from([0, PRICED]),
+    st.sampled_from([0, HELD_PRICES]),
     st.sampled_from([0, LARGE]),
 )
 def test_counts_equal_brute_force(case, bits, priced, large):
     with (
         closing(table_of(case)) as connection,
-        patch.object(counting, "PRICED", priced),
-        patch.object(counting, "LARGE", large),
+        patch.object(frequency_sets, "HELD_PRICES", priced),
+        patch.object(size_checks, "LARGE", large),
     ):
-        counter = counter_of(connection, case, bits)
+        checks = checks_of(connection, case, bits)
         nodes = nodes_of(case)
-        found = [figures(check) for check in counter.ask(nodes)]
-        assert found == [brute_force(case, counter, node) for node in nodes]
+        found = [figures(check) for check in checks.ask(nodes)]
+        assert found == [brute_force(case, checks, node) for node in nodes]
 
 
 @pytest.mark.slow
@@ -177,7 +178,7 @@ def test_counts_from_roll_ups_equal_counts_from_the_codes(data, case, bits):
     nodes = nodes_of(case)
     batches = data.draw(st.lists(st.lists(st.sampled_from(nodes), max_size=4), max_size=3))
     with closing(table_of(case)) as connection:
-        plain, rolling = (counter_of(connection, case, bits) for _ in range(2))
+        plain, rolling = (checks_of(connection, case, bits) for _ in range(2))
         expected = [list(map(figures, plain.ask(batch))) for batch in batches]
         with rolling_up_always():
             assert [list(map(figures, rolling.ask(batch))) for batch in batches] == expected
@@ -198,28 +199,28 @@ ABOVE = [(1, 1), (1, 2), (2, 1), (2, 2)]
 @pytest.fixture
 def grid():
     with closing(table_of(GRID)) as connection:
-        yield counter_of(connection, GRID)
+        yield checks_of(connection, GRID)
 
 
 def test_nodes_are_counted_from_a_roll_up_where_that_saves_rows(grid):
-    with patch.object(counting, "WORTHWHILE", 0), patch.object(counting, "GROUPED", 3):
+    with patch.object(frequency_sets, "ROLLED_UP", 0), patch.object(frequency_sets, "NEW_CLASS", 3):
         grid.ask([(1, 1)])
         found = [figures(check) for check in grid.ask(ABOVE)]
-    assert [(one.node, one.rows) for one in grid.sets] == [((0, 0), 400), ((1, 1), 16)]
-    assert grid.rolled_up == 1
+    assert [(one.node, one.rows) for one in grid.sets.held] == [((0, 0), 400), ((1, 1), 16)]
+    assert grid.sets.rolled_up == 1
     assert found == [brute_force(GRID, grid, node) for node in ABOVE]
 
 
 def test_small_tables_are_not_rolled_up(grid):
     grid.ask([(1, 1)])
     grid.ask(ABOVE)
-    assert grid.rolled_up == 0
+    assert grid.sets.rolled_up == 0
 
 
-def test_counted_is_the_number_of_nodes_asked(grid):
+def test_asked_is_the_number_of_nodes_asked(grid):
     grid.ask(ABOVE)
     grid.ask([(0, 0)])
-    assert grid.counted == 5
+    assert grid.sets.asked == 5
 
 
 def test_no_nodes_are_no_query(grid):
@@ -228,8 +229,8 @@ def test_no_nodes_are_no_query(grid):
 
 def test_the_lowest_node_is_rolled_up_first():
     with closing(table_of(GRID)) as connection:
-        counter = counter_of(connection, {**GRID, "low": [1, 0]})
-    assert [(one.node, one.rows) for one in counter.sets] == [((1, 0), 80)]
+        checks = checks_of(connection, {**GRID, "low": [1, 0]})
+    assert [(one.node, one.rows) for one in checks.sets.held] == [((1, 0), 80)]
 
 
 @pytest.mark.slow
@@ -249,7 +250,7 @@ def test_many_columns_in_several_words_are_counted(loss):
     nodes = [tuple((i + j) % 3 for j in range(columns)) for i in range(3)]
     nodes += [(level,) * columns for level in range(3)]
     with closing(table_of(case)) as connection:
-        counter = counter_of(connection, case)
-        assert counter.encoded.layout.words == 2
-        found = [figures(check) for check in counter.ask(nodes)]
-        assert found == [brute_force(case, counter, node) for node in nodes]
+        checks = checks_of(connection, case)
+        assert checks.sets.encoded.layout.words == 2
+        found = [figures(check) for check in checks.ask(nodes)]
+        assert found == [brute_force(case, checks, node) for node in nodes]
