@@ -7,7 +7,7 @@ what `apply` and `plan` say of theirs for `anonymize`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -287,11 +287,12 @@ def apply(
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, resources, confirm)
     named = _named(connection, plan) if table is None else table
-    try:
-        opened = open_source(connection, named, read_only=file is not None, **resources)
-    except MissingTableError as error:
-        raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
-    with opened as source:
+    opened = open_source(connection, named, read_only=file is not None, **resources)
+    with ExitStack() as stack:
+        try:
+            source = stack.enter_context(opened)
+        except MissingTableError as error:
+            raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         return _publish(source, plan, target=target, file=_replaced_file(source, target))
 
 
@@ -382,8 +383,7 @@ def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
         raise PolicyError(
             "the source is a file, not a database; publish to another file with --output FILE"
         )
-    alone = source.owned and source.engine.FRESH_FILE
-    file = source.path if target.in_place and alone else None
+    file = source.path if target.in_place and source.engine.FRESH_FILE else None
     if file is not None:
         refuse_second_name(file)
     return file

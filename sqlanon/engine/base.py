@@ -1,4 +1,4 @@
-"""What every engine offers, and the one line that turns a syntax tree into text."""
+"""The engine protocol, and the text of a syntax tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 
 
 class Limits(TypedDict, total=False):
-    """What a database that sqlanon opens may use: the arguments of `Resources`."""
+    """Resources of a database that sqlanon opens: the arguments of `Resources`."""
 
     threads: int | None
     memory_limit: str | None
@@ -66,11 +66,6 @@ class Engine(Protocol):
     @property
     def files(self) -> list[Path]:
         """The files that hold the tables, which therefore nothing else may be written over."""
-        ...
-
-    @property
-    def in_callers_transaction(self) -> bool:
-        """True while the caller's own transaction is open: it commits, sqlanon does not."""
         ...
 
     def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import FrameType
 
 from sqlglot import exp
 
@@ -16,8 +17,12 @@ from sqlanon.wording import alike, counted
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 _DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
 _PATH_ITEM = re.compile(r'(?:"(?:[^"]|"")+"|[^",])+')
-_NEAR = 5
-
+_SHOWN = 10
+_SUGGESTED = 5
+# The functions of the catalog that list parts of tables.
+_OF_TABLES = frozenset(
+    f"duckdb_{kind}" for kind in ("tables", "columns", "constraints", "indexes", "triggers")
+)
 
 Place = tuple[str, str]
 
@@ -75,8 +80,8 @@ class Catalog:
 
     def entry(self, table: exp.Table) -> Entry | None:
         """The table or view of a fully qualified name, or None."""
-        wanted = _fold(table.catalog), _fold(table.db)
-        here = [one for one in self.entries if (_fold(one.database), _fold(one.schema)) == wanted]
+        place = _fold(table.catalog), _fold(table.db)
+        here = (one for one in self.entries if (_fold(one.database), _fold(one.schema)) == place)
         return _named(here, table.name)
 
     def target(self, text: str, source: exp.Table) -> exp.Table:
@@ -116,9 +121,9 @@ class Catalog:
         names = {self.display(entry): entry.name for entry in self.entries}
         wanted = _fold(text.rpartition(".")[2])
         folded = {shown: _fold(name) for shown, name in names.items()}
-        near_names = alike(wanted, sorted(set(folded.values())), _NEAR)
-        near = [shown for wish in near_names for shown in names if folded[shown] == wish][:_NEAR]
-        hint = f"; near it: {', '.join(repr(name) for name in near)}" if near else ""
+        near_names = alike(wanted, sorted(set(folded.values())), _SUGGESTED)
+        near = [shown for wish in near_names for shown in names if folded[shown] == wish]
+        hint = f"; near it: {', '.join(map(repr, near[:_SUGGESTED]))}" if near else ""
         among = f" among {counted(len(names), 'table')}" if names else ": the database holds none"
         return MissingTableError(f"there is no table {text!r}{among}{hint}")
 
@@ -130,8 +135,9 @@ class Catalog:
 
     def _on_path(self, name: str) -> Entry | None:
         for place in self.path:
-            here = [entry for entry in self.entries if (entry.database, entry.schema) == place]
-            found = _named(here, name)
+            found = _named(
+                (one for one in self.entries if (one.database, one.schema) == place), name
+            )
             if found is not None:
                 return found
         return None
@@ -169,15 +175,53 @@ def split(text: str) -> list[str] | None:
     ]
 
 
+def first_names(names: Sequence[str]) -> str:
+    """The first names of a list, quoted, for a message."""
+    more = ", ..." if len(names) > _SHOWN else ""
+    return f"{', '.join(map(repr, names[:_SHOWN]))}{more}"
+
+
+def entries(
+    function: str,
+    columns: Sequence[str],
+    database: str | None = None,
+    *,
+    without: exp.Table | None = None,
+) -> exp.Select:
+    """Rows of a table function of the catalog.
+
+    Args:
+        function: Such as "duckdb_columns".
+        columns: What to read of it.
+        database: None for every database.
+        without: A table whose parts are left out.
+    """
+    query = exp.select(*map(exp.column, columns)).from_(
+        exp.Table(this=exp.Anonymous(this=function))
+    )
+    if database is not None:
+        query = query.where(equals("database_name", database))
+    if without is not None and function in _OF_TABLES:
+        same = exp.and_(equals("schema_name", without.db), equals("table_name", without.name))
+        query = query.where(exp.not_(same))
+    return query
+
+
+def equals(column: str, text: str) -> exp.EQ:
+    """Whether a column of the catalog is a text."""
+    return exp.EQ(this=exp.column(column), expression=exp.Literal.string(text))
+
+
 def read_catalog(rows: Callable[[exp.Expr], list[Row]]) -> Catalog:
-    """Asks a connection what it can see.
+    """Tables, views, schemas and search path of a connection.
 
     Args:
         rows: Runs a query.
     """
+    place = ("database_name", "schema_name")
     tables, views = (
-        exp.select("database_name", "schema_name", name, exp.convert(is_view).as_("is_view"))
-        .from_(exp.Table(this=exp.Anonymous(this=function)))
+        entries(function, (*place, name))
+        .select(exp.convert(is_view).as_("is_view"))
         .where(exp.Not(this=exp.column("internal")))
         for function, name, is_view in (
             ("duckdb_tables", "table_name", False),
@@ -185,22 +229,23 @@ def read_catalog(rows: Callable[[exp.Expr], list[Row]]) -> Catalog:
         )
     )
     found = sorted(rows(exp.union(tables, views, distinct=False)))
-    schemas = exp.select("database_name", "schema_name").from_(
-        exp.Table(this=exp.Anonymous(this="duckdb_schemas"))
-    )
-    place = exp.select(
+    current = exp.select(
         exp.Anonymous(this="current_database"),
         exp.Anonymous(this="current_schema"),
         exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("search_path")]),
     )
-    [(database, schema, search_path)] = rows(place)
+    [(database, schema, search_path)] = rows(current)
     path: list[Place] = [("temp", "main"), (database, schema)]
     for item in _PATH_ITEM.findall(search_path or ""):
         parts = split(item.strip()) or []
         if parts:
             path.append((database, parts[0]) if len(parts) == 1 else (parts[0], parts[1]))
-    places: list[Place] = [(name, schema) for name, schema in sorted(rows(schemas))]
-    return Catalog(tuple(Entry(*row) for row in found), tuple(dict.fromkeys(path)), tuple(places))
+    schemas: list[Place] = [
+        (name, schema) for name, schema in rows(entries("duckdb_schemas", place))
+    ]
+    return Catalog(
+        tuple(Entry(*row) for row in found), tuple(dict.fromkeys(path)), tuple(sorted(schemas))
+    )
 
 
 def variable(name: str) -> object | None:
@@ -208,15 +253,13 @@ def variable(name: str) -> object | None:
 
     The innermost frame outside sqlanon wins, its locals before its globals, as in Python itself.
     """
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] != "sqlanon":
             for variables in (frame.f_locals, frame.f_globals):
                 found: object = variables.get(name)
                 if found is not None and is_frame(found):
                     return found
-        if frame.f_back is None:
-            break
         frame = frame.f_back
     return None
 
@@ -234,10 +277,9 @@ def _fold(name: str) -> str:
     return "".join(letter.lower() if letter.isascii() else letter for letter in name)
 
 
-def _named(entries: Sequence[Entry], name: str) -> Entry | None:
-    exact = [entry for entry in entries if entry.name == name]
-    folded = [entry for entry in entries if _fold(entry.name) == _fold(name)]
-    return next(iter(exact or folded), None)
+def _named(candidates: Iterable[Entry], name: str) -> Entry | None:
+    folded = [entry for entry in candidates if _fold(entry.name) == _fold(name)]
+    return next((entry for entry in folded if entry.name == name), next(iter(folded), None))
 
 
 def _spell(part: str) -> str:

@@ -1,4 +1,4 @@
-"""DuckDB, embedded: the engine that every other part of sqlanon is measured on."""
+"""DuckDB, embedded: statements over an open connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Row, render
-from sqlanon.engine.duckdb.catalog import Catalog, is_frame, qualified, read_catalog, variable
+from sqlanon.engine.duckdb.catalog import (
+    Catalog,
+    entries,
+    is_frame,
+    qualified,
+    read_catalog,
+    variable,
+)
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
@@ -56,9 +63,7 @@ class DuckDB:
             SourceError: It names a table or column that is missing, in the way or read-only.
         """
         text = render(statement, self.dialect)
-        self.attempt(
-            lambda: self._execute(text, parameters), lambda error: fault(error, doing(statement))
-        )
+        self._attempt(statement, lambda: self._execute(text, parameters))
 
     def rows(self, query: exp.Expr, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples; errors as in `run`."""
@@ -69,28 +74,19 @@ class DuckDB:
         text = render(query, self.dialect)
 
         def ask(parameters: Sequence[object] = ()) -> list[Row]:
-            return self.attempt(
-                lambda: self._execute(text, parameters).fetchall(),
-                lambda error: fault(error, doing(query)),
-            )
+            return self._attempt(query, lambda: self._execute(text, parameters).fetchall())
 
         return ask
 
     def fetch(self, query: exp.Expr) -> pyarrow.Table:
         """The whole result as an Arrow table; errors as in `run`."""
         text = render(query, self.dialect)
-        return self.attempt(
-            lambda: self.connection.sql(text).to_arrow_table(),
-            lambda error: fault(error, doing(query)),
-        )
+        return self._attempt(query, lambda: self.connection.sql(text).to_arrow_table())
 
     def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
         text = render(query, self.dialect)
-        return self.attempt(
-            lambda: self.connection.sql(text).to_arrow_reader(),
-            lambda error: fault(error, doing(query)),
-        )
+        return self._attempt(query, lambda: self.connection.sql(text).to_arrow_reader())
 
     def materialize(
         self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
@@ -254,12 +250,8 @@ class DuckDB:
     @property
     def files(self) -> list[Path]:
         """The files that hold the tables, which therefore nothing else may be written over."""
-        attached = (
-            exp.select("path")
-            .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))
-            .where(exp.Not(this=exp.Is(this=exp.column("path"), expression=exp.Null())))
-        )
-        return [*self._files, *(Path(path) for (path,) in self.rows(attached))]
+        attached = self.rows(entries("duckdb_databases", ["path"]))
+        return [*self._files, *(Path(path) for (path,) in attached if path is not None)]
 
     @property
     def in_callers_transaction(self) -> bool:
@@ -267,7 +259,7 @@ class DuckDB:
         return not self._in_own_transaction and self._transaction_is_open()
 
     def temporary(self, prefix: str) -> exp.Table:
-        """A fresh name for a temporary table, remembered by `drop_temporaries`."""
+        """A fresh name for a temporary table, which `workspace` or `release` drops."""
         name = f"_sqlanon_{prefix}_{next(_numbers)}"
         self._temporaries.append(name)
         return qualified("temp", "main", name)
@@ -275,10 +267,6 @@ class DuckDB:
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
         """Drops a table that exists, or a view."""
         self.run(exp.Drop(tables=[table.copy()], kind=kind))
-
-    def drop_temporaries(self) -> None:
-        """Drops every table that was created under a name of `temporary`."""
-        self._drop_since(0)
 
     @contextmanager
     def workspace(self) -> Iterator[None]:
@@ -306,7 +294,7 @@ class DuckDB:
     def release(self) -> None:
         """Drops the temporaries and unregisters the frames that `resolve` registered."""
         with suppress(EngineError):
-            self.drop_temporaries()
+            self._drop_since(0)
         while self._frames:
             with suppress(duckdb.Error):
                 self.connection.unregister(self._frames.pop())
@@ -319,6 +307,9 @@ class DuckDB:
             failure: Makes the error to raise from DuckDB's.
         """
         return attempt(lambda: interruptible(self.connection, action), failure)
+
+    def _attempt(self, statement: exp.Expr, action: Callable[[], T]) -> T:
+        return self.attempt(action, lambda error: fault(error, doing(statement)))
 
     def _execute(self, text: str, parameters: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:
         return self.connection.execute(text, list(parameters) if parameters else None)

@@ -1,8 +1,8 @@
-"""What a database keeps of a table, or of its values, besides the cells."""
+"""Parts of a table, and texts of a database that may quote values, besides the cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import sqlglot
@@ -10,13 +10,9 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.engine.base import Engine
+from sqlanon.engine.duckdb.catalog import entries, equals, first_names
 
-_NAMED = 10
 _CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
-# The functions of the catalog that list parts of tables.
-_OF_TABLES = frozenset(
-    f"duckdb_{kind}" for kind in ("tables", "columns", "constraints", "indexes", "triggers")
-)
 # The functions that tell comments, and what they call the object.
 _COMMENTED = (
     ("duckdb_tables", "table_name"),
@@ -37,7 +33,7 @@ def file_of(engine: Engine, table: exp.Table) -> str | None:
 
 
 def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None) -> list[str]:
-    """What a database keeps besides cells that may quote values, one sentence a kind.
+    """Views, macros, comments and other parts that may quote values, one sentence a kind.
 
     A rewrite keeps all of it. Only names and counts are told, never a text.
 
@@ -48,7 +44,7 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
     """
 
     def told(function: str, name: str, text: str, suspect: Callable[[Any], bool]) -> set[str]:
-        rows = engine.rows(entries(function, (name, text), database, besides))
+        rows = engine.rows(entries(function, (name, text), database, without=besides))
         return {name for name, text in rows if text is not None and suspect(text)}
 
     found = (
@@ -66,24 +62,16 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
         ("object(s) with comments",
          set().union(*(told(function, name, "comment", bool) for function, name in _COMMENTED))),
     )  # fmt: skip
-    return [
-        f"{len(names)} {kind}: {', '.join(repr(name) for name in sorted(names)[:_NAMED])}"
-        f"{', ...' if len(names) > _NAMED else ''}"
-        for kind, names in found
-        if names
-    ]
+    return [f"{len(own)} {kind}: {first_names(sorted(own))}" for kind, own in found if own]
 
 
 def own_parts(engine: Engine, table: exp.Table) -> dict[str, int]:
     """How many constraints, defaults, indexes, triggers and comments belong to a table."""
+    own = equals("schema_name", table.db), equals("table_name", table.name)
 
     def count(function: str, part: str) -> int:
-        names = {"database_name": table.catalog, "schema_name": table.db, "table_name": table.name}
-        query = exp.select(exp.Count(this=exp.column(part))).from_(
-            exp.Table(this=exp.Anonymous(this=function))
-        )
-        found: int = engine.rows(query.where(*(_is(*pair) for pair in names.items())))[0][0]
-        return found
+        parts = engine.rows(entries(function, (part,), table.catalog).where(*own))
+        return sum(value is not None for (value,) in parts)
 
     return {
         "constraints": count("duckdb_constraints", "table_name"),
@@ -92,25 +80,6 @@ def own_parts(engine: Engine, table: exp.Table) -> dict[str, int]:
         "triggers": count("duckdb_triggers", "table_name"),
         "comments": count("duckdb_tables", "comment") + count("duckdb_columns", "comment"),
     }
-
-
-def entries(
-    function: str, columns: Sequence[str], database: str, besides: exp.Table | None = None
-) -> exp.Select:
-    """What a table function of the catalog tells of a database, one table left out."""
-    query = (
-        exp.select(*map(exp.column, columns))
-        .from_(exp.Table(this=exp.Anonymous(this=function)))
-        .where(_is("database_name", database))
-    )
-    if besides is not None and function in _OF_TABLES:
-        same = exp.and_(_is("schema_name", besides.db), _is("table_name", besides.name))
-        query = query.where(exp.not_(same))
-    return query
-
-
-def _is(name: str, text: str) -> exp.EQ:
-    return exp.EQ(this=exp.column(name), expression=exp.Literal.string(text))
 
 
 def _has_constant(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from collections import Counter
@@ -17,10 +16,11 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Limits, Row
-from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.catalog import entries, qualified
 from sqlanon.engine.duckdb.export import sync
-from sqlanon.engine.duckdb.leftovers import entries, leftovers
+from sqlanon.engine.duckdb.leftovers import leftovers
 from sqlanon.engine.duckdb.source import Resources
+from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.reports.document import SCHEMA_VERSION
 
@@ -44,13 +44,13 @@ _CATALOG: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What a rewrite did.
+    """Sizes and notes of a database that was rewritten.
 
     Args:
         database: The file.
         bytes_before: Its size, and that of its log, before [bytes].
         bytes_after: Its size now [bytes].
-        notes: What it keeps that may quote values, see `leftovers.leftovers`.
+        notes: What it keeps that may quote values: see `leftovers`.
         seconds: How long it took.
     """
 
@@ -93,16 +93,16 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
     before = sum(file.stat().st_size for file in (target, _log(target)) if file.exists())
     with Resources(**limits).connect() as engine, _explained(target):
         # Attached for writing: nobody else may change the old file while it is being copied.
-        engine.run(_attach(target, _OLD))
+        engine.run(attach(target, _OLD))
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
-        with successor(engine, target, _OLD):
+        with _successor(engine, target, _OLD):
             notes = tuple(leftovers(engine, _OLD))
     seconds = time.monotonic() - started
     return Rewritten(str(path), before, target.stat().st_size, notes, seconds)
 
 
 @contextmanager
-def successor(
+def _successor(
     engine: Engine, path: Path, old: str, *, without: exp.Table | None = None
 ) -> Iterator[str]:
     """A fresh database that takes the place of a file on leaving.
@@ -130,8 +130,11 @@ def successor(
     refuse_second_name(path)
     _merge_log(engine, path, old)
     new = f"{old}_fresh"
-    with _private_folder(path.parent) as folder:
-        fresh = folder / path.name
+    # On the same disk, and for its owner alone.
+    with tempfile.TemporaryDirectory(
+        prefix=".sqlanon-", dir=path.parent, ignore_cleanup_errors=True
+    ) as folder:
+        fresh = Path(folder, path.name)
         with _attached(engine, fresh, new, **_storage(engine, old)):
             _copy_schema(engine, old, new, without)
             yield new
@@ -141,16 +144,11 @@ def successor(
 
 @contextmanager
 def fresh_file(engine: Engine, path: Path, table: exp.Table) -> Iterator[exp.Table]:
-    """A fresh database in place of a file on leaving, as of `successor`, without one table.
+    """The place of a table in a fresh database that, on leaving, takes the place of a file.
 
-    Yields:
-        Where a table of that name goes in the fresh database.
-
-    Raises:
-        EngineError: As of `successor`.
-        SourceError: As of `successor`.
+    All else of the database is copied, and errors are raised as by `rewrite`.
     """
-    with _explained(path), successor(engine, path, table.catalog, without=table) as fresh:
+    with _explained(path), _successor(engine, path, table.catalog, without=table) as fresh:
         yield qualified(fresh, table.db, table.name)
 
 
@@ -196,37 +194,16 @@ def _merge_log(engine: Engine, path: Path, old: str) -> None:
 
 
 @contextmanager
-def _private_folder(beside: Path) -> Iterator[Path]:
-    """A folder on the same disk, for its owner alone, that is gone at the end."""
-    folder = Path(tempfile.mkdtemp(prefix=".sqlanon-", dir=beside))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
-    alias = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)
-    # Without a type, DuckDB would also take a file of data for a database.
-    settings = [
-        exp.AttachOption(this=exp.var(key), expression=value)
-        for key, value in {"TYPE": exp.var("duckdb"), **options}.items()
-    ]
-    return exp.Attach(this=alias, expressions=settings)
-
-
-@contextmanager
 def _attached(engine: Engine, path: Path, name: str, **options: exp.Expr) -> Iterator[None]:
-    detach = exp.Detach(this=exp.to_identifier(name, quoted=True))
-    engine.run(_attach(path, name, **options))
+    engine.run(attach(path, name, **options))
     try:
         yield
     except BaseException:
         # What stopped the work counts; that the file is still in use then would only hide it.
         with suppress(SqlanonError):
-            engine.run(detach)
+            engine.run(detach(name))
         raise
-    engine.run(detach)
+    engine.run(detach(name))
 
 
 def _storage(engine: Engine, old: str) -> dict[str, exp.Expr]:
@@ -256,7 +233,7 @@ def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) 
         before, after = (
             Counter(
                 repr(row)
-                for row in engine.rows(entries(function, columns, name, without))
+                for row in engine.rows(entries(function, columns, name, without=without))
                 if row[-1] is not None
             )
             for name in (old, new)
@@ -293,7 +270,7 @@ def _tables(
 
     def listed(function: str, *columns: str) -> list[Row]:
         names = ("schema_name", "table_name", *columns)
-        return engine.rows(entries(function, names, database, without))
+        return engine.rows(entries(function, names, database, without=without))
 
     # References name a table of the same schema, in whatever case.
     names = {(schema, table.lower()): table for schema, table in listed("duckdb_tables")}

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.engine.duckdb.catalog import entries
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.source import is_database, only_table, read_file
+from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 _ATTACHED = "_sqlanon_beside"
@@ -17,16 +19,9 @@ _ATTACHED = "_sqlanon_beside"
 
 @contextmanager
 def opened_beside(engine: DuckDB, other: object, table: str | None = None) -> Iterator[exp.Table]:
-    """A table beside the one that an engine was opened for, for as long as it lasts.
+    """A table of the engine or of another file: see `engine.open.second_table`.
 
-    Args:
-        engine: Where it shall be readable.
-        other: A table of the engine or a frame; or a path to a database, which is attached, or to
-            a file of data. A text that is both means the table.
-        table: The table of a database; None where it holds only one.
-
-    Raises:
-        SourceError: There is no such table or file, or it cannot be read.
+    A text that is both a table and a path means the table. A database is attached.
     """
     path = _path(engine, other)
     if path is None:
@@ -81,9 +76,7 @@ def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
 @contextmanager
 def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
     """The name of a database, attached for reading unless it is open already."""
-    databases = exp.Table(this=exp.Anonymous(this="duckdb_databases"))
-    query = exp.select("database_name", "path").from_(databases)
-    for name, held in engine.rows(query):
+    for name, held in engine.rows(entries("duckdb_databases", ("database_name", "path"))):
         if held is not None and Path(held).exists() and path.samefile(held):
             yield name
             return
@@ -93,14 +86,12 @@ def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
             f"{path.name!r} cannot be opened within your transaction; attach it before, and name "
             "its table"
         )
-    alias = exp.alias_(exp.Literal.string(str(path)), _ATTACHED, quoted=True)
-    read_only = exp.AttachOption(this=exp.var("READ_ONLY"))
-    engine.run(exp.Attach(this=alias, expressions=[read_only]))
+    engine.run(attach(path, _ATTACHED, READ_ONLY=exp.true()))
     try:
         yield _ATTACHED
     finally:
         with suppress(EngineError):
-            engine.run(exp.Detach(this=exp.to_identifier(_ATTACHED, quoted=True)))
+            engine.run(detach(_ATTACHED))
 
 
 def _table(engine: DuckDB, database: str, table: str | None) -> exp.Table:

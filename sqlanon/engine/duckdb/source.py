@@ -6,17 +6,16 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Limits
-from sqlanon.engine.duckdb.catalog import Catalog, Entry, qualified
+from sqlanon.engine.duckdb.catalog import Catalog, Entry, first_names, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault, holder
 from sqlanon.engine.duckdb.syntax import create_temporary
@@ -31,14 +30,13 @@ Kind = Literal["duckdb", "file", "connection"]
 _CSV = frozenset({".csv", ".tsv", ".txt"})
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
-_NAMED = 10
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a database that sqlanon opens may use.
+    """Resources that a database opened by sqlanon may use.
 
     Args:
         threads: At least 1; None leaves the choice to DuckDB.
@@ -83,12 +81,7 @@ class Resources:
     @property
     def given(self) -> list[str]:
         """The names of the resources that are limited."""
-        values = {
-            "threads": self.threads,
-            "memory_limit": self.memory_limit,
-            "temp_directory": self.temp_directory,
-        }
-        return [name for name, value in values.items() if value is not None]
+        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
 
     @contextmanager
     def connect(self, database: Path | None = None, *, read_only: bool = False) -> Iterator[DuckDB]:
@@ -135,48 +128,31 @@ def setting(name: str, value: exp.Expr) -> exp.Set:
 
 @dataclass(frozen=True, slots=True)
 class OpenedSource:
-    """A table that is open for questions. Close it, or use it in a `with` statement.
+    """A table of an open database.
 
     Args:
         engine: Where the table lives.
         table: The table, fully qualified.
-        owned: Whether sqlanon opened the database, and so closes it.
-        path: The file, where there is one.
+        path: The file that sqlanon opened; None where the connection is the caller's.
         kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
             caller's own connection.
     """
 
     engine: DuckDB
     table: exp.Table
-    owned: bool
     path: Path | None
     kind: Kind
-    _closing: ExitStack = field(repr=False, compare=False)
-
-    def close(self) -> None:
-        """Drops temporaries, and closes what sqlanon opened; again does nothing."""
-        self._closing.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
+@contextmanager
 def open_source(
     source: object,
     table: object = None,
     *,
     read_only: bool = False,
     **limits: Unpack[Limits],
-) -> OpenedSource:
-    """Opens a source and finds the table in it.
+) -> Iterator[OpenedSource]:
+    """A source with one of its tables, until temporaries are dropped and what was opened closes.
 
     A text file is read once, into a temporary table; a Parquet file is read where it lies.
 
@@ -199,25 +175,24 @@ def open_source(
                 "set them where it is opened"
             )
         engine = source if isinstance(source, DuckDB) else DuckDB(source)
-        return _open_connection(engine, table)
+        with _released(engine):
+            yield OpenedSource(engine, _choose(engine, table), None, "connection")
+        return
     if not isinstance(source, str | Path):
         raise SourceError(f"a {type(source).__name__} is no source; give a connection or a path")
     path = _existing(Path(source))
-    with ExitStack() as stack:
-        if is_database(path):
-            engine = stack.enter_context(resources.connect(path, read_only=read_only))
-            stack.callback(engine.release)
-            found = _choose(engine, table)
-            return OpenedSource(engine, found, True, path, "duckdb", stack.pop_all())
-        engine = stack.enter_context(resources.connect())
-        stack.callback(engine.release)
+    if is_database(path):
+        with resources.connect(path, read_only=read_only) as engine, _released(engine):
+            yield OpenedSource(engine, _choose(engine, table), path, "duckdb")
+        return
+    with resources.connect() as engine, _released(engine):
         engine.keep_file(path)
         found = read_file(engine, path)
         if table is not None and not _is_same(engine, found, table):
             raise SourceError(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
-        return OpenedSource(engine, found, True, path, "file", stack.pop_all())
+        yield OpenedSource(engine, found, path, "file")
 
 
 def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp.Table:
@@ -246,11 +221,12 @@ def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp
     return table
 
 
-def _open_connection(engine: DuckDB, table: object) -> OpenedSource:
-    with ExitStack() as stack:
-        stack.callback(engine.release)
-        found = _choose(engine, table)
-        return OpenedSource(engine, found, False, None, "connection", stack.pop_all())
+@contextmanager
+def _released(engine: DuckDB) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        engine.release()
 
 
 def _choose(engine: DuckDB, table: object) -> exp.Table:
@@ -275,12 +251,8 @@ def only_table(catalog: Catalog, entries: Sequence[Entry]) -> exp.Table:
         return candidates[0].table
     if not candidates:
         raise SourceError("the database holds no table")
-    names = [catalog.display(one) for one in candidates]
-    more = ", ..." if len(names) > _NAMED else ""
-    raise SourceError(
-        f"the database holds {len(names)} tables; name one of "
-        f"{', '.join(repr(name) for name in names[:_NAMED])}{more}"
-    )
+    names = first_names([catalog.display(one) for one in candidates])
+    raise SourceError(f"the database holds {len(candidates)} tables; name one of {names}")
 
 
 def _existing(path: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -24,6 +25,22 @@ def create_temporary(
     """
     properties = exp.Properties(expressions=[exp.TemporaryProperty()])
     return exp.Create(this=target, kind=kind, expression=query, properties=properties)
+
+
+def attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
+    """ATTACH of a database file."""
+    alias = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)
+    # Without a type, DuckDB would also take a file of data for a database.
+    settings = [
+        exp.AttachOption(this=exp.var(key), expression=value)
+        for key, value in {"TYPE": exp.var("duckdb"), **options}.items()
+    ]
+    return exp.Attach(this=alias, expressions=settings)
+
+
+def detach(name: str) -> exp.Detach:
+    """DETACH of a database."""
+    return exp.Detach(this=exp.to_identifier(name, quoted=True))
 
 
 def insert_lists(table: exp.Table, types: Sequence[exp.DataType]) -> exp.Insert:

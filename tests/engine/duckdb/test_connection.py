@@ -331,7 +331,7 @@ def test_workspace_drops_what_was_named_inside(engine: DuckDB) -> None:
     with pytest.raises(ValueError, match="x"):
         work()
     assert [entry.name for entry in engine.catalog().entries] == [outer.name]
-    engine.drop_temporaries()
+    engine.release()
     assert engine.catalog().entries == ()
 
 

@@ -60,8 +60,8 @@ def test_arrow_files_of_both_formats_and_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["bad.parquet", "bad.arrow", "bad.feather"])
 def test_bad_binary_files(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PAR1 Alice" if "parquet" in name else b"ARROW1 Alice")
-    with pytest.raises(SourceError, match="is not a readable"):
-        open_source(tmp_path / name)
+    with pytest.raises(SourceError, match="is not a readable"), open_source(tmp_path / name):
+        pass
 
 
 def test_a_database_is_told_by_its_content(tmp_path: Path) -> None:
@@ -76,8 +76,11 @@ def test_several_tables_need_a_name(tmp_path: Path) -> None:
     path = database(
         tmp_path / "d.duckdb", *(f"CREATE TABLE t{i:02} AS SELECT {i} AS i" for i in range(12))
     )
-    with pytest.raises(SourceError, match=r"12 tables; name one of 't00', .*'t09', \.\.\."):
-        open_source(path)
+    with (
+        pytest.raises(SourceError, match=r"12 tables; name one of 't00', .*'t09', \.\.\."),
+        open_source(path),
+    ):
+        pass
     with open_source(path, "t07") as source:
         assert all_rows(source) == [(7,)]
 
@@ -158,14 +161,14 @@ def cut_gzip(folder: Path) -> Path:
     ],
 )
 def test_bad_files_are_one_clear_error(tmp_path: Path, make: Any, message: str) -> None:
-    with pytest.raises(SourceError, match=message) as raised:
-        open_source(make(tmp_path))
+    with pytest.raises(SourceError, match=message) as raised, open_source(make(tmp_path)):
+        pass
     assert "\n" not in str(raised.value)
 
 
 def test_an_unreadable_source_is_not_created(tmp_path: Path) -> None:
-    with pytest.raises(SourceError):
-        open_source(tmp_path / "none.duckdb")
+    with pytest.raises(SourceError), open_source(tmp_path / "none.duckdb"):
+        pass
     assert list(tmp_path.iterdir()) == []
 
 
@@ -178,16 +181,23 @@ def test_a_database_that_another_process_holds(tmp_path: Path) -> None:
     try:
         assert other.stdout is not None
         other.stdout.readline()
-        with pytest.raises(SourceError, match=rf"held by another process \(process {other.pid}\)"):
-            open_source(path, read_only=True)
+        with (
+            pytest.raises(SourceError, match=rf"held by another process \(process {other.pid}\)"),
+            open_source(path, read_only=True),
+        ):
+            pass
     finally:
         other.communicate(b"\n")
 
 
 def test_a_database_open_in_this_process_with_other_settings(tmp_path: Path) -> None:
     path = database(tmp_path / "d.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
-    with duckdb.connect(str(path)), pytest.raises(SourceError, match="open in this process"):
-        open_source(path, read_only=True)
+    with (
+        duckdb.connect(str(path)),
+        pytest.raises(SourceError, match="open in this process"),
+        open_source(path, read_only=True),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(
@@ -203,8 +213,8 @@ def test_a_database_open_in_this_process_with_other_settings(tmp_path: Path) -> 
     ],
 )
 def test_nonsense_limits(tmp_path: Path, limits: Any, message: str) -> None:
-    with pytest.raises(SqlanonError, match=message):
-        open_source(csv(tmp_path, "a\n1\n"), **limits)
+    with pytest.raises(SqlanonError, match=message), open_source(csv(tmp_path, "a\n1\n"), **limits):
+        pass
 
 
 def test_limits_reach_duckdb(tmp_path: Path) -> None:
@@ -248,7 +258,7 @@ def test_a_connection_stays_open_and_as_it_was() -> None:
         connection.execute("CREATE TABLE t AS SELECT 1 AS i")
         before = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         with open_source(connection) as source:
-            assert (source.kind, source.owned, source.path) == ("connection", False, None)
+            assert (source.kind, source.path) == ("connection", None)
             source.engine.load_rows("x", {"a": [1]})
             source.engine.resolve(pyarrow.table({"i": [1]}))
         after = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
@@ -263,24 +273,24 @@ def test_a_connection_takes_frames_engines_and_no_limits() -> None:
             assert all_rows(source) == [(5,)]
         with open_source(DuckDB(connection), pyarrow.table({"i": [6]})) as source:
             assert all_rows(source) == [(6,)]
-        with pytest.raises(SourceError, match="threads cannot be set"):
-            open_source(connection, threads=2)
-        with pytest.raises(SourceError, match="holds no table"):
-            open_source(connection)
+        with (
+            pytest.raises(SourceError, match="threads cannot be set"),
+            open_source(connection, threads=2),
+        ):
+            pass
+        with pytest.raises(SourceError, match="holds no table"), open_source(connection):
+            pass
 
 
 def test_a_file_takes_its_own_name_only(tmp_path: Path) -> None:
     path = csv(tmp_path, "a\n1\n")
     with open_source(path, "people") as source:
         assert all_rows(source) == [(1,)]
-    with pytest.raises(SourceError, match="holds one table, called 'people'"):
-        open_source(path, "other")
-
-
-def test_close_can_be_repeated(tmp_path: Path) -> None:
-    source = open_source(csv(tmp_path, "a\n1\n"))
-    source.close()
-    source.close()
+    with (
+        pytest.raises(SourceError, match="holds one table, called 'people'"),
+        open_source(path, "other"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(

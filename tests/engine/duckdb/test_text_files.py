@@ -33,7 +33,7 @@ def csv(folder: Path, text: str, name: str = "people.csv") -> Path:
 def test_a_csv_is_typed_and_named_like_the_file(tmp_path: Path) -> None:
     text = "age,name,born,score\n40,Ann,1980-02-29,1.5\n,,,\n"
     with open_source(csv(tmp_path, text)) as source:
-        assert (source.kind, source.owned, source.table.name) == ("file", True, "people")
+        assert (source.kind, source.table.name) == ("file", "people")
         assert types(source) == ["BIGINT", "TEXT", "DATE", "DOUBLE"]
         assert all_rows(source) == [(40, "Ann", date(1980, 2, 29), 1.5), (None,) * 4]
 
@@ -194,8 +194,8 @@ def test_a_bad_csv_is_one_clear_error_without_its_lines(
 ) -> None:
     path = tmp_path / "bad.csv"
     path.write_bytes(data)
-    with pytest.raises(SourceError, match=message) as raised:
-        open_source(path)
+    with pytest.raises(SourceError, match=message) as raised, open_source(path):
+        pass
     assert "Alice" not in str(raised.value)
     assert "\n" not in str(raised.value)
     assert raised.value.__context__ is None
@@ -213,8 +213,8 @@ def test_json_lines_and_arrays(tmp_path: Path) -> None:
 def test_bad_json_is_one_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_text('{"a": Alice}')
-    with pytest.raises(SourceError, match="is not JSON") as raised:
-        open_source(path)
+    with pytest.raises(SourceError, match="is not JSON") as raised, open_source(path):
+        pass
     assert "Alice" not in str(raised.value)
 
 
