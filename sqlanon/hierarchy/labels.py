@@ -1,4 +1,4 @@
-"""Reading: which node of its hierarchy each label of a published column stands for.
+"""Labels: the node of its hierarchy that each label of a published column stands for.
 
 A label can be that of several nodes: a branch that repeats a node at several levels, or a hierarchy
 that uses one text twice. What decides is how many records the original has under a node, and the
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.tree import Place, node_counts
+from sqlanon.hierarchy.tree import Place, Tree, node_counts
 
 Label = str | None
 Run = tuple[int, int]
@@ -38,7 +37,7 @@ class LabelMatch:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the labels of a column stand for.
+    """Nodes of a column's labels.
 
     Args:
         places: The node of each label.
@@ -61,9 +60,8 @@ class Nodes:
 
     def __init__(self, tree: Tree, counts: Sequence[int]) -> None:
         levels = range(tree.height + 1)
-        sizes = [tree.sizes(level) for level in levels]
-        self._first = [list(accumulate(each, initial=0)) for each in sizes]
-        self._sizes = sizes
+        self._sizes = [tree.sizes(level) for level in levels]
+        self._first = [list(accumulate(sizes, initial=0)) for sizes in self._sizes]
         self._records = [node_counts(tree, level, counts) for level in levels]
 
     def run(self, place: Place) -> Run:
@@ -82,7 +80,7 @@ class Nodes:
 
 
 def read(nodes: Nodes, matches: Iterable[LabelMatch]) -> Reading:
-    """Chooses the node of each label.
+    """Choose the node of each label.
 
     First, a node with fewer records in the original than the label has in the release is none of
     its nodes. If then the labels share a level, all are of that level, the lowest if the sets of
@@ -114,19 +112,13 @@ def read(nodes: Nodes, matches: Iterable[LabelMatch]) -> Reading:
 
 
 def refuse_two_meanings(trees: Iterable[Tree], suppressed: str) -> None:
-    """Refuses a label of suppressed values that is that of a value or an inner node, too.
+    """Refuse a label of suppressed values that is also that of a leaf or an inner node.
 
     Raises:
         PolicyError: It is.
     """
     for tree in trees:
-        inner = {
-            label
-            for level in range(tree.height + 1)
-            if len(tree.sizes(level)) > 1
-            for label in tree.labels[level]
-        }
-        if suppressed in inner:
+        if any(suppressed in labels and len(set(labels)) > 1 for labels in tree.labels):
             raise PolicyError(
                 f"the label for suppressed values also stands for a value or a node of column "
                 f"{tree.column!r}; name another with --suppressed-label"

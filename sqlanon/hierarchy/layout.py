@@ -1,9 +1,9 @@
-"""Packed codes: one whole number per record that holds its path in every hierarchy.
+"""Layout of packed codes: few whole numbers per record that hold its path in every hierarchy.
 
 A leaf's path from the top is a run of bit fields, one per level: the number of its node among the
-children of the parent. All columns' fields are packed into as few 62-bit words as hold them. The
-records of a node of the lattice then share `word & mask` exactly when they share every
-generalized value, so one aggregation key serves every node and a roll-up is a bit mask.
+children of the parent. All columns' fields are packed into as few 62-bit words as hold them. Two
+records then share `word & mask` exactly when they share every generalized value of a lattice node,
+so one aggregation key serves every node and a roll-up is a bit mask.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from operator import and_
 
-from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.tree import Tree
 from sqlanon.recoding import Node
 
 WORD_BITS = 62  # a BIGINT less its sign, less one bit of room

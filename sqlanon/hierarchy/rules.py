@@ -1,7 +1,7 @@
-"""The rules that a hierarchy can follow: what each one is, never how it is asked of a database.
+"""Rules of hierarchies: explicit paths, intervals, prefixes, dates and expressions.
 
-A rule has levels above the values of a column; the last one is always a single node, `*`.
-Labels come from the rule's own grid, so that none of them tells an extreme of the data.
+The top of a rule is a single node, `*`. Labels come from the rule's own grid, so that none of them
+tells an extreme of the data.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
+from itertools import pairwise
 from typing import ClassVar
 
 from sqlanon.errors import HierarchyError
@@ -83,7 +84,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows that are stored in the database under a name, not loaded yet."""
+    """Explicit paths that are stored in the database, not loaded yet."""
 
     kind: ClassVar[str] = "table"
     name: str
@@ -143,9 +144,7 @@ class Intervals:
 
     def _nesting_faults(self) -> list[str]:
         faults = []
-        for level, (width, wider) in enumerate(
-            zip(self.widths, self.widths[1:], strict=False), start=1
-        ):
+        for level, (width, wider) in enumerate(pairwise(self.widths), start=1):
             if wider <= width:
                 faults.append(
                     f"hierarchy 'intervals': width {_text(wider)} of level {level + 1} "
@@ -189,14 +188,11 @@ class Intervals:
 
     def to_dict(self) -> dict[str, object]:
         """The form of a policy file."""
-        form: dict[str, object] = {"intervals": [_plain(width) for width in self.widths]}
-        if self.origin:
-            form["origin"] = _plain(self.origin)
-        if self.low is not None:
-            form["low"] = _plain(self.low)
-        if self.high is not None:
-            form["high"] = _plain(self.high)
-        return form
+        options = {"origin": self.origin or None, "low": self.low, "high": self.high}
+        return {
+            "intervals": list(map(_plain, self.widths)),
+            **{name: _plain(value) for name, value in options.items() if value is not None},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +216,7 @@ class Prefix:
         faults.extend(
             f"hierarchy 'prefix' does not nest: length {longer} of level {level + 1} "
             f"is not below length {length} of level {level}"
-            for level, (length, longer) in enumerate(
-                zip(self.lengths, self.lengths[1:], strict=False), start=1
-            )
+            for level, (length, longer) in enumerate(pairwise(self.lengths), start=1)
             if longer >= length
         )
         if faults:
@@ -263,18 +257,16 @@ class Dates:
                 f"hierarchy 'dates' has {len(unknown)} unknown units ({', '.join(unknown)}); "
                 f"choose from {', '.join(UNITS)}"
             )
-        for level, (unit, wider) in enumerate(
-            zip(self.units, self.units[1:], strict=False), start=1
-        ):
+        for level, (unit, wider) in enumerate(pairwise(self.units), start=1):
             if unit in unknown or wider in unknown or wider in _COARSER[unit]:
                 continue
-            reason = (
-                f"does not nest: a week of level {level} can lie in two units of level {level + 1} "
-                f"({wider}); let the week be the last unit"
+            faults.append(
+                f"hierarchy 'dates' does not nest: a week of level {level} can lie in two units "
+                f"of level {level + 1} ({wider}); let the week be the last unit"
                 if unit == "week"
-                else f": {wider} of level {level + 1} is not coarser than {unit} of level {level}"
+                else f"hierarchy 'dates': {wider} of level {level + 1} is not coarser than {unit} "
+                f"of level {level}"
             )
-            faults.append(f"hierarchy 'dates' {reason}".replace(" :", ":"))
         if faults:
             raise HierarchyError(faults)
 

@@ -1,19 +1,22 @@
-"""Tree: a hierarchy bound to a column, as a laminar tree with numbered leaves."""
+"""Tree: the hierarchy of a column as a laminar tree with numbered leaves."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, combinations, count, pairwise
+from functools import cache
+from itertools import accumulate, chain, combinations, count, groupby, pairwise
 from operator import itemgetter
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.rules import Path
+from sqlanon.wording import counted
 
 Labels = tuple[str | None, ...]
 Place = tuple[int, int]
 """A node of a tree: its level, and its number within the level."""
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,64 +121,52 @@ class Tree:
 
         A node that is repeated at several levels is one node, and its label is not shared.
         """
-        numbers = [dict(zip(self.labels[n], self.nodes[n], strict=True)) for n in self._levels()]
-        runs: dict[int, list[tuple[int, int]]] = {}
-        shared = []
-        for level, higher in combinations(self._levels(), 2):
-            common = numbers[level].keys() & numbers[higher].keys() - {None}
-            if not common:
-                continue
-            for each in (level, higher):
-                runs.setdefault(each, self._runs(each))
-            shared += [
-                (label, level, higher)
-                for label in common
-                if label is not None
-                and runs[level][numbers[level][label]] != runs[higher][numbers[higher][label]]
-            ]
+        numbers = [
+            dict(zip(*level, strict=True)) for level in zip(self.labels, self.nodes, strict=True)
+        ]
+        runs = cache(self._runs)
+        shared = [
+            (label, level, higher)
+            for (level, lower), (higher, upper) in combinations(enumerate(numbers), 2)
+            for label in lower.keys() & upper.keys()
+            if label is not None and runs(level)[lower[label]] != runs(higher)[upper[label]]
+        ]
         return sorted(shared, key=itemgetter(1, 2, 0))
 
-    def _levels(self) -> range:
-        return range(len(self.labels))
-
     def _runs(self, level: int) -> list[tuple[int, int]]:
-        """First leaf and size of each node of the level."""
+        """First leaf and number of leaves of each node of the level."""
         sizes = self.sizes(level)
         return list(zip(accumulate(sizes, initial=0), sizes, strict=False))
 
     def warnings(self, *, show_labels: bool = False) -> list[str]:
-        """What is not wrong while the column is recoded at one level, one sentence each.
+        """Shared labels, which are no fault while the column is recoded at one level.
 
         Args:
             show_labels: Name the labels too. Only for a hierarchy that the user wrote: the labels
                 of a rule are made from values of the table.
         """
-        return [
-            f"{sentence}; the output is ambiguous where these levels mix"
-            for sentence in self._shared_sentences(show_labels)
-        ]
+        return self._shared(show_labels, "the output is ambiguous where these levels mix")
 
     def mixing_faults(self, *, show_labels: bool = False) -> list[str]:
-        """What is wrong where levels can mix in the output, one sentence each.
+        """Shared labels, which are faults where levels can mix in the output.
 
         Args:
             show_labels: As for `warnings`.
         """
-        return [
-            f"{sentence}; rename them, since levels mix in the output of this method"
-            for sentence in self._shared_sentences(show_labels)
-        ]
+        return self._shared(
+            show_labels, "rename them, since levels mix in the output of this method"
+        )
 
-    def _shared_sentences(self, show_labels: bool) -> list[str]:
-        pairs: dict[tuple[int, int], list[str]] = {}
-        for label, level, higher in self.shared_labels():
-            pairs.setdefault((level, higher), []).append(label)
+    def _shared(self, show_labels: bool, advice: str) -> list[str]:
+        """One sentence for each pair of levels that share labels."""
         sentences = []
-        for (level, higher), labels in pairs.items():
-            shown = f" ({_abridged(labels)})" if show_labels else ""
+        for (level, higher), found in groupby(self.shared_labels(), key=itemgetter(1, 2)):
+            labels = [f"'{label}'" for label, _, _ in found]
+            more = ", …" if len(labels) > _SHOWN else ""
+            shown = f" ({', '.join(labels[:_SHOWN])}{more})" if show_labels else ""
             sentences.append(
-                f"{_of(self.column)} has {_count(len(labels), 'label')}{shown} "
-                f"for different nodes at levels {level} and {higher}"
+                f"{_of(self.column)} has {counted(len(labels), 'label')}{shown} "
+                f"for different nodes at levels {level} and {higher}; {advice}"
             )
         return sentences
 
@@ -203,7 +194,7 @@ class _Level:
         return list(dict(zip(self.codes, above.codes, strict=True)).values())
 
     def split_nodes(self, above: _Level) -> int:
-        """How many labels have several labels above them."""
+        """Number of labels with several labels above them."""
         parents = self.parents(above)
         if list(map(parents.__getitem__, self.codes)) == above.codes:
             return 0
@@ -212,11 +203,11 @@ class _Level:
 
 
 def shape_faults(paths: Sequence[Path], subject: str) -> list[str]:
-    """What keeps the paths from being a table of leaves and levels, one sentence each.
+    """Faults of paths that are no table of leaves and levels, one sentence each.
 
     Args:
         paths: From leaf to top.
-        subject: How a sentence calls the hierarchy.
+        subject: What a sentence calls the hierarchy.
     """
     if not paths:
         return [f"{subject} is empty: it has 0 rows; give a row for each value"]
@@ -228,7 +219,7 @@ def shape_faults(paths: Sequence[Path], subject: str) -> list[str]:
     if ragged:
         faults.append(
             f"{subject} is ragged: {ragged} of its {len(paths)} rows do not have "
-            f"{_count(width, 'field')} as the first row does"
+            f"{counted(width, 'field')} as the first row does"
         )
     if width < 2:
         faults.append(f"{subject} has 0 levels above the leaves; add a last column with one label")
@@ -244,14 +235,14 @@ def _faults(leaves: list[str | None], levels: list[_Level], subject: str) -> lis
             empty = sum(leaf is not None and code == null for leaf, code in pairs)
             if empty:
                 faults.append(
-                    f"{subject} has {_count(empty, 'empty label')} at level {number}; "
+                    f"{subject} has {counted(empty, 'empty label')} at level {number}; "
                     "only the row of NULL, whose leaf is empty, may have them"
                 )
     for number, (level, above) in enumerate(pairwise(levels), start=1):
         split = level.split_nodes(above)
         if split:
             faults.append(
-                f"{subject} does not nest: {_count(split, 'node')} of level {number} with leaves "
+                f"{subject} does not nest: {counted(split, 'node')} of level {number} with leaves "
                 f"under several nodes of level {number + 1}"
             )
     tops = len(levels[-1].labels)
@@ -267,7 +258,7 @@ def _duplicate_faults(leaves: Sequence[str | None], subject: str) -> list[str]:
     if len(set(leaves)) == len(leaves):
         return []
     duplicates = sum(count > 1 for count in Counter(leaves).values())
-    what = _count(duplicates, "duplicate leaf", "duplicate leaves")
+    what = counted(duplicates, "duplicate leaf", "duplicate leaves")
     return [f"{subject} has {what} at level 0; give each value one row"]
 
 
@@ -275,17 +266,8 @@ def _of(column: str) -> str:
     return f"hierarchy of column '{column}'"
 
 
-def _count(number: int, noun: str, plural: str = "") -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
-
-
-def _abridged(labels: list[str], limit: int = 5) -> str:
-    shown = ", ".join(f"'{label}'" for label in labels[:limit])
-    return f"{shown}, …" if len(labels) > limit else shown
-
-
 def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
-    """Records under each node of a level, from the records of each leaf."""
+    """Records under each node of a level, from the records of each leaf [records]."""
     result = [0] * (tree.nodes[level][-1] + 1)
     for node, records in zip(tree.nodes[level], counts, strict=True):
         result[node] += records
