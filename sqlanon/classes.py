@@ -1,4 +1,4 @@
-"""Classes: the equivalence classes of a table, by size."""
+"""Equivalence classes of a table, by size."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ClassStatistics:
 
     @property
     def members(self) -> int:
-        """What classes count, over all classes: records, or persons once for each class."""
+        """Sum of the class sizes: records, or persons once for each class."""
         return sum(size * count for size, count in self.histogram.items())
 
     @property

@@ -1,11 +1,11 @@
-"""Recodings: what a search decides.
+"""Recodings: a full-domain node of the lattice, or clusters with nodes of their own.
 
 A full-domain recoding is a node of the generalization lattice: every value of a column goes to the
 same level, 0 for the original values, the height of the hierarchy for its top. A local recoding
 decides record by record: alike records may go to different levels. Either way a record's cell is
 the ancestor of its own value at some level, so a recoding is levels and holds no value.
 
-`Recoding` is what everybody else asks; `query/statement` says which statement carries a kind out.
+`query/publish/statement` says which statement carries a kind out.
 
 Source: Samarati 2001, "Protecting respondents' identities in microdata release"; Kenig 2009,
 section 2.2.1, for local recoding.
@@ -27,10 +27,10 @@ Levels = tuple[tuple[int, ...], ...]
 
 
 class Recoding(Protocol):
-    """What becomes of the quasi-identifiers of every record."""
+    """The levels that the quasi-identifiers of every record are generalized to."""
 
     kind: ClassVar[str]
-    """What saved plans and statements know it by."""
+    """Its name in saved plans and for the statements that carry it out."""
 
     @property
     def node(self) -> Node | None:
@@ -85,10 +85,12 @@ class FullDomain:
 
 
 class Run(NamedTuple):
-    """Records of one unit that are recoded alike; the runs of a unit follow each other.
+    """Records of one distinct combination that are recoded alike.
+
+    The runs of a combination follow each other.
 
     Args:
-        unit: The unit: records alike in all that a search looks at, numbered in their order.
+        unit: The combination: records alike in all that a search looks at, numbered in their order.
         records: How many they are [records].
         node: The number of their node.
     """
@@ -100,16 +102,15 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """A local recoding.
+    """A local recoding: a node for each cluster.
 
     Args:
-        nodes: What records are recoded to: one level per quasi-identifier, None where they are not
-            published.
-        runs: Every record once, by unit and position.
-        by: The columns that tell units apart, besides the quasi-identifiers.
+        nodes: One level per quasi-identifier; None where records are not published.
+        runs: Every record once, by combination and position.
+        by: The columns that tell combinations apart, besides the quasi-identifiers.
 
     Raises:
-        PolicyError: A unit or a node is missing, a run has no record, or nodes differ in width.
+        PolicyError: A combination or node is missing, a run has no record, or widths differ.
     """
 
     kind: ClassVar[str] = "clusters"

@@ -1,4 +1,4 @@
-"""The only reader of the SQL files and templates that ship with the package.
+"""Resources: the SQL files and templates that ship with the package, and are read only here.
 
 A file holds SQL in which nothing varies; a template holds SQL in which names and numbers vary.
 Both leave this module as syntax trees, so that no caller ever joins pieces of SQL text.
@@ -7,13 +7,9 @@ Both leave this module as syntax trees, so that no caller ever joins pieces of S
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import exp
-
-if TYPE_CHECKING:
-    import jinja2
 
 DIALECT = "duckdb"
 """The dialect in which the templates are written."""
@@ -49,28 +45,22 @@ def render(name: str, /, **holes: exp.Expr | int) -> list[exp.Expr]:
     Raises:
         TypeError: A hole is filled with something else, is left open, or does not exist.
     """
+    import jinja2
     from jinja2 import meta
 
     for hole, value in holes.items():
         _fill(value, hole)
-    environment = _environment()
-    environment.finalize = _fill
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
+        undefined=jinja2.StrictUndefined,
+        finalize=_fill,
+    )
+    environment.globals.clear()
     path = f"sql/{name}.sql.jinja"
     wanted = meta.find_undeclared_variables(environment.parse(_text("sqlanon.templates", path)))
     if wanted != set(holes):
         raise TypeError(f"template {name!r} has the holes {sorted(wanted)}, not {sorted(holes)}")
     return _parse(environment.get_template(path).render(holes), DIALECT)
-
-
-def _environment() -> jinja2.Environment:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.globals.clear()
-    return environment
 
 
 def _text(package: str, path: str) -> str:

@@ -114,16 +114,11 @@ class Resources:
             try:
                 engine = DuckDB(connection)
                 # DuckDB's own progress bar goes to stdout, where results go.
-                engine.run(setting("enable_progress_bar", exp.false()))
+                off = exp.EQ(this=exp.column("enable_progress_bar"), expression=exp.false())
+                engine.run(exp.Set(expressions=[exp.SetItem(this=off)]))
                 yield engine
             finally:
                 connection.close()
-
-
-def setting(name: str, value: exp.Expr) -> exp.Set:
-    """SET name = value."""
-    assignment = exp.EQ(this=exp.column(name), expression=value)
-    return exp.Set(expressions=[exp.SetItem(this=assignment)])
 
 
 @dataclass(frozen=True, slots=True)

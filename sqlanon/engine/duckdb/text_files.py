@@ -18,23 +18,24 @@ from sqlanon.engine.duckdb.errors import fault
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 
-_HEAD = 2048
-_FEW = 200
+_SAMPLE_ROWS = 2048
+_DECIMAL_LINES = 200
 _DELIMITERS = (",", ";", "\t", "|")
 # Small buffers let decompression and parsing overlap; twice as fast as one large buffer.
 _BUFFER = 4_000_000
 _SNIFF_BUFFER = 1_000_000
-_LINE = 500_000
-_TYPED = frozenset({"BIGINT", "DOUBLE", "DATE", "TIMESTAMP"})
+_LINE_BYTES = 500_000
+# The types that a column can get besides VARCHAR: the first that fits every value.
+_TYPED = ("BIGINT", "DOUBLE", "DATE", "TIMESTAMP")
 # Digits that a DOUBLE would lose, or that are no quantity: 007, +49, 1234567890123456.
 _NO_NUMBER = r"^[+-]?0[0-9]|^\+|^-?[0-9]{16,}$"
-# What a DOUBLE is called where it has no digits; all that reads like a number and may be a name.
-_WORDS = frozenset({"nan", "inf", "infinity"})
+# Texts of a DOUBLE without digits: all that reads like a number and may be a column's name.
+_NUMBER_WORDS = frozenset({"nan", "inf", "infinity"})
 
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """How a CSV file is written.
+    """Delimiter, types and formats of a CSV file.
 
     Args:
         delimiter: Between two fields.
@@ -113,9 +114,9 @@ def _sniff(engine: DuckDB, path: Path) -> TextLayout:
     options: dict[str, exp.Expr] = {
         **_dialect(delimiter),
         "skip": exp.convert(0),
-        "sample_size": exp.convert(_HEAD),
+        "sample_size": exp.convert(_SAMPLE_ROWS),
         "buffer_size": exp.convert(_SNIFF_BUFFER),
-        "max_line_size": exp.convert(_LINE),
+        "max_line_size": exp.convert(_LINE_BYTES),
     }
     query = exp.select("HasHeader", "Columns", "DateFormat", "TimestampFormat").from_(
         scan_file("sniff_csv", path, options)
@@ -140,8 +141,8 @@ def _sniff(engine: DuckDB, path: Path) -> TextLayout:
 
 
 def _decimals(path: Path, delimiter: str, names: Sequence[str]) -> dict[str, int]:
-    lines = _head(path).decode("utf-8-sig", errors="replace").splitlines(keepends=True)
-    rows = list(csv.reader(lines[:_FEW], delimiter=delimiter))[1:]
+    lines = _decoded(_head(path)).splitlines(keepends=True)
+    rows = list(csv.reader(lines[:_DECIMAL_LINES], delimiter=delimiter))[1:]
     decimals = {}
     for number, name in enumerate(names):
         texts = [row[number] for row in rows if len(row) > number and row[number]]
@@ -153,11 +154,10 @@ def _decimals(path: Path, delimiter: str, names: Sequence[str]) -> dict[str, int
 
 def _header(path: Path, delimiter: str) -> list[str]:
     """The column names: those in quotes as they are written, others without blanks around them."""
-    text = _head(path).decode("utf-8-sig", errors="replace")
     mark = re.escape(delimiter)
     field = rf'[ ]*(?:"((?:[^"]|"")*)"[ ]*|([^{mark}\r\n]*))({mark}|\r|\n|$)'
     names = []
-    for found in re.finditer(field, text):
+    for found in re.finditer(field, _decoded(_head(path))):
         quoted, plain, end = found.groups()
         names.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
         if end != delimiter:
@@ -175,7 +175,7 @@ def _is_named(path: Path, delimiter: str, types: Sequence[str]) -> bool:
     if len(names) != len(types) or len(set(names)) < len(names) or not all(names):
         return False
     return "DOUBLE" in types and all(
-        name in _WORDS if kind == "DOUBLE" else kind == "VARCHAR"
+        name in _NUMBER_WORDS if kind == "DOUBLE" else kind == "VARCHAR"
         for name, kind in zip(names, types, strict=True)
     )
 
@@ -188,12 +188,16 @@ def _head(path: Path) -> bytes:
         raise SourceError(f"{path.name!r} is not a valid gzip file") from None
 
 
+def _decoded(head: bytes) -> str:
+    return head.decode("utf-8-sig", errors="replace")
+
+
 def _delimiter(path: Path) -> str:
     """The delimiter of the header line: the candidate that stands most often outside quotes."""
     head = _head(path)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise SourceError(f"{path.name!r} is written in UTF-16; save it as UTF-8")
-    text = re.sub(r'"(?:[^"]|"")*"', "", head.decode("utf-8-sig", errors="replace"))
+    text = re.sub(r'"(?:[^"]|"")*"', "", _decoded(head))
     line = re.split(r"[\r\n]", text, maxsplit=1)[0]
     if not head.strip():
         raise SourceError(f"{path.name!r} is empty")
@@ -307,7 +311,7 @@ def _late(engine: DuckDB, table: exp.Table, layout: TextLayout) -> bool:
     if not names:
         return False
     counts = [exp.Count(this=exp.column(name, quoted=True)) for name in names]
-    head = exp.select("*").from_(table.copy()).limit(_HEAD).subquery("head")
+    head = exp.select("*").from_(table.copy()).limit(_SAMPLE_ROWS).subquery("head")
     found = engine.rows(exp.select(*counts).from_(head))[0]
     empty = [count for count, filled in zip(counts, found, strict=True) if not filled]
     return bool(empty) and any(engine.rows(exp.select(*empty).from_(table.copy()))[0])
@@ -319,25 +323,20 @@ def _read_slowly(engine: DuckDB, path: Path, table: exp.Table, layout: TextLayou
     scan = exp.select("*").from_(_as_text(path, layout))
     statement = render(create_temporary(raw, scan), engine.dialect)
     engine.attempt(lambda: engine.connection.execute(statement), lambda error: _no_csv(error, path))
-    kinds = {name: ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP"] for name in layout.types}
-    fits = [
-        _fits(exp.column(name, quoted=True), kind, layout)
-        for name, candidates in kinds.items()
-        for kind in candidates
-    ]
+    texts = {name: exp.column(name, quoted=True) for name in layout.types}
+    fits = [_fits(text, kind, layout) for text in texts.values() for kind in _TYPED]
     answers = iter(engine.rows(exp.select(*fits).from_(raw.copy()))[0])
     converted: dict[str, exp.Expr] = {}
-    for name, candidates in kinds.items():
-        fitting = [kind for kind in candidates if next(answers)]
+    for name, text in texts.items():
+        fitting = [kind for kind in _TYPED if next(answers)]
         if fitting:
-            text = _trimmed(exp.column(name, quoted=True))
-            converted[name] = _converted(text, fitting[0], layout, safe=True)
+            trimmed = exp.Trim(this=text.copy())
+            converted[name] = _converted(trimmed, fitting[0], layout, safe=True)
     merging = _merging(engine, raw, converted)
-    projections = []
-    for name in layout.types:
-        text = exp.column(name, quoted=True)
-        value = text if name in merging else converted.get(name, text)
-        projections.append(value.as_(name, quoted=True))
+    projections = [
+        (text if name in merging else converted.get(name, text)).as_(name, quoted=True)
+        for name, text in texts.items()
+    ]
     engine.run(create_temporary(table.copy(), exp.select(*projections).from_(raw.copy())))
     engine.drop(raw)
 
@@ -363,13 +362,9 @@ def _distinct(value: exp.Expr) -> exp.Count:
     return exp.Count(this=exp.Distinct(expressions=[value.copy()]))
 
 
-def _trimmed(text: exp.Expr) -> exp.Expr:
-    return exp.Trim(this=text.copy())
-
-
 def _fits(text: exp.Expr, kind: str, layout: TextLayout) -> exp.Expr:
     """An aggregate: the type holds every value of the column; NULL where there is none."""
-    trimmed = _trimmed(text)
+    trimmed = exp.Trim(this=text.copy())
     converted = _converted(trimmed, kind, layout, safe=True)
     same = exp.and_(
         exp.Not(this=exp.Is(this=converted, expression=exp.Null())),
