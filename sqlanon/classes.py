@@ -28,7 +28,7 @@ class ClassStatistics:
         return cls(dict(sorted((size, count) for size, count in rows)))
 
     def with_records(self, records: int) -> ClassStatistics:
-        """The same classes, of persons who have so many records."""
+        """Its classes, counted in persons who have so many records."""
         return self if records == self.members else ClassStatistics(self.histogram, records)
 
     @property

@@ -21,9 +21,6 @@ def statements(name: str, dialect: str = DIALECT) -> list[exp.Expr]:
     Args:
         name: The file's name without its ending.
         dialect: The folder, and the dialect in which the file is parsed.
-
-    Returns:
-        One tree per statement, in the order of the file.
     """
     return _parse(_text("sqlanon.sql", f"{dialect}/{name}.sql"), dialect)
 
@@ -36,11 +33,7 @@ def render(name: str, /, **holes: exp.Expr | int) -> list[exp.Expr]:
 
     Args:
         name: The template's name without its endings.
-        **holes: What fills each hole: a sqlglot tree or an integer. Every hole of the template
-            is given, and nothing else.
-
-    Returns:
-        One tree per statement, in the order of the template.
+        **holes: A sqlglot tree or an integer for every hole of the template, and nothing else.
 
     Raises:
         TypeError: A hole is filled with something else, is left open, or does not exist.

@@ -1,6 +1,6 @@
-"""Hierarchy: how the values of a column generalize, as explicit rows or as a rule.
+"""Declarations of hierarchies, made before any table is read: explicit rows, or a rule.
 
-It is a declaration, known before any table is read. Bound to a column it becomes a `Tree`.
+Bound to a column, a declaration becomes a `Tree`.
 """
 
 from __future__ import annotations
@@ -279,21 +279,26 @@ class Hierarchy:
         return self.rule.name if isinstance(self.rule, Rows | Table) else ""
 
     def describe(self) -> str:
-        """One phrase for people, such as `intervals of 5, 10, 20`."""
+        """A phrase such as `intervals of 5, 10, 20`."""
         return self.rule.describe()
 
 
 def _builders(
     folder: FilePath | None,
 ) -> dict[str, Callable[[Any, dict[str, Any]], Hierarchy]]:
-    """For each kind of `from_dict`, what makes a hierarchy of its value and its options."""
+    """For each kind of `from_dict`, the constructor that takes its value and its options."""
 
     def read(file: object, options: dict[str, Any]) -> Hierarchy:
         path = folder / _text(file) if folder else FilePath(_text(file))
         return Hierarchy.from_file(path, **options)
 
+    def suppress(wanted: object, _: object) -> Hierarchy:
+        if wanted is not True:
+            raise HierarchyError(["hierarchy 'suppress' can only be true; leave the key out"])
+        return Hierarchy.suppression()
+
     return {
-        "suppress": _suppress,
+        "suppress": suppress,
         "rows": lambda rows, options: Hierarchy.from_rows(_list(rows), **options),
         "file": read,
         "table": lambda name, _: Hierarchy.table(_text(name)),
@@ -315,12 +320,6 @@ def _lines(numbers: Sequence[int], most: int = 5) -> str:
     shown = ", ".join(map(str, numbers[:most]))
     more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
     return f"line {shown}" if len(numbers) == 1 else f"lines {shown}{more}"
-
-
-def _suppress(wanted: object, _: dict[str, Any]) -> Hierarchy:
-    if wanted is not True:
-        raise HierarchyError(["hierarchy 'suppress' can only be true; leave the key out"])
-    return Hierarchy.suppression()
 
 
 def _list(value: object) -> list[Any]:

@@ -112,11 +112,7 @@ def read(nodes: Nodes, matches: Iterable[LabelMatch]) -> Reading:
 
 
 def refuse_two_meanings(trees: Iterable[Tree], suppressed: str) -> None:
-    """Refuse a label of suppressed values that is also that of a leaf or an inner node.
-
-    Raises:
-        PolicyError: It is.
-    """
+    """Raise a `PolicyError` where suppressed values get the label of a leaf or an inner node."""
     for tree in trees:
         if any(suppressed in labels and len(set(labels)) > 1 for labels in tree.labels):
             raise PolicyError(

@@ -38,11 +38,7 @@ class Suppression:
     """Keep a value or replace it with `*`."""
 
     kind: ClassVar[str] = "suppression"
-
-    @property
-    def height(self) -> int:
-        """Number of levels above the leaves."""
-        return 1
+    height: ClassVar[int] = 1
 
     def describe(self) -> str:
         """One phrase for people."""

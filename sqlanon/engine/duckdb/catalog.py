@@ -44,7 +44,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What a connection can see, and where it looks first.
+    """Tables and schemas that a connection can see, and its search path.
 
     Args:
         entries: Every table and view, those of the system left out.
@@ -213,11 +213,7 @@ def equals(column: str, text: str) -> exp.EQ:
 
 
 def read_catalog(rows: Callable[[exp.Expr], list[Row]]) -> Catalog:
-    """Tables, views, schemas and search path of a connection.
-
-    Args:
-        rows: Runs a query.
-    """
+    """Tables, views, schemas and search path of the connection on which `rows` runs queries."""
     place = ("database_name", "schema_name")
     tables, views = (
         entries(function, (*place, name))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_CHUNK = 500_000
+_INSERTED_ROWS = 500_000
 _numbers = itertools.count(1)
 _CURRENT_TRANSACTION = exp.select(exp.Anonymous(this="txid_current"))
 
@@ -105,7 +105,7 @@ class DuckDB:
         """A temporary table of given columns, under a fresh name.
 
         Args:
-            prefix: As for `temporary`.
+            prefix: A part of the name.
             columns: Values by column name, all of one length; None is NULL.
             types: Types by column name; those left out are BIGINT.
 
@@ -126,8 +126,10 @@ class DuckDB:
         ]
         self.run(create_temporary(exp.Schema(this=table.copy(), expressions=definitions)))
         insert = insert_lists(table, list(kinds.values()))
-        for start in range(0, lengths.pop(), _CHUNK):
-            self.run(insert, [list(part[start : start + _CHUNK]) for part in columns.values()])
+        for start in range(0, lengths.pop(), _INSERTED_ROWS):
+            self.run(
+                insert, [list(part[start : start + _INSERTED_ROWS]) for part in columns.values()]
+            )
         return table
 
     def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
@@ -169,11 +171,7 @@ class DuckDB:
         return self._register(frame)
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
-        """The table that a name for a new table stands for: beside `source` unless it says more.
-
-        Raises:
-            SourceError: A dotted name in a schema that does not exist.
-        """
+        """The table that a name for a new table stands for: see `Catalog.target`."""
         return self.catalog().target(name, source)
 
     def beside(self, table: exp.Table) -> exp.Table:
@@ -300,12 +298,7 @@ class DuckDB:
                 self.connection.unregister(self._frames.pop())
 
     def attempt(self, action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:
-        """Runs an action on the connection that Ctrl-C can end, its errors translated.
-
-        Args:
-            action: Calls DuckDB and nothing else.
-            failure: Makes the error to raise from DuckDB's.
-        """
+        """Runs an action on the connection as `errors.attempt` does; Ctrl-C can end it."""
         return attempt(lambda: interruptible(self.connection, action), failure)
 
     def _attempt(self, statement: exp.Expr, action: Callable[[], T]) -> T:

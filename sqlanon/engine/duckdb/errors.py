@@ -72,7 +72,7 @@ _VERBS = {
 
 
 def doing(statement: exp.Expr) -> str:
-    """What a statement does, for a message: "create 'people_anon'"."""
+    """A statement in a few words, for a message: "create 'people_anon'"."""
     verb = _VERBS.get(type(statement))
     target = statement.find(exp.Table) if verb else None
     if verb and target is not None:
@@ -104,7 +104,7 @@ def fault(error: Exception, action: str) -> SqlanonError:
 
 
 def with_rollback(error: SqlanonError) -> SqlanonError:
-    """The same error, which says besides what became of the caller's transaction."""
+    """An error that also says what became of the caller's transaction."""
     told = "your open transaction has failed with it; end it with ROLLBACK"
     if isinstance(error, HierarchyError):
         return HierarchyError([*error.faults, told])
@@ -112,7 +112,7 @@ def with_rollback(error: SqlanonError) -> SqlanonError:
 
 
 def holder(error: Exception) -> str | None:
-    """Who holds the lock that an attempt to open a database met, or None if no lock did."""
+    """The process that holds a database locked; None where no lock was met."""
     text = str(error)
     if not isinstance(error, duckdb.IOException) or "Could not set lock" not in text:
         return None

@@ -55,11 +55,7 @@ class ExportedFile:
 
     @contextmanager
     def opened(self, **limits: Unpack[Limits]) -> Iterator[tuple[DuckDB, exp.Table]]:
-        """What was written, read back on a fresh engine, with the types that it was written from.
-
-        Args:
-            limits: The arguments of `Resources`.
-        """
+        """The written table, read back on a fresh engine with the types of the source."""
         path = self.written if self.written.exists() else self.target
         resources = Resources(**limits)
         if self.ending == ".duckdb":
@@ -232,7 +228,7 @@ def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
 
 
 def _readable(types: Mapping[str, exp.DataType]) -> dict[str, str]:
-    """The types of a CSV file's columns; nested ones stay the text that CSV has for them."""
+    """Types of a CSV file's columns; nested ones stay the text that CSV has for them."""
     return {
         name: "VARCHAR" if kind.is_type(*exp.DataType.NESTED_TYPES) else kind.sql("duckdb")
         for name, kind in types.items()

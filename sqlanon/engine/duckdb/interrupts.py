@@ -52,7 +52,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def interruptible(connection: duckdb.DuckDBPyConnection, action: Callable[[], T]) -> T:
-    """What an action on a connection returns or raises; Ctrl-C ends it within moments.
+    """Runs an action on a connection; Ctrl-C ends it within moments.
 
     Args:
         connection: What the action uses, and nothing else uses meanwhile.

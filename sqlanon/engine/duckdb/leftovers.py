@@ -66,7 +66,7 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
 
 
 def own_parts(engine: Engine, table: exp.Table) -> dict[str, int]:
-    """How many constraints, defaults, indexes, triggers and comments belong to a table."""
+    """Numbers of constraints, defaults, indexes, triggers and comments of a table."""
     own = equals("schema_name", table.db), equals("table_name", table.name)
 
     def count(function: str, part: str) -> int:

@@ -26,7 +26,7 @@ from sqlanon.reports.document import SCHEMA_VERSION
 
 _OLD = "sqlanon_old"
 
-# What must be equal in both files: (table function, its columns besides the database's name).
+# Rows that are equal in both files: (table function, its columns besides the database's name).
 # Rows without the last of them do not count.
 _CATALOG: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("duckdb_schemas", ("schema_name",)),
@@ -108,9 +108,9 @@ def _successor(
     """A fresh database that takes the place of a file on leaving.
 
     On entering it has every schema, type, macro, view, sequence, index and table of the old one,
-    the tables empty, and lacks the table left out. On leaving it gets their rows, is compared with
-    the old one, and takes its name, rights and owner in one step. Whatever goes wrong before that
-    step leaves the old file as it was, and nothing beside it.
+    the tables empty, and lacks the table left out; its name is what is yielded. On leaving it gets
+    their rows, is compared with the old one, and takes its name, rights and owner in one step.
+    Whatever goes wrong before that step leaves the old file as it was, and nothing beside it.
 
     Args:
         engine: Holds the old file open for writing, so that nobody else may change it; outside a
@@ -118,14 +118,7 @@ def _successor(
         path: The file, links resolved.
         old: The name under which it is attached. It is the current database: the defaults of a
             table may call macros, which DuckDB looks for there.
-        without: A table of it to leave out.
-
-    Yields:
-        The name under which the fresh database is attached.
-
-    Raises:
-        EngineError: The copy failed or differs.
-        SourceError: The file has a second name, or another table refers to the one left out.
+        without: A table of it to leave out, to which no other refers.
     """
     refuse_second_name(path)
     _merge_log(engine, path, old)
@@ -167,11 +160,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def refuse_second_name(path: Path) -> None:
-    """Refuses a file whose content would stay readable under another name.
-
-    Raises:
-        SourceError: It has one.
-    """
+    """Raises a `SourceError` for a file whose content would stay readable under another name."""
     links = path.stat().st_nlink
     if links > 1:
         raise SourceError(
@@ -217,12 +206,7 @@ def _storage(engine: Engine, old: str) -> dict[str, exp.Expr]:
 
 
 def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
-    """Copies everything but rows; the definition of what is left out never reaches the disk.
-
-    Raises:
-        EngineError: What was copied differs from the old one.
-        SourceError: Another table refers to the one that is left out.
-    """
+    """Copies everything but rows; the definition of what is left out never reaches the disk."""
     with engine.transaction():
         # sqlglot has no tree for this statement.
         databases = f"FROM DATABASE {_quoted(old)} TO {_quoted(new)} (SCHEMA)"
@@ -245,11 +229,7 @@ def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) 
 
 
 def _copy_rows(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
-    """Copies the rows of every table but one, and counts them.
-
-    Raises:
-        EngineError: A table cannot be filled, or has another number of rows.
-    """
+    """Copies the rows of every table but one, and compares their numbers."""
     for (schema, table), columns in _tables(engine, old, without).items():
         source, target = (qualified(name, schema, table) for name in (old, new))
         names = [exp.to_identifier(name, quoted=True) for name in columns]

@@ -333,7 +333,7 @@ def _arrow_batches(file: pyarrow.NativeFile) -> pyarrow.RecordBatchReader:
 
 
 def _not_opened(error: Exception, database: Path | None) -> SqlanonError:
-    """Why a database could not be opened."""
+    """The error for a database that could not be opened."""
     text = str(error)
     name = str(database) if database else "in memory"
     owner = holder(error)

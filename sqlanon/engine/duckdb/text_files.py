@@ -375,7 +375,7 @@ def _fits(text: exp.Expr, kind: str, layout: TextLayout) -> exp.Expr:
 
 
 def _no_csv(error: Exception, path: Path) -> SqlanonError:
-    """Why a file is no CSV, from the numbers alone in a message that quotes the line."""
+    """The error for a file that is no CSV, from the line's number in a message that quotes it."""
     message = str(error)
     if isinstance(error, duckdb.InvalidInputException | duckdb.ConversionException):
         if "not utf-8 encoded" in message:
