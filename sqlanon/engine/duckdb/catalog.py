@@ -84,6 +84,26 @@ class Catalog:
         here = (one for one in self.entries if (_fold(one.database), _fold(one.schema)) == place)
         return _named(here, table.name)
 
+    def only_table(self, database: str | None = None) -> exp.Table:
+        """The only table, of one database where it is named; views count where there is no table.
+
+        Raises:
+            SourceError: There is none, or there are several.
+        """
+        own = [
+            one
+            for one in self.entries
+            if one.schema != "sqlanon" and not one.name.startswith("_sqlanon_")
+            if database in (None, one.database)
+        ]
+        candidates = [one for one in own if not one.is_view] or own
+        if len(candidates) == 1:
+            return candidates[0].table
+        if not candidates:
+            raise SourceError("the database holds no table")
+        names = first_names([self.display(one) for one in candidates])
+        raise SourceError(f"the database holds {len(candidates)} tables; name one of {names}")
+
     def target(self, text: str, source: exp.Table) -> exp.Table:
         """Where a new table of that name goes.
 

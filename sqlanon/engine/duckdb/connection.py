@@ -263,7 +263,7 @@ class DuckDB:
         return qualified("temp", "main", name)
 
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
-        """Drops a table that exists, or a view."""
+        """Drops a table or view that exists."""
         self.run(exp.Drop(tables=[table.copy()], kind=kind))
 
     @contextmanager

@@ -22,33 +22,33 @@ Answer = tuple[Any, BaseException | None]
 Task = tuple[Callable[[], Any], "SimpleQueue[Answer]"]
 
 
-class _Worker:
-    """One thread that runs one task after the other."""
-
-    def __init__(self) -> None:
-        self._tasks: SimpleQueue[Task] = SimpleQueue()
-        threading.Thread(target=self._work, name="sqlanon", daemon=True).start()
-
-    def put(self, action: Callable[[], Any]) -> SimpleQueue[Answer]:
-        answer: SimpleQueue[Answer] = SimpleQueue()
-        self._tasks.put((action, answer))
-        return answer
-
-    def _work(self) -> None:
-        while True:
-            action, answer = self._tasks.get()
-            try:
-                answer.put((action(), None))
-            except BaseException as error:
-                # It is raised again by whoever waits for the answer, and would else be lost.
-                answer.put((None, error))
-            del action, answer
-
-
-_workers: list[_Worker] = []
+# The tasks of the one thread that runs them, once there is one.
+_queues: list[SimpleQueue[Task]] = []
 if hasattr(os, "register_at_fork"):
     # A forked child has no thread but its own.
-    os.register_at_fork(after_in_child=_workers.clear)
+    os.register_at_fork(after_in_child=_queues.clear)
+
+
+def _work(tasks: SimpleQueue[Task]) -> None:
+    while True:
+        action, answer = tasks.get()
+        try:
+            answer.put((action(), None))
+        except BaseException as error:
+            # It is raised again by whoever waits for the answer, and would else be lost.
+            answer.put((None, error))
+        del action, answer
+
+
+def _hand_over(action: Callable[[], Any]) -> SimpleQueue[Answer]:
+    """Gives an action to the thread; the answer comes through the queue."""
+    if not _queues:
+        tasks: SimpleQueue[Task] = SimpleQueue()
+        threading.Thread(target=_work, args=(tasks,), name="sqlanon", daemon=True).start()
+        _queues.append(tasks)
+    answer: SimpleQueue[Answer] = SimpleQueue()
+    _queues[0].put((action, answer))
+    return answer
 
 
 def interruptible(connection: duckdb.DuckDBPyConnection, action: Callable[[], T]) -> T:
@@ -60,13 +60,10 @@ def interruptible(connection: duckdb.DuckDBPyConnection, action: Callable[[], T]
     """
     if threading.current_thread() is not threading.main_thread():
         return action()
-    if not _workers:
-        _workers.append(_Worker())
-    worker = _workers[0]
     try:
-        value, error = worker.put(action).get()
+        value, error = _hand_over(action).get()
     except KeyboardInterrupt:
-        _stop(connection, worker)
+        _stop(connection)
         raise
     if error is not None:
         raise error
@@ -74,9 +71,9 @@ def interruptible(connection: duckdb.DuckDBPyConnection, action: Callable[[], T]
     return result
 
 
-def _stop(connection: duckdb.DuckDBPyConnection, worker: _Worker) -> None:
-    """Interrupts whatever the worker is at, and waits until it has let go."""
-    idle = worker.put(lambda: None)
+def _stop(connection: duckdb.DuckDBPyConnection) -> None:
+    """Interrupts whatever the thread is at, and waits until it has let go."""
+    idle = _hand_over(lambda: None)
     while True:
         # Again and again: an interrupt just before a query starts is forgotten by DuckDB.
         connection.interrupt()

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engine.duckdb.catalog import entries
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import is_database, only_table, read_file
+from sqlanon.engine.duckdb.source import is_database, read_file
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
@@ -97,7 +97,7 @@ def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
 def _table(engine: DuckDB, database: str, table: str | None) -> exp.Table:
     catalog = engine.catalog()
     if table is None:
-        return only_table(catalog, [one for one in catalog.entries if one.database == database])
+        return catalog.only_table(database)
     for name in ('"{}"'.format(table.replace('"', '""')), table):
         found = catalog.find(f'"{database}".{name}')
         if found is not None:

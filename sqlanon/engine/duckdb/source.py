@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,7 +15,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Limits
-from sqlanon.engine.duckdb.catalog import Catalog, Entry, first_names, qualified
+from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault, holder
 from sqlanon.engine.duckdb.syntax import create_temporary
@@ -226,28 +226,7 @@ def _released(engine: DuckDB) -> Iterator[None]:
 
 def _choose(engine: DuckDB, table: object) -> exp.Table:
     """The named table, or the only one."""
-    if table is not None:
-        return engine.resolve(table)
-    catalog = engine.catalog()
-    return only_table(catalog, catalog.entries)
-
-
-def only_table(catalog: Catalog, entries: Sequence[Entry]) -> exp.Table:
-    """The only table of some entries of a catalog; views count where there is no table.
-
-    Raises:
-        SourceError: There is none, or there are several.
-    """
-    own = [
-        one for one in entries if one.schema != "sqlanon" and not one.name.startswith("_sqlanon_")
-    ]
-    candidates: list[Entry] = [one for one in own if not one.is_view] or own
-    if len(candidates) == 1:
-        return candidates[0].table
-    if not candidates:
-        raise SourceError("the database holds no table")
-    names = first_names([catalog.display(one) for one in candidates])
-    raise SourceError(f"the database holds {len(candidates)} tables; name one of {names}")
+    return engine.catalog().only_table() if table is None else engine.resolve(table)
 
 
 def _existing(path: Path) -> Path:
