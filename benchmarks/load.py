@@ -13,9 +13,9 @@ from pathlib import Path
 
 import duckdb
 
-from sqlanon.engine.base import type_of
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.source import open_source
+from sqlanon.engine.duckdb.syntax import type_of
 
 ROWS = 1_000_000
 

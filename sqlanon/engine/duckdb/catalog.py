@@ -154,13 +154,8 @@ class Catalog:
         return ".".join(_spell(part) for part in (entry.database, entry.schema, entry.name))
 
     def _on_path(self, name: str) -> Entry | None:
-        for place in self.path:
-            found = _named(
-                (one for one in self.entries if (one.database, one.schema) == place), name
-            )
-            if found is not None:
-                return found
-        return None
+        found = (self.entry(qualified(*place, name)) for place in self.path)
+        return next((entry for entry in found if entry is not None), None)
 
     def _among(self, parts: Sequence[str]) -> list[Entry]:
         *qualifiers, name = (_fold(part) for part in parts)

@@ -65,7 +65,13 @@ class ExportedFile:
         with resources.connect() as engine:
             if self.ending.startswith(".csv"):
                 table = qualified("temp", "main", self.name)
-                read_typed_csv(engine, path, table, _readable(self.types))
+                # Nested values stay the text that CSV has for them.
+                nested = exp.DataType.NESTED_TYPES
+                types = {
+                    name: "VARCHAR" if kind.is_type(*nested) else kind.sql("duckdb")
+                    for name, kind in self.types.items()
+                }
+                read_typed_csv(engine, path, table, types)
             else:
                 table = read_file(engine, path)
             yield engine, table
@@ -225,14 +231,6 @@ def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
             for name, value in options.items()
         ],
     )
-
-
-def _readable(types: Mapping[str, exp.DataType]) -> dict[str, str]:
-    """Types of a CSV file's columns; nested ones stay the text that CSV has for them."""
-    return {
-        name: "VARCHAR" if kind.is_type(*exp.DataType.NESTED_TYPES) else kind.sql("duckdb")
-        for name, kind in types.items()
-    }
 
 
 def _write_arrow(engine: Engine, query: exp.Select, exported: ExportedFile) -> None:
