@@ -119,7 +119,7 @@ def stages(connection, policy, name):
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy)
         mine = Mine.of(engine, subject, policy, "lm")
-        problem = problem_of(subject, policy, mine.read.units, mine.read.costs)
+        problem = problem_of(mine.read)
         candidates = mine.candidates(problem)
         seconds.append(time.process_time())
         bounds = record_bounds(problem, candidates)

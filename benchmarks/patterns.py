@@ -26,9 +26,9 @@ import numpy as np
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.local.input import coded
-from sqlanon.methods.patterns.instances import Counted
-from sqlanon.methods.patterns.method import asked_nodes, patterned
+from sqlanon.methods.local.input import encode_records
+from sqlanon.methods.patterns.instances import InstanceQueries
+from sqlanon.methods.patterns.method import asked_nodes, pattern_problem
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
 from sqlanon.search.patterns.greedy import promising
@@ -158,9 +158,9 @@ def counting(_):
     options = Options.of("pattern-greedy", patterns="all")
     with engine.workspace():
         subject = bind(engine, engine.resolve("adult"), policy)
-        read = coded(engine, subject, policy, options.loss)
-        whole = patterned(subject, policy, read, asked_nodes(subject, options))
-        counted = Counted(engine, read.units, whole.masks, whole.k)
+        read = encode_records(engine, subject, policy, options.loss)
+        whole = pattern_problem(read, asked_nodes(subject, options))
+        counted = InstanceQueries(engine, read.combinations, whole.masks, whole.k)
         numbers = np.arange(0, len(whole.masks), len(whole.masks) // 1024)
         for share in (1, 4, 16):
             rows = np.arange(0, len(whole.rows.sizes), share)

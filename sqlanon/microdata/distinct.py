@@ -31,20 +31,22 @@ COUNT = "records"
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
-    """Distinct combinations of all that a search looks at, each a unit, in order of their values.
+class DistinctCombinations:
+    """Distinct combinations of all that a search looks at, in the order of their values.
 
     Args:
-        by: The columns that tell units apart, quasi-identifiers first.
-        sizes: Records of each unit.
-        leaves: `leaves[unit, column]`: the leaf of the quasi-identifier's hierarchy.
-        values: `values[unit, attribute]`: the rank of the sensitive value, -1 where it is none.
+        by: The columns that tell combinations apart, quasi-identifiers first.
+        sizes: Records of each combination.
+        codes: `codes[combination, word]`: the packed leaves.
+        leaves: `leaves[combination, column]`: the leaf of the quasi-identifier's hierarchy.
+        values: `values[combination, attribute]`: the rank of the sensitive value, -1 for none.
         attributes: The sensitive attributes that models look at.
         coded: A temporary table of their codes; UNIT and COUNT are its other columns.
     """
 
     by: tuple[str, ...]
     sizes: Numbers
+    codes: Numbers
     leaves: Numbers
     values: Numbers
     attributes: tuple[SensitiveCodes, ...]
@@ -58,9 +60,9 @@ class Units:
         )
 
 
-def units_of(
+def distinct_combinations(
     engine: Engine, subject: Subject, coding: tuple[Layout, Maps], policy: Policy
-) -> Units:
+) -> DistinctCombinations:
     """Reads the distinct combinations of quasi-identifiers and of the values that models look at.
 
     Raises:
@@ -74,7 +76,7 @@ def units_of(
 
         attributes, carried = ranked(engine, subject, policy)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
-    table = engine.materialize("units", local.units(subject.table, by))
+    table = engine.materialize("combinations", local.units(subject.table, by))
     words = layout.words
     unit, size = local.free(local.UNIT, by), local.free(SIZE, by)
     own = {local.UNIT: Carried(unit), COUNT: Carried(size)}
@@ -86,9 +88,10 @@ def units_of(
         raise HierarchyError(uncovered_faults(engine, subject, maps))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
     ranks = [_whole(rows.column(name)) for name in carried]
-    return Units(
+    return DistinctCombinations(
         by,
         _whole(rows.column(COUNT)),
+        codes,
         leaf_numbers(subject.trees, layout, codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
@@ -121,5 +124,5 @@ def block_of(
 
 
 def expanded(sizes: Numbers) -> Numbers:
-    """The unit of every record."""
+    """The distinct combination of every record."""
     return np.repeat(np.arange(len(sizes)), sizes)

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from sqlanon.methods.patterns.problem import Patterned
+from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.patterns.greedy import DistinctRows, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 
@@ -36,7 +36,7 @@ def table_of(rows, kept, k, values=None, models=()):
         masks[:, c // 7] |= np.where(nodes[:, c] == 0, 255 << 8 * (c % 7), 0)
     costs = tuple(np.array([[0] * len(own), [1] * len(own)]) for own in values)
     own = DistinctRows(codes, sizes, demands if models else None)
-    return Patterned(own, nodes, masks, costs, leaves, np.ones(width, int), k)
+    return PatternProblem(own, nodes, masks, costs, leaves, np.ones(width, int), k)
 
 
 def assignment(parts, table):

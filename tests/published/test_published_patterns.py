@@ -11,9 +11,9 @@ from public import read
 
 from sqlanon import KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.local.input import coded
-from sqlanon.methods.patterns.instances import Counted
-from sqlanon.methods.patterns.method import asked_nodes, patterned
+from sqlanon.methods.local.input import encode_records
+from sqlanon.methods.patterns.instances import InstanceQueries
+from sqlanon.methods.patterns.method import asked_nodes, pattern_problem
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
 from sqlanon.search.patterns.greedy import LEFT, greedy
@@ -32,9 +32,9 @@ def adult():
     options = Options.of("pattern-greedy", patterns="all")
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy)
-        coded_table = coded(engine, subject, policy, options.loss)
-        table = patterned(subject, policy, coded_table, asked_nodes(subject, options))
-        yield table, partial(Counted, engine, coded_table.units, table.masks)
+        coded_table = encode_records(engine, subject, policy, options.loss)
+        table = pattern_problem(coded_table, asked_nodes(subject, options))
+        yield table, partial(InstanceQueries, engine, coded_table.combinations, table.masks)
     connection.close()
 
 

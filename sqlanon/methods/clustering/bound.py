@@ -1,4 +1,4 @@
-"""Bounding: what any k-anonymous local recoding of a table loses at least."""
+"""Bound: what any k-anonymous local recoding of a table loses at least."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bound_table(
 
     Args:
         engine: Where the table lives.
-        table: The table.
+        table: Its name there.
         policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k. Models beyond
             k can only raise the loss further.
         loss: A loss that never shrinks on the way up.
@@ -58,7 +58,7 @@ def bound_table(
     refuse_unsuited(subject, own)
     with engine.workspace():
         mine = Mine.of(engine, subject, own, loss)
-        problem = problem_of(subject, own, mine.read.units, mine.read.costs)
+        problem = problem_of(mine.read)
         candidates = mine.candidates(problem, progress=progress)
     least = lower_bound(problem, candidates)
     return BoundReport(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sqlanon.engine.base import Engine
-from sqlanon.methods.clustering.method import Started, decide_clusters
+from sqlanon.methods.clustering.method import FirstClusters, decide_clusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
-from sqlanon.methods.local.input import EncodedRecords, coded, plain, refuse_unsuited
+from sqlanon.methods.local.input import EncodedRecords, encode_records, plain, refuse_unsuited
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -22,7 +22,7 @@ from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.set_cover import within
 
-Cover = Callable[[ClusteringProblem, Candidates], Started]
+Cover = Callable[[ClusteringProblem, Candidates], FirstClusters]
 """The first clusters of a table or of a block of it, chosen from its candidates."""
 
 
@@ -31,7 +31,6 @@ class Mine:
     """A table in codes, in the database and out of it, whose itemsets can be mined."""
 
     engine: Engine
-    subject: Subject
     encoded: Encoded
     read: EncodedRecords
 
@@ -39,7 +38,7 @@ class Mine:
     def of(cls, engine: Engine, subject: Subject, policy: Policy, loss: str) -> Mine:
         """Encodes a table."""
         encoded = encode_subject(engine, subject, plain(policy))
-        return cls(engine, subject, encoded, coded(engine, subject, policy, loss, encoded))
+        return cls(engine, encoded, encode_records(engine, subject, policy, loss, encoded))
 
     def candidates(
         self,
@@ -48,12 +47,12 @@ class Mine:
         progress: Callable[[str], None] | None = None,
     ) -> Candidates:
         """The itemsets that clusters of the table, or of a block of it, may be published as."""
-        engine, subject = self.engine, self.subject
+        engine, subject, own = self.engine, self.read.subject, self.encoded
         heights = [tree.height for tree in subject.trees]
         wanted = MiningRequest(problem.k, kind, [0] * len(heights), heights, progress)
-        is_block = problem.records < subject.records
         with engine.workspace():
-            own = block_of(engine, subject, self.encoded, problem) if is_block else self.encoded
+            if problem.records < subject.records:
+                own = block_of(engine, subject, own, problem)
             found = mined(engine, own, subject.trees, wanted).fetch(engine)
         return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
 
@@ -61,14 +60,7 @@ class Mine:
 def decide_cover(
     engine: Engine, subject: Subject, policy: Policy, options: Options[Any], cover: Cover
 ) -> Decided:
-    """A recoding of every record, from a cover by itemsets.
-
-    Args:
-        engine: Where the table lives.
-        subject: The table.
-        policy: Its policy.
-        options: How to search.
-        cover: Chooses the first clusters.
+    """A recoding of every record, from the first clusters that a cover by itemsets chooses.
 
     Raises:
         HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
@@ -80,11 +72,11 @@ def decide_cover(
     own: CoverOptions = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"
 
-    def start(problem: ClusteringProblem) -> Started:
+    def start(problem: ClusteringProblem) -> FirstClusters:
         every = mine.candidates(problem, kind, options.progress)
         bounds = record_bounds(problem, every)
         options.tell(f"cover: {len(every):,} candidates")
         cheap = every if own.beta is None else within(problem, every, own.beta)
         return replace(cover(problem, cheap), bounds=bounds, candidates=len(every))
 
-    return decide_clusters(subject, policy, options, mine.read, start)
+    return decide_clusters(mine.read, options, start)

@@ -7,7 +7,7 @@ import numpy as np
 from sqlanon.engine.base import Engine
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.clustering.covers import decide_cover
-from sqlanon.methods.clustering.method import Started
+from sqlanon.methods.clustering.method import FirstClusters
 from sqlanon.methods.options import DirectCoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -29,11 +29,11 @@ def decide(
     return decide_cover(engine, subject, policy, options, cover)
 
 
-def _direct(problem: ClusteringProblem, candidates: Candidates) -> Started:
-    return Started(direct_cover(problem, candidates))
+def _direct(problem: ClusteringProblem, candidates: Candidates) -> FirstClusters:
+    return FirstClusters(direct_cover(problem, candidates))
 
 
-def _published(problem: ClusteringProblem, candidates: Candidates) -> Started:
+def _published(problem: ClusteringProblem, candidates: Candidates) -> FirstClusters:
     """All cells of what no itemset covers are suppressed."""
     found = published_direct_cover(problem, candidates)
     left = np.flatnonzero(found.label < 0)
@@ -42,4 +42,4 @@ def _published(problem: ClusteringProblem, candidates: Candidates) -> Started:
             f"no itemset covers {counted(len(left), 'record')}, which do not satisfy the models as "
             "a class of their own; leave suppress_uncovered out, and they go where they cost least"
         )
-    return Started(found)
+    return FirstClusters(found)

@@ -1,4 +1,4 @@
-"""Clustered: local recoding of a table, from the first clusters to a node for every record."""
+"""Clusters as a method: from the first clusters of a table to a node for every record."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.local.input import EncodedRecords, LocalOutcome, decided, demands_of
-from sqlanon.methods.local.result import Assigned
+from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.local.release import Assigned
+from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.distinct import Units, expanded
+from sqlanon.microdata.distinct import expanded
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut
-from sqlanon.search.clustering.problem import Clustering as Found
-from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands
@@ -31,7 +31,7 @@ those of many columns more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class FirstClusters:
     """Clusters of a table or a block of it, before they are refined.
 
     Args:
@@ -42,55 +42,61 @@ class Started:
         guarantee: How far from the best they are at most; empty where that is not known.
     """
 
-    found: Found
+    found: Clustering
     bounds: Numbers | None = None
     candidates: int = 0
     uncovered: int = 0
     guarantee: str = ""
 
 
-Start = Callable[[ClusteringProblem], Started]
+Start = Callable[[ClusteringProblem], FirstClusters]
 """The first clusters of a table or of a block of it, as each method finds them.
 
 Raises UnsatisfiableError where none satisfy the policy.
 """
 
 
-def decide_clusters(
-    subject: Subject, policy: Policy, options: Options[Any], read: EncodedRecords, start: Start
-) -> Decided:
+def decide_clusters(read: EncodedRecords, options: Options[Any], start: Start) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
-
-    Args:
-        subject: The table.
-        policy: Its policy.
-        options: How to search.
-        read: The table in codes.
-        start: Finds the first clusters.
 
     Raises:
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    problem = problem_of(subject, policy, read.units, read.costs)
-    if isinstance(problem.demand, Demands):
-        refused = unsatisfied_as_one(policy, problem.demand, problem.records)
-        if refused is not None:
-            raise refused
-    found = clustered(problem, options, start)
-    levels = [taxonomy.level for taxonomy in problem.taxonomies]
-    assigned = assigned_levels(read.units, found.nodes, subject, levels)
-    outcome = found.outcome(policy, assigned)
-    return decided(subject, policy, options, read, outcome)
+    problem = problem_of(read)
+    refused = unsatisfied_as_one(read.policy, read.demands(), problem.records)
+    if refused is not None:
+        raise refused
+    found = _by_blocks(problem, options, start)
+    levels = [
+        np.maximum(taxonomy.level[found.nodes[:, column]], low)
+        for column, (taxonomy, low) in enumerate(
+            zip(problem.taxonomies, read.subject.low, strict=True)
+        )
+    ]
+    combination = expanded(read.combinations.sizes)
+    assigned = Assigned(
+        combination,
+        np.ones_like(combination),
+        np.stack(levels, axis=1),
+        np.zeros(len(combination), bool),
+    )
+    search = {
+        "candidates": found.candidates,
+        "clusters": found.clusters,
+        "blocks": found.blocks,
+        "proven": found.cost == found.bound,
+    }
+    notes = (*_unused(read.policy), *found.notes, *_without_itemset(found))
+    return decided(read, options, LocalOutcome(assigned, found.bound, search, notes))
 
 
 @dataclass(frozen=True, slots=True)
-class Clustered:
-    """Clusters that a search found.
+class RecordNodes:
+    """The node of every record's cluster, and what is known of the clusters.
 
     Args:
-        nodes: `nodes[record, column]`: the node of each record's cluster, records in the order of
-            their units.
-        sizes: Records of each cluster.
+        nodes: `nodes[record, column]`, records in the order of their distinct combinations.
+        clusters: How many clusters there are.
         cost: What all cells lose [units].
         bound: What they lose at least in any recoding that satisfies k [units]; None where it is
             not known.
@@ -102,7 +108,7 @@ class Clustered:
     """
 
     nodes: Numbers
-    sizes: Numbers
+    clusters: int
     cost: int
     bound: int | None
     candidates: int
@@ -111,24 +117,13 @@ class Clustered:
     notes: tuple[str, ...] = ()
     blocks: int = 1
 
-    def outcome(self, policy: Policy, assigned: Assigned) -> LocalOutcome:
-        """What is reported of them."""
-        search = {
-            "candidates": self.candidates,
-            "clusters": len(self.sizes),
-            "blocks": self.blocks,
-            "proven": self.cost == self.bound,
-        }
-        notes = (*_unused(policy), *self.notes, *_without_itemset(self))
-        return LocalOutcome(assigned, self.bound, search, notes)
-
 
 def _unused(policy: Policy) -> Iterator[str]:
     if policy.suppression_limit:
         yield "this method publishes every record; the suppression limit is not used"
 
 
-def clustered(problem: ClusteringProblem, options: Options[Any], start: Start) -> Clustered:
+def _by_blocks(problem: ClusteringProblem, options: Options[Any], start: Start) -> RecordNodes:
     """Clusters of all records, block by block.
 
     Raises:
@@ -136,16 +131,16 @@ def clustered(problem: ClusteringProblem, options: Options[Any], start: Start) -
     """
     blocks = cut(problem, largest_block(options))
     if len(blocks) == 1:
-        return _clustered(problem, options, start)
+        return _refined(problem, options, start)
     nodes, found = np.empty_like(problem.leaves), []
     for number, records in enumerate(blocks, start=1):
         options.tell(f"block {number} of {len(blocks)}: {len(records):,} records")
-        found.append(_clustered(_part(problem, records), options, start))
+        found.append(_refined(_part(problem, records), options, start))
         nodes[records] = found[-1].nodes
     guarantee = (f"{note} within the same blocks" for note in found[0].notes)
-    return Clustered(
+    return RecordNodes(
         nodes,
-        np.concatenate([each.sizes for each in found]),
+        sum(each.clusters for each in found),
         sum(each.cost for each in found),
         None,
         sum(each.candidates for each in found),
@@ -183,16 +178,17 @@ def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:
     return replace(problem, leaves=problem.leaves[records], demand=demand)
 
 
-def _clustered(problem: ClusteringProblem, options: Options[Any], start: Start) -> Clustered:
+def _refined(problem: ClusteringProblem, options: Options[Any], start: Start) -> RecordNodes:
+    """Clusters of a table or a block of it, refined where that is asked for."""
     started = start(problem)
     found, bounds = started.found, started.bounds
     if options.own.refine:
         options.tell(f"refine: {len(found.sizes):,} clusters")
         effort = Effort(seconds=options.own.time_limit, seed=options.seed)
         found = refine(problem, found, effort, bounds)
-    return Clustered(
+    return RecordNodes(
         np.vstack([found.nodes, problem.root])[found.label],  # what is suppressed has the last one
-        found.sizes,
+        len(found.sizes),
         found.loss(problem),
         None if bounds is None else int(bounds.sum()),
         started.candidates,
@@ -202,8 +198,8 @@ def _clustered(problem: ClusteringProblem, options: Options[Any], start: Start) 
     )
 
 
-def _without_itemset(found: Clustered) -> Iterator[str]:
-    """What became of the records that no itemset covers."""
+def _without_itemset(found: RecordNodes) -> Iterator[str]:
+    """Notes on the records that no itemset covers."""
     if found.suppressed:
         yield (
             f"no itemset covers {counted(found.suppressed, 'record')}: all their cells are "
@@ -216,47 +212,19 @@ def _without_itemset(found: Clustered) -> Iterator[str]:
         )
 
 
-def problem_of(
-    subject: Subject, policy: Policy, units: Units, costs: CellCosts
-) -> ClusteringProblem:
-    """The table as a search sees it: a row of leaves per record, in the order of the units."""
-    records = expanded(units.sizes)
-    demands = demands_of(units)
+def problem_of(read: EncodedRecords) -> ClusteringProblem:
+    """A row of leaves per record, in the order of the distinct combinations."""
+    records = expanded(read.combinations.sizes)
+    demands = read.demands()
     if demands is not None:
-        demands = replace(demands, values=units.values[records])
-    return ClusteringProblem(
-        tuple(taxonomies(subject, costs)), units.leaves[records], policy.k, demands
-    )
+        demands = replace(demands, values=demands.values[records])
+    taxonomies = tuple(_taxonomies(read.subject, read.costs))
+    return ClusteringProblem(taxonomies, read.combinations.leaves[records], read.policy.k, demands)
 
 
-def taxonomies(subject: Subject, costs: CellCosts) -> list[Taxonomy]:
+def _taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
     """The hierarchies as arrays; below the lowest level allowed a cell costs what it does there."""
-    made = []
     for tree, column, low in zip(subject.trees, costs.costs, subject.low, strict=True):
         own = Taxonomy.of(tree, column)
         raised = own.ancestors[low, own.low]
-        cost = np.where(own.level < low, own.cost[raised], own.cost)
-        made.append(replace(own, cost=cost))
-    return made
-
-
-def assigned_levels(
-    units: Units, nodes: Numbers, subject: Subject, levels: Sequence[Numbers]
-) -> Assigned:
-    """The levels that give every record the nodes of its cluster.
-
-    Args:
-        units: The units.
-        nodes: `nodes[record, column]`: the node of each record's cluster, records in the order of
-            their units.
-        subject: The table, whose lowest levels are kept.
-        levels: Per column the level of every node.
-    """
-    heights = [
-        np.maximum(own[nodes[:, number]], low)
-        for number, (own, low) in enumerate(zip(levels, subject.low, strict=True))
-    ]
-    records = len(nodes)
-    one = np.ones(records, np.int64)
-    every = np.stack(heights, axis=1)
-    return Assigned(expanded(units.sizes), one, every, np.zeros(records, bool))
+        yield replace(own, cost=np.where(own.level < low, own.cost[raised], own.cost))

@@ -6,7 +6,7 @@ import math
 
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.covers import decide_cover
-from sqlanon.methods.clustering.method import Started
+from sqlanon.methods.clustering.method import FirstClusters
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -25,14 +25,14 @@ def decide(
     """
     own = options.own
 
-    def cover(problem: ClusteringProblem, candidates: Candidates) -> Started:
+    def cover(problem: ClusteringProblem, candidates: Candidates) -> FirstClusters:
         if own.candidates == "all":
             found, uncovered = exhaustive_cover(problem, own.beta)
         else:
             found, uncovered = set_cover(problem, candidates)
         is_bounded = problem.demand is None and own.beta is None
         guarantee = _guarantee(problem.k) if is_bounded else ""
-        return Started(found, uncovered=uncovered, guarantee=guarantee)
+        return FirstClusters(found, uncovered=uncovered, guarantee=guarantee)
 
     return decide_cover(engine, subject, policy, options, cover)
 

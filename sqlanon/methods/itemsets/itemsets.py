@@ -1,4 +1,4 @@
-"""Mined: itemsets that were found, in the database, and what can be asked of them."""
+"""Itemsets that were found, in the database: fetched as arrays, or labelled."""
 
 from __future__ import annotations
 
@@ -50,11 +50,7 @@ class Itemsets:
     codes: ItemCodes
 
     def fetch(self, engine: Engine) -> MinedItemsets:
-        """All of them, out of the database.
-
-        Args:
-            engine: The one that found them.
-        """
+        """All of them, out of the database of the engine that found them."""
         rows = engine.fetch(itemsets.ordered(self.table, self.codes.words))
         words = [column.to_numpy() for column in rows.columns[:-1]]
         nodes = [_small(self.codes.nodes(n, words)) for n in range(len(self.codes.forests))]
@@ -63,9 +59,7 @@ class Itemsets:
     def labelled(self, engine: Engine, trees: Sequence[Tree]) -> exp.Select:
         """A query of the itemsets as generalized values and their support.
 
-        Args:
-            engine: The one that found them; it gets a temporary table of labels.
-            trees: The hierarchies, in the order of the attributes.
+        The engine that found them gets a temporary table of labels.
         """
         rows = [
             (attribute, *code, label)

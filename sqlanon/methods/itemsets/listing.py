@@ -24,7 +24,7 @@ from sqlanon.reports.itemsets import MiningReport
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What is to be listed, and where.
+    """Which itemsets to list, and where.
 
     Args:
         kind: `closed` or `frequent`.
@@ -40,13 +40,7 @@ class Listed:
 
 
 def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: Listed) -> MiningReport:
-    """Mines the itemsets of a table.
-
-    Args:
-        engine: Where the table is.
-        table: The table.
-        policy: Quasi-identifiers with hierarchies and level bounds, and k.
-        listed: What is to be listed.
+    """Mines the itemsets of a table within the level bounds of its quasi-identifiers.
 
     Raises:
         PolicyError: No k, an entity, or an unknown kind.
@@ -94,7 +88,7 @@ def _plain(policy: Policy) -> Policy:
 
 
 def _place(engine: Engine, table: exp.Table, listed: Listed) -> exp.Table:
-    """Where the new table goes."""
+    """The place of the new table."""
     assert listed.into is not None
     place = engine.target(listed.into, table)
     if not engine.exists(place):

@@ -34,7 +34,7 @@ KINDS = ("closed", "frequent")
 
 @dataclass(frozen=True, slots=True)
 class MiningRequest:
-    """What is to be mined.
+    """Which itemsets to mine.
 
     Args:
         k: Fewest records of an itemset, at least 1.
@@ -65,16 +65,8 @@ def mined(
 ) -> Itemsets:
     """The frequent generalized itemsets of a table, closed ones alone or all.
 
-    Call it in a workspace of the engine, which drops what an error leaves behind.
-
-    Args:
-        engine: Where the table is.
-        encoded: The table.
-        trees: The hierarchies of its quasi-identifiers; nodes are numbered as in their taxonomies.
-        wanted: What is to be mined.
-
-    Returns:
-        None of them where k is more than the number of records.
+    There are none where k is more than the number of records. Nodes are numbered as in the
+    taxonomies of the trees. Call it in a workspace, which drops what an error leaves behind.
     """
     levels = zip(wanted.low, wanted.high, strict=True)
     forests = [
@@ -86,7 +78,7 @@ def mined(
 
 @dataclass(frozen=True, slots=True)
 class _Mining:
-    """One run; tables are dropped as soon as they have served."""
+    """One run, which drops its tables as soon as they have served."""
 
     engine: Engine
     codes: ItemCodes
@@ -131,7 +123,7 @@ class _Mining:
             self.wanted.progress(f"mining attribute {place} of {steps}, {count:,} itemsets so far")
 
     def _steps(self) -> list[Step]:
-        """The attributes in the order of mining, with what their statements need to know."""
+        """The attributes in the order of mining, with the bits that their statements compare."""
         codes, steps = self.codes, []
         if codes.is_empty:
             return []
@@ -197,10 +189,10 @@ class _Mining:
 
 
 def _highest(bits: Words) -> Words:
-    """Per word the highest bit that is set."""
+    """The highest bit of each word that is set."""
     return tuple(1 << own.bit_length() - 1 if own else 0 for own in bits)
 
 
 def _together(masks: Sequence[Words], words: int) -> Words:
-    """Per word the bits of masks that have none in common."""
+    """The union of masks that have no bit in common."""
     return tuple(sum(own[w] for own in masks) for w in range(words))

@@ -1,247 +1,61 @@
-"""Tallied: what a recoding of single records publishes and loses, from the levels of each.
-
-All of it follows from the records' own leaves and levels, so nothing has to be published first.
-"""
+"""Result of local recoding: what becomes of every record, as a recoding with its report."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from sqlanon.classes import ClassStatistics
-from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.labels import Label, LabelMatch, Nodes, read, refuse_two_meanings
-from sqlanon.hierarchy.tree import Place
-from sqlanon.loss.release import Column, Release, Tallied
-from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.distinct import Units
-from sqlanon.policy.policy import Policy
-from sqlanon.recoding import Clusters, Run
-from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.packing import packed, united
+from sqlanon.loss.measures import measured
+from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.local.release import Assigned, tallied
+from sqlanon.methods.registry import Decided, Options
+from sqlanon.microdata.spellings import spelling_notes
+from sqlanon.policy.warnings import policy_notes
+from sqlanon.reports.check import model_results
+from sqlanon.reports.plan import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
-    """Records of a unit that are published alike, ascending by unit.
+class LocalOutcome:
+    """The levels that a search found for every record, before their loss is measured.
 
     Args:
-        unit: The unit of each part.
-        count: Its records [records].
-        levels: `levels[part, column]`.
-        dropped: Whether its records are not published.
+        assigned: What becomes of every record.
+        bound: What all cells lose at least [units]; None where it is not known.
+        search: What is known of the search.
+        notes: What a reader should know besides.
     """
 
-    unit: Numbers
-    count: Numbers
-    levels: Numbers
-    dropped: Flags
-
-    def published(self) -> Assigned:
-        """Those that are published."""
-        if not self.dropped.any():
-            return self
-        kept = ~self.dropped
-        return Assigned(self.unit[kept], self.count[kept], self.levels[kept], self.dropped[kept])
-
-    def recoding(self, by: tuple[str, ...]) -> Clusters:
-        """The recoding; parts of a unit with the same levels become one run.
-
-        Args:
-            by: The columns that tell units apart, besides the quasi-identifiers.
-        """
-        first, number = alike(self.levels)
-        nodes: list[tuple[int, ...] | None] = list(map(tuple, self.levels[first].tolist()))
-        number = np.where(self.dropped, len(nodes), number)
-        order = np.lexsort((number, self.unit))
-        unit, number, count = self.unit[order], number[order], self.count[order]
-        new = np.append(True, (np.diff(unit) != 0) | (np.diff(number) != 0))
-        starts = np.flatnonzero(new)
-        records = np.add.reduceat(count, starts)
-        if self.dropped.any():
-            nodes.append(None)
-        columns = (each.tolist() for each in (unit[starts], records, number[starts]))
-        return Clusters(tuple(nodes), tuple(map(Run, *columns)), by)
+    assigned: Assigned
+    bound: int | None
+    search: Mapping[str, object]
+    notes: tuple[str, ...] = ()
 
 
-def alike(rows: Numbers) -> tuple[Numbers, Numbers]:
-    """The first of each set of equal rows, in lexicographic order, and the set of each row.
-
-    Args:
-        rows: `rows[row, column]`, all at least 0.
-    """
-    key = united(packed(rows, [width + 1 for width in rows.max(axis=0, initial=0).tolist()]))
-    _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    return first, number
-
-
-def tallied(
-    subject: Subject,
-    policy: Policy,
-    counts: tuple[tuple[int, ...], ...],
-    units: Units,
-    assigned: Assigned,
-) -> Tallied:
-    """What is counted of a release that is still to come.
-
-    As where a published table is read, the class whose every label is that of suppressed records
-    counts as suppressed, unless it is the whole table.
-
-    Args:
-        subject: The table.
-        policy: Its k, and the label of suppressed records.
-        counts: Records per leaf of every column [records].
-        units: The units.
-        assigned: What becomes of their records.
-
-    Raises:
-        PolicyError: The label of suppressed records is that of another value or node, too.
-    """
-    parts = assigned.published()
-    cells = [
-        _Cells.of(tree, units.leaves[parts.unit, c], parts.levels[:, c])
-        for c, tree in enumerate(subject.trees)
-    ]
-    first, group = alike(np.stack([each.label for each in cells], axis=1))
-    sizes = np.bincount(group, weights=parts.count).astype(np.int64)
-    says_nothing = np.logical_and.reduce(
-        [each.says(policy.suppressed_label)[first] for each in cells]
+def decided(read: EncodedRecords, options: Options[Any], outcome: LocalOutcome) -> Decided:
+    """The recoding that a search found, with a report of all that follows from it alone."""
+    searched_at, subject = time.monotonic(), read.subject
+    recoding = outcome.assigned.recoding(read.combinations.by[len(subject.names) :])
+    told = tallied(read, outcome.assigned)
+    heights = {name: t.height for name, t in zip(subject.names, subject.trees, strict=True)}
+    levels = recoding.per_level(list(heights.values()))
+    loss, bound = measured(told.release), outcome.bound
+    report = Report(
+        method=options.method.name,
+        loss_name=options.loss,
+        loss=loss,
+        lower_bound=None if bound is None else read.costs.loss(bound, subject.records),
+        levels={},
+        heights=heights,
+        records=subject.records,
+        suppressed_records=told.release.suppressed,
+        suppressed_cells=int(loss["suppressed_cells"]),
+        statistics=told.statistics,
+        models=model_results(read.policy, told.statistics),
+        search=dict(outcome.search),
+        notes=(*spelling_notes(subject), *policy_notes(read.policy), *outcome.notes),
+        records_per_level=dict(zip(subject.names, levels, strict=True)),
     )
-    kept = ~says_nothing | (sizes == subject.records)
-    suppressed = None if (says_nothing & kept).any() else policy.suppressed_label
-    if not kept.all():
-        refuse_two_meanings(subject.trees, policy.suppressed_label)
-    tally = _Tally(parts.count * kept[group], first[kept], sizes[kept])
-    columns = tuple(
-        each.column(weight, held, tally)
-        for each, weight, held in zip(cells, subject.weights, counts, strict=True)
-    )
-    statistics, every = (
-        ClassStatistics.of(Counter(each.tolist()).items()) for each in (tally.sizes, sizes)
-    )
-    ambiguities = _ambiguities(cells, tally)
-    release = Release(subject.records, policy.k, statistics, columns, ambiguities)
-    return Tallied(release, every, suppressed)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tally:
-    """What counts of a release.
-
-    Args:
-        count: Per part its published records; 0 where they are suppressed.
-        first: A part of each published class.
-        sizes: Its records.
-    """
-
-    count: Numbers
-    first: Numbers
-    sizes: Numbers
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The cells of a column.
-
-    Args:
-        tree: Its hierarchy.
-        leaf: The leaf of each part.
-        label: The number of its label.
-        texts: The labels.
-        leaves: How many leaves each stands for.
-    """
-
-    tree: Tree
-    leaf: Numbers
-    label: Numbers
-    texts: tuple[Label, ...]
-    leaves: Numbers
-
-    @classmethod
-    def of(cls, tree: Tree, leaf: Numbers, level: Numbers) -> _Cells:
-        """The labels of leaves at levels; one label never stands for two sets of leaves."""
-        width = len(tree.leaves)
-        pairs, place = _distinct(level * width + leaf)
-        held = [divmod(pair, width) for pair in pairs.tolist()]
-        texts = [tree.labels[at][own] for at, own in held]
-        sizes = {at: tree.sizes(at) for at in {at for at, _ in held}}
-        leaves = {
-            text: sizes[at][tree.nodes[at][own]]
-            for text, (at, own) in zip(texts, held, strict=True)
-        }
-        numbers = {text: number for number, text in enumerate(leaves)}
-        label = np.array([numbers[text] for text in texts], np.int64)[place]
-        return cls(tree, leaf, label, tuple(numbers), np.array(list(leaves.values())))
-
-    def says(self, text: str) -> Flags:
-        """Which parts have this label."""
-        found: Flags = np.array([own == text for own in self.texts], bool)[self.label]
-        return found
-
-    def column(self, weight: float, counts: tuple[int, ...], tally: _Tally) -> Column:
-        """What is counted of the column.
-
-        Args:
-            weight: How much its cells count.
-            counts: Records of the table per leaf [records].
-            tally: What counts of the release.
-        """
-        number = len(self.texts)
-        records = _sums(self.label, tally.count, number)
-        classes = np.bincount(self.label[tally.first], minlength=number).tolist()
-        places = self._places(Nodes(self.tree, counts), records, classes)
-        width = len(self.tree.leaves)
-        pairs, pair = _distinct(self.label * width + self.leaf)
-        origins = [
-            (each % width, places[each // width], own)
-            for each, own in zip(pairs.tolist(), _sums(pair, tally.count, len(pairs)), strict=True)
-            if own
-        ]
-        held: dict[Place, int] = {}
-        alike: dict[Place, int] = {}
-        for label, place in places.items():
-            held[place] = held.get(place, 0) + records[label]
-            alike[place] = alike.get(place, 0) + classes[label]
-        return Column(self.tree, weight, counts, held, alike, origins)
-
-    def _places(
-        self, nodes: Nodes, records: Sequence[int], classes: Sequence[int]
-    ) -> dict[int, Place]:
-        """The node of each label that is published, by the label's number."""
-        numbers = {text: n for n, text in enumerate(self.texts) if records[n]}
-        matches = [
-            LabelMatch(text, (level, node), records[numbers[text]], classes[numbers[text]])
-            for level in range(self.tree.height + 1)
-            for node, text in enumerate(self.tree.node_labels(level))
-            if text in numbers
-        ]
-        return {numbers[text]: place for text, place in read(nodes, matches).places.items()}
-
-
-def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:
-    """The distinct keys, ascending, and the place of each key among them; all are at least 0."""
-    most = int(keys.max(initial=0)) + 1
-    if most > 4 * len(keys):
-        return np.unique(keys, return_inverse=True)
-    there = np.zeros(most, bool)  # a table of them is filled faster than they are sorted
-    there[keys] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
-
-
-def _sums(number: Numbers, count: Numbers, numbers: int) -> list[int]:
-    """The records of each number."""
-    found: list[int] = np.bincount(number, count, numbers).astype(np.int64).tolist()
-    return found
-
-
-def _ambiguities(cells: Sequence[_Cells], tally: _Tally) -> dict[float, int]:
-    """Published records per product of their nodes' leaves."""
-    products = np.ones(len(tally.first))
-    for each in cells:
-        products *= each.leaves[each.label[tally.first]]
-    distinct, number = np.unique(products, return_inverse=True)
-    records = _sums(number, tally.sizes, len(distinct))
-    return dict(zip(distinct.tolist(), records, strict=True))
+    return Decided(recoding, report, read.at, searched_at, tallied=told)

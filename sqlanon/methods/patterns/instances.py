@@ -1,4 +1,4 @@
-"""Instances: asks the database which patterns still have an instance of k records."""
+"""Instances of patterns, counted in the database."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.microdata.distinct import COUNT, Units
+from sqlanon.microdata.distinct import COUNT, DistinctCombinations
 from sqlanon.query.classes import instances
 from sqlanon.query.publish.local import UNIT
 from sqlanon.search.arrays import Flags, Numbers
 
-MANY = 8  # patterns; for fewer, dividing them among groupings takes longer than one grouping
-PARTS = 4  # groupings that run side by side
+GROUPINGS = 4
+"""Groupings of one query that run side by side."""
+DIVIDED = 8
+"""Fewest patterns that are divided among them: of fewer, one grouping takes less time."""
 
 
 @dataclass(slots=True)
-class Counted:
-    """Counts instances among units that the database holds.
+class InstanceQueries:
+    """Counts instances of k records among distinct combinations that the database holds.
 
     Args:
-        engine: Where they are.
-        units: The units.
         masks: `masks[pattern, word]`: the bits that each pattern keeps.
-        k: The smallest class allowed [records].
     """
 
     engine: Engine
-    units: Units
+    combinations: DistinctCombinations
     masks: Numbers
     k: int
     _rows: exp.Table | None = None
@@ -39,20 +38,20 @@ class Counted:
     )
 
     def among(self, rows: Numbers) -> None:
-        """Counts among these units from now on."""
-        bits = np.full(len(self.units.sizes), ord("0"), np.uint8)
+        """Counts among these combinations from now on."""
+        bits = np.full(len(self.combinations.sizes), ord("0"), np.uint8)
         bits[rows] = ord("1")
         words = self.masks.shape[1]
         if self._rows is not None:
             self.engine.drop(self._rows)
             self._ask.clear()
-        query = instances.among(self.units.coded, words, UNIT, COUNT, self.k)
+        query = instances.among(self.combinations.coded, words, UNIT, COUNT, self.k)
         self._rows = self.engine.materialize("rows", query, parameters=[bits.tobytes().decode()])
 
     def frequent(self, patterns: Numbers) -> Flags:
         """Which of the patterns have an instance of k records."""
         assert self._rows is not None
-        parts = PARTS if len(patterns) >= MANY else 1
+        parts = GROUPINGS if len(patterns) >= DIVIDED else 1
         if parts not in self._ask:
             query = instances.frequent(self._rows, self.masks.shape[1], self.k, parts)
             self._ask[parts] = self.engine.prepare(query)

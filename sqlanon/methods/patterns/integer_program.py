@@ -1,9 +1,9 @@
-"""Program: the integer program of rows that share instances, solved with HiGHS.
+"""Integer program of rows that share instances, solved with HiGHS.
 
 Models of sensitive columns are met by cuts: the program is solved without them, a cut is added for
-each class that fails one (`search.cuts`), and it is solved again until none does. Each round rules
-an assignment out, and there are finitely many; as cuts hold for every assignment that satisfies the
-models, the bound of each round is one of the whole.
+each class that fails one (`search.patterns.cuts`), and it is solved again until none does. Each
+round rules an assignment out, and there are finitely many; as cuts hold for every assignment that
+satisfies the models, the bound of each round is one of the whole.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.methods.patterns.problem import Patterned
+from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.patterns.cuts import Cut, cut
 from sqlanon.search.patterns.greedy import Placed
 
-NEVER = 2.0**53
-"""Above what any solution costs: there is none."""
+INFEASIBLE = 2.0**53
+"""The bound where there is no solution: above the cost of any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where rows may go: pairs of a row and an instance that can have k records.
+    """Pairs of a row and an instance that can have k records, where the row may go.
 
     Args:
         row: The row of each place.
@@ -60,7 +60,7 @@ class Component:
         first: An assignment to start from.
     """
 
-    def __init__(self, table: Patterned, places: Places, first: Placed) -> None:
+    def __init__(self, table: PatternProblem, places: Places, first: Placed) -> None:
         self.rows, self.row = np.unique(places.row, return_inverse=True)
         instances, self.instance = np.unique(places.instance, return_inverse=True)
         self.instances = len(instances)
@@ -73,22 +73,28 @@ class Component:
         self.values = None if demands is None else demands.values[places.row]
         self.cuts: dict[tuple[int, Cut], None] = {}
 
+    def _filled(self, counts: Numbers) -> Numbers:
+        """The records of each instance."""
+        return np.bincount(self.instance, counts, self.instances).astype(np.int64)
+
+    def _placed(self, counts: Numbers) -> Numbers:
+        """The records of each row that are not left over."""
+        return np.bincount(self.row, counts, len(self.rows)).astype(np.int64)
+
     def _cheapest(self) -> Numbers | None:
         """Every row to its cheapest place, where that makes classes of k records."""
         order = np.lexsort((np.arange(len(self.cost)), self.cost, self.row))
         first = order[np.unique(self.row[order], return_index=True)[1]]
         counts = np.zeros(len(self.cost), np.int64)
         counts[first] = self.sizes
-        filled = np.bincount(self.instance, weights=counts, minlength=self.instances)
+        filled = self._filled(counts)
         if not ((filled == 0) | (filled >= self.k)).all() or self._failing(counts):
             return None
         return counts
 
     def _failing(self, counts: Numbers) -> list[tuple[int, Cut]]:
         """A cut for each class and model that it fails."""
-        filled = np.bincount(self.instance, weights=counts, minlength=self.instances)
-        used = np.flatnonzero(filled)
-        found = []
+        used, found = np.flatnonzero(self._filled(counts)), []
         for demand in self.demands:
             assert self.values is not None
             own, width = self.values[:, demand.attribute], len(demand.table)
@@ -104,9 +110,8 @@ class Component:
         return found
 
     def _total(self, counts: Numbers) -> int:
-        """What all records cost, with those left over suppressed."""
-        placed = np.bincount(self.row, weights=counts, minlength=len(self.rows)).astype(np.int64)
-        return int(counts @ self.cost + (self.sizes - placed) @ self.full)
+        """The cost of all records, with those left over suppressed [units]."""
+        return int(counts @ self.cost + (self.sizes - self._placed(counts)) @ self.full)
 
     def run(self, start: Numbers, most_left: int, deadline: float) -> tuple[Numbers, int]:
         """Solves for least cost with at most so many records left over.
@@ -197,9 +202,8 @@ class Component:
 
     def solution(self, counts: Numbers) -> Reals:
         """Counts as values of all variables."""
-        filled = np.bincount(self.instance, weights=counts, minlength=self.instances)
-        placed = np.bincount(self.row, weights=counts, minlength=len(self.rows))
-        return np.concatenate([counts, filled > 0, self.sizes - placed]).astype(float)
+        left = self.sizes - self._placed(counts)
+        return np.concatenate([counts, self._filled(counts) > 0, left]).astype(float)
 
 
 def _highs(
@@ -222,7 +226,7 @@ def _highs(
     solver.setSolution(first)
     solver.run()
     if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
-        return start, NEVER
+        return start, INFEASIBLE
     info = solver.getInfo()
     values = np.array(solver.getSolution().col_value)
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:

@@ -1,4 +1,4 @@
-"""Exact: the best assignment of patterns to records, by integer programming.
+"""Optimum: the best assignment of patterns to records, by integer programming.
 
 The program is that of the source, over distinct rows. Per row and instance of a pattern, x counts
 the records of the row that are published by it; per instance, y says whether it is used. An
@@ -7,8 +7,8 @@ all its cells, in a class of such records or left out as the policy allows: so t
 minimized is that of what is published. The program is tightened: instances that
 cannot have k records are left out, x is at most y times the records of its row, a pattern that
 another one replaces at no cost is left out, and rows that share no instance are solved apart. The
-greedy assignment is the first solution. Models of sensitive columns are met as `program` says; rows
-that differ in a sensitive value are rows apart.
+greedy assignment is the first solution. Models of sensitive columns are met by cuts
+(`integer_program`); rows that differ in a sensitive value are rows apart.
 
 The fixed-parameter algorithm of the source (Theorem 2) takes 2^(rows x patterns) steps before any
 polynomial; the program has as many variables as that exponent, and its bounds cut off nearly all of
@@ -34,7 +34,7 @@ from sqlanon.methods.patterns.integer_program import Component, Places
 from sqlanon.methods.patterns.method import decide_patterns
 from sqlanon.methods.patterns.problem import (
     Parts,
-    Patterned,
+    PatternProblem,
     droppable,
     greedy_parts,
     published_cost,
@@ -62,13 +62,13 @@ def decide(
         SqlanonError: As `decide_patterns`.
     """
 
-    def improved(table: Patterned, placed: Placed) -> Parts:
+    def improved(table: PatternProblem, placed: Placed) -> Parts:
         return optimal(table, placed, policy, options.own.time_limit)
 
     return decide_patterns(engine, subject, policy, options, improved)
 
 
-def optimal(table: Patterned, first: Placed, policy: Policy, seconds: float | None) -> Parts:
+def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float | None) -> Parts:
     """The assignment that is published with the least loss.
 
     Records that no pattern takes lose all cells, so at first each row may be left over at that
@@ -79,14 +79,13 @@ def optimal(table: Patterned, first: Placed, policy: Policy, seconds: float | No
     Args:
         table: The table and its patterns.
         first: An assignment to start from.
-        policy: What becomes of records that no pattern takes.
+        policy: Whether records that no pattern takes may be left out.
         seconds: After which the best so far is returned; None for no limit.
 
     Raises:
         PolicyError: There is no solver, the program would be too large, or it cannot say a model.
     """
-    refuse_without_solver()
-    refuse_inseparable(table.rows.demands)
+    _refuse_unsolvable(table.rows.demands)
     rows, patterns = len(table.rows.sizes), len(table.nodes)
     if rows * patterns > MOST_PLACES:
         raise PolicyError(
@@ -118,7 +117,7 @@ def optimal(table: Patterned, first: Placed, policy: Policy, seconds: float | No
 
 
 def _jointly(
-    table: Patterned, places: Places, first: Placed, policy: Policy, deadline: float
+    table: PatternProblem, places: Places, first: Placed, policy: Policy, deadline: float
 ) -> tuple[list[Parts], int]:
     """The best with a class of suppressed records, the best with records left out, and a bound.
 
@@ -148,25 +147,13 @@ def _jointly(
     return found, 0 if most and table.rows.demands is not None else min(bounds)
 
 
-def refuse_without_solver() -> None:
-    """Says how to install the solver where it is missing.
-
-    Raises:
-        PolicyError: It is.
-    """
+def _refuse_unsolvable(demands: Demands | None) -> None:
+    """Refuses to go on without a solver, or with models that no inequalities are known for."""
     if find_spec("highspy") is None:
         raise PolicyError(
             "pattern-exact needs the solver HiGHS; install it with "
             "pip install 'sqlanon[exact]', or use pattern-greedy"
         )
-
-
-def refuse_inseparable(demands: Demands | None) -> None:
-    """Refuses models that no inequalities are known for.
-
-    Raises:
-        PolicyError: There are some.
-    """
     unknown = {} if demands is None else inseparable(demands)
     if unknown:
         why = " and ".join(dict.fromkeys(unknown.values()))
@@ -176,7 +163,7 @@ def refuse_inseparable(demands: Demands | None) -> None:
         )
 
 
-def places_of(table: Patterned) -> Places:
+def places_of(table: PatternProblem) -> Places:
     """All places where rows may go, cheapest pattern first."""
     rows = np.arange(len(table.rows.sizes))
     found, instances = [], 0
@@ -193,7 +180,7 @@ def places_of(table: Patterned) -> Places:
     return Places(row, pattern_of, instance, cost)
 
 
-def undominated(table: Patterned, costs: list[Numbers]) -> list[int]:
+def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
     """The patterns without those that a coarser one replaces without losing more.
 
     The records of an instance all share one instance of the coarser pattern, so they can move
@@ -231,7 +218,7 @@ def components(places: Places, rows: int) -> list[Numbers]:
     return np.split(order, borders)
 
 
-def _parts(table: Patterned, places: Places, counts: Numbers) -> Parts:
+def _parts(table: PatternProblem, places: Places, counts: Numbers) -> Parts:
     """The records that go to the same place, and those that go nowhere, by row."""
     sizes = table.rows.sizes
     used = (counts > 0) & (places.pattern != LEFT)

@@ -1,4 +1,4 @@
-"""Pattern problem: a table with its patterns, and what becomes of records without a place."""
+"""Pattern problem: distinct rows with their patterns, and the suppression of records left over."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed
@@ -16,11 +17,11 @@ from sqlanon.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Patterned:
+class PatternProblem:
     """A table with the patterns it may be published by, cheapest first.
 
     Args:
-        rows: The units as a search sees them.
+        rows: The distinct combinations as a search sees them.
         nodes: `nodes[pattern, column]`: levels.
         masks: `masks[pattern, word]`: the bits of the code that a pattern keeps.
         costs: Per column `[level, leaf]`: what a cell costs [units].
@@ -38,16 +39,8 @@ class Patterned:
     k: int
 
     def cost(self, rows: Numbers, levels: Numbers) -> Numbers:
-        """What a record of each row costs [units].
-
-        Args:
-            rows: The rows.
-            levels: The level of each column, for all rows or `[row, column]`.
-        """
-        each = [
-            own[levels[..., number], self.leaves[rows, number]]
-            for number, own in enumerate(self.costs)
-        ]
+        """The cost of a record of each row at levels for all or `[row, column]` [units]."""
+        each = (own[levels[..., c], self.leaves[rows, c]] for c, own in enumerate(self.costs))
         return reduce(np.add, each)
 
 
@@ -74,7 +67,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Parts of which every one has its levels.
+    """The levels of every part, and the classes that this makes.
 
     Args:
         levels: `levels[part, column]`.
@@ -89,14 +82,14 @@ class Finished:
     notes: tuple[str, ...]
 
 
-def greedy_parts(table: Patterned, placed: Placed) -> Parts:
+def greedy_parts(table: PatternProblem, placed: Placed) -> Parts:
     """Every row as one part."""
     rows = np.arange(len(table.rows.sizes))
     return Parts(rows, table.rows.sizes, placed.pattern, placed.group)
 
 
-def published_cost(table: Patterned, parts: Parts, policy: Policy) -> float:
-    """What parts cost as they are published [units]; infinite where they cannot be."""
+def published_cost(table: PatternProblem, parts: Parts, policy: Policy) -> float:
+    """The cost of parts as they are published [units]; infinite where they cannot be."""
     try:
         finished = finish(table, parts, policy)
     except UnsatisfiableError:
@@ -105,8 +98,8 @@ def published_cost(table: Patterned, parts: Parts, policy: Policy) -> float:
     return int(table.cost(parts.row, levels) @ parts.count)
 
 
-def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
-    """What becomes of the records that no pattern has a place for.
+def finish(table: PatternProblem, parts: Parts, policy: Policy) -> Finished:
+    """Suppresses the records that no pattern has a place for.
 
     They are suppressed as one class where that satisfies the models. Else they are dropped where
     the policy allows it, or other classes are suppressed with them.
@@ -143,24 +136,18 @@ def finish(table: Patterned, parts: Parts, policy: Policy) -> Finished:
     return Finished(levels, kept, sizes, (note,))
 
 
-def _is_class(table: Patterned, parts: Parts, members: Flags) -> bool:
+def _is_class(table: PatternProblem, parts: Parts, members: Flags) -> bool:
     """Whether parts satisfy the models as one class."""
-    if parts.count[members].sum() < table.k:
+    row, count = parts.row[members], parts.count[members]
+    if count.sum() < table.k:
         return False
-    if table.rows.demands is None:
-        return True
-    rows = replace(
-        table.rows,
-        sizes=np.bincount(
-            parts.row[members], weights=parts.count[members], minlength=len(table.rows.sizes)
-        ),
-    )
-    own = np.unique(parts.row[members])
+    rows = replace(table.rows, sizes=np.bincount(row, count, len(table.rows.sizes)))
+    own = np.unique(row)
     return bool(rows.satisfying(own, np.zeros(len(own), np.int64), 1)[0])
 
 
-def droppable(table: Patterned, policy: Policy) -> int:
-    """How many records may be left out.
+def droppable(table: PatternProblem, policy: Policy) -> int:
+    """The number of records that may be left out.
 
     None where a model refers to the distribution of the published table: what is left out changes
     how far every class is from it.
@@ -173,7 +160,7 @@ def droppable(table: Patterned, policy: Policy) -> int:
     return min(policy.allowance(records), records - 1)
 
 
-def _joined(table: Patterned, parts: Parts, suppressed: Flags, policy: Policy) -> Flags:
+def _joined(table: PatternProblem, parts: Parts, suppressed: Flags, policy: Policy) -> Flags:
     """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
     before = table.cost(parts.row, table.nodes[parts.pattern])
     extra = (table.cost(parts.row, table.tops) - before) * parts.count
@@ -185,8 +172,6 @@ def _joined(table: Patterned, parts: Parts, suppressed: Flags, policy: Policy) -
         joined |= parts.group == group
         if _is_class(table, parts, joined):
             return joined
-    from sqlanon.methods.unsatisfiable import unsatisfied_as_one  # most tables can be published
-
     found = unsatisfied_as_one(policy, table.rows.demands, int(table.rows.sizes.sum()))
     assert found is not None  # all records are joined by now, and still fail
     raise found

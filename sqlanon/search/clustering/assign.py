@@ -1,4 +1,4 @@
-"""Records that no cluster has yet: each goes where it costs least.
+"""Assignment of records that no cluster has yet: each goes where it costs least.
 
 Clusters that may not stand alone, being too small or failing the demand, are merged likewise.
 """
@@ -20,10 +20,6 @@ from sqlanon.search.clustering.problem import (
 
 def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     """Puts every record without a cluster into one, and mends what then fails the demand.
-
-    Args:
-        problem: The table.
-        label: Per record its cluster, or `NOWHERE`.
 
     Raises:
         UnsatisfiableError: All records together do not satisfy the demand.

@@ -1,4 +1,4 @@
-"""Which records an itemset holds, as bit maps made on demand.
+"""Bit maps of the records that itemsets hold, made on demand.
 
 The memberships of a table's candidates can be hundreds of millions. So no list of them is kept:
 every node of every column has a bit map of its records, and an itemset's members are the AND of its
@@ -32,17 +32,16 @@ class BitMaps:
     def __init__(
         self, taxonomies: Sequence[Taxonomy], leaves: Numbers, used: Sequence[Flags]
     ) -> None:
-        self.records = len(leaves)
         self._used = used
         self._taxonomies = taxonomies
         self._columns = narrow_first(taxonomies)
-        words = -(-self.records // WORD)
-        record = np.arange(self.records)
+        self.words = -(-len(leaves) // WORD)
+        record = np.arange(len(leaves))
         bit = np.uint64(1) << (record % WORD).astype(np.uint64)
         self._row = [np.cumsum(mask) - 1 for mask in used]
         self._maps = []
         for column, taxonomy in enumerate(taxonomies):
-            held = np.zeros((int(used[column].sum()), words), np.uint64)
+            held = np.zeros((int(used[column].sum()), self.words), np.uint64)
             for nodes in taxonomy.distinct_levels:
                 node = nodes[leaves[:, column]]
                 asked = used[column][node]
@@ -67,11 +66,7 @@ class BitMaps:
         return BitMaps(self._taxonomies, leaves, self._used)
 
     def clear(self, removed: Words) -> None:
-        """Takes records out of every map.
-
-        Args:
-            removed: Their bits.
-        """
+        """Takes the records of these bits out of every map."""
         for held in self._maps:
             np.bitwise_and(held, ~removed, out=held)
 
@@ -98,15 +93,10 @@ class BitMaps:
         found[order] = held[run]
         return found
 
-    @property
-    def words(self) -> int:
-        """Words of a bit map."""
-        return -(-self.records // WORD)
 
-
-def counted(bits: Words) -> Numbers:
-    """Number of bits set, along the last axis."""
-    counts: Numbers = np.bitwise_count(bits).sum(axis=-1, dtype=np.int64)
+def counted(bits: Words, axis: int = -1) -> Numbers:
+    """Number of bits set, over the words along an axis."""
+    counts: Numbers = np.bitwise_count(bits).sum(axis=axis, dtype=np.int64)
     return counts
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem, closed
 
-LOPSIDED = 0.8
-"""Share of the records in the largest part above which other cuts are preferred."""
+LARGEST_PART = 0.8
+"""Share of a block's records in one part above which other cuts are preferred."""
 
 
 def cut(problem: ClusteringProblem, most: int) -> list[Numbers]:
@@ -57,11 +57,11 @@ class _Cut:
 
     @property
     def regret(self) -> tuple[bool, float]:
-        """Whether it leaves nearly all in one part, and what is lost by forbidding to cross it."""
+        """Whether nearly all are in one part; entropy of the parts per unit added [bits]."""
         sizes = np.array([len(part) for part in self.parts])
         shares = sizes / sizes.sum()
         told = float(-(shares * np.log2(shares)).sum())
-        return bool(shares.max() > LOPSIDED), told / self.added if self.added > 0 else np.inf
+        return bool(shares.max() > LARGEST_PART), told / self.added if self.added > 0 else np.inf
 
 
 def _cuts(problem: ClusteringProblem, records: Numbers, most: int) -> Iterator[_Cut]:
@@ -81,16 +81,15 @@ def _cuts(problem: ClusteringProblem, records: Numbers, most: int) -> Iterator[_
 
 
 def _packed(parts: list[Numbers], most: int) -> list[Numbers]:
-    """The parts, the largest first, each in the first place where it has room."""
-    places: list[list[Numbers]] = []
+    """The parts first-fit decreasing into unions of at most so many records."""
+    unions: list[list[Numbers]] = []
     for part in sorted(parts, key=len, reverse=True):
-        room = (held for held in places if sum(map(len, held)) + len(part) <= most)
-        place = next(room, None)
-        if place is None:
-            places.append([part])
-        else:
-            place.append(part)
-    return [np.sort(np.concatenate(held)) for held in places]
+        room = (held for held in unions if sum(map(len, held)) + len(part) <= most)
+        held = next(room, None)
+        if held is None:
+            unions.append(held := [])
+        held.append(part)
+    return [np.sort(np.concatenate(held)) for held in unions]
 
 
 def _viable(problem: ClusteringProblem, parts: list[Numbers]) -> list[Numbers]:

@@ -1,4 +1,4 @@
-"""From a cover to clusters: records in several sets are left in one.
+"""Conversion of a cover into clusters: records in several sets are left in one.
 
 Sources: Park and Shim 2007, section 4.2, figure 6 (CONVERT); Kenig 2009, algorithm 2.
 """
@@ -14,23 +14,19 @@ from sqlanon.search.clustering.problem import ClusteringProblem
 
 
 def convert(problem: ClusteringProblem, sets: Sequence[Numbers]) -> list[Numbers]:
-    """Disjoint sets of at least k records that hold the same records, at no higher cost.
+    """Disjoint sets of at least k records that hold the records of such sets, at no higher cost.
 
     Of two sets that share a record the larger one loses it, as long as it keeps k records; two sets
     of k are united, which makes at most 2k - 1. Where the demand forbids a removal, the other set
     loses the record, or they are united, so that sets can grow beyond 2k - 1. The sum of the costs
     of the sets' closures never rises: a closure never grows by a removal, and one of a union costs
     no more than both do, as they share a record.
-
-    Args:
-        problem: The table.
-        sets: The records of each set, each of at least k.
     """
     return _Conversion(problem, sets).run()
 
 
 class _Conversion:
-    """Sets that lose records and unite."""
+    """Sets of records, and the sets that own each record."""
 
     def __init__(self, problem: ClusteringProblem, sets: Sequence[Numbers]) -> None:
         self._problem = problem
@@ -44,10 +40,10 @@ class _Conversion:
         """Looks at each record in turn."""
         for record in sorted(self._owners):
             while len(owners := self._owners[record]) > 1:
-                self._settle(record, owners[0], owners[1])
+                self._separate(record, owners[0], owners[1])
         return [np.array(sorted(records)) for records in self._sets if records]
 
-    def _settle(self, record: int, first: int, second: int) -> None:
+    def _separate(self, record: int, first: int, second: int) -> None:
         """Takes a record out of one of two sets, or unites them."""
         for number in sorted((first, second), key=lambda n: -len(self._sets[n])):
             if self._may_lose(number, record):

@@ -17,8 +17,8 @@ from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, C
 
 BATCH = 2048
 """Candidates whose members are made at once."""
-SPARSE = 0.1
-"""Share of covered records beyond which the bit maps are made anew over the others alone."""
+REBUILD = 0.1
+"""Share of covered records above which the bit maps are made anew over the others alone."""
 
 
 def direct_cover(problem: ClusteringProblem, candidates: Candidates) -> Clustering:
@@ -32,12 +32,12 @@ def direct_cover(problem: ClusteringProblem, candidates: Candidates) -> Clusteri
 
 
 def published_direct_cover(problem: ClusteringProblem, candidates: Candidates) -> Clustering:
-    """The same as it was published: what remains, fewer than k records or more, is suppressed."""
+    """Clusters in the order of cost, as published: whatever remains is suppressed."""
     return Clustering.of(problem, _greedy(problem, candidates))
 
 
 def _greedy(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
-    """Per record its cluster; a candidate is taken while it covers k records still uncovered."""
+    """The cluster of each record; a candidate is taken if it covers k records still uncovered."""
     label = np.full(problem.records, NOWHERE, np.int64)
     made = 0
 
@@ -63,8 +63,8 @@ def sweep(
 
     Args:
         problem: The table.
-        candidates: In the order in which they are offered.
-        least: Records that an offer has at least.
+        candidates: The candidates.
+        least: Fewest records that are offered.
         take: Called with a candidate and the records; whether it takes them.
     """
     left = np.arange(problem.records)
@@ -81,7 +81,7 @@ def sweep(
             if take(start + int(place), left[flags(fresh, len(left))]):
                 taken |= fresh
         gone |= flags(taken, len(left))
-        if gone.mean() > SPARSE:
+        if gone.mean() > REBUILD:
             left, gone = left[~gone], np.zeros(int((~gone).sum()), np.bool_)
             maps = maps.of_records(problem.leaves[left])
         elif taken.any():

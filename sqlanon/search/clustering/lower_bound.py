@@ -13,7 +13,7 @@ from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
 
 def record_bounds(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
-    """Per record the cost of the cheapest closed frequent itemset that holds it [units].
+    """The cost of the cheapest closed frequent itemset that holds each record [units].
 
     A cluster's closure is a closed itemset with at least k records, so no record costs less. That
     needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed frequent

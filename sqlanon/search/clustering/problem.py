@@ -1,4 +1,4 @@
-"""Local recoding as numbers: records, candidate itemsets, and clusters with their closures.
+"""Clustering problem: records as numbers, candidate itemsets, and clusters with their closures.
 
 A record is a row of leaf numbers, one for each quasi-identifier. A cluster is a set of at least k
 records, published as its closure: per column the lowest node that holds all of them. What a search
@@ -37,7 +37,7 @@ class ClusterDemand(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClusteringProblem:
-    """A table to cut into clusters.
+    """Records to partition into clusters.
 
     Args:
         taxonomies: Per column its nodes and what a cell at each costs [units].
@@ -72,11 +72,7 @@ class ClusteringProblem:
         return np.array([taxonomy.root for taxonomy in self.taxonomies], np.int64)
 
     def cost(self, nodes: Numbers) -> Numbers:
-        """What a record generalized to a node tuple costs [units].
-
-        Args:
-            nodes: Node numbers, shape `(..., columns)`.
-        """
+        """The cost of a record at each node tuple [units], of shape `(..., columns)`."""
         total = np.zeros(nodes.shape[:-1], np.int64)
         for column, taxonomy in enumerate(self.taxonomies):
             total += taxonomy.cost[nodes[..., column]]
@@ -108,13 +104,7 @@ class Candidates:
 
     @classmethod
     def of(cls, problem: ClusteringProblem, nodes: Numbers, support: Numbers) -> Candidates:
-        """Sorts mined itemsets; those with fewer than k records are left out.
-
-        Args:
-            problem: The table that they were mined from.
-            nodes: Node tuples, shape `(candidates, columns)`, each once.
-            support: Records that each holds.
-        """
+        """Sorts mined itemsets, each once; those with fewer than k records are left out."""
         kept = np.flatnonzero(support >= problem.k)
         nodes, support = np.asarray(nodes)[kept], np.asarray(support, np.int64)[kept]
         cost = problem.cost(nodes)
@@ -128,11 +118,6 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.nodes)
-
-    def cheaper_than(self, limit: float) -> Candidates:
-        """Those that cost less than a limit [units]."""
-        end = int(np.searchsorted(self.cost, limit, side="left"))
-        return Candidates(self.nodes[:end], self.support[:end], self.cost[:end], self.rank[:end])
 
 
 def narrow_first(taxonomies: Sequence[Taxonomy]) -> list[int]:
@@ -182,7 +167,7 @@ class Clustering:
 
 
 def renumbered(label: Numbers) -> Numbers:
-    """The same clusters, numbered in the order of their first records."""
+    """Cluster numbers in the order of the clusters' first records."""
     _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
     held = label[first] >= 0
     number = np.full(len(first), NOWHERE, np.int64)
@@ -203,19 +188,13 @@ def runs(label: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def closures(problem: ClusteringProblem, label: Numbers) -> Numbers:
-    """Per cluster 0, 1, … its closure, shape `(clusters, columns)`."""
+    """The closure of each cluster 0, 1, …, shape `(clusters, columns)`."""
     order, starts = runs(label)
     return closed(problem, problem.leaves[order], starts)
 
 
 def closed(problem: ClusteringProblem, leaves: Numbers, starts: Numbers) -> Numbers:
-    """The closure of each run of records.
-
-    Args:
-        problem: The table.
-        leaves: Leaf numbers, shape `(records, columns)`.
-        starts: Where each run starts.
-    """
+    """The closure of each run of records, whose leaves are of shape `(records, columns)`."""
     if not len(starts):
         return np.zeros((0, leaves.shape[1]), np.int64)
     low = np.minimum.reduceat(leaves, starts, axis=0)

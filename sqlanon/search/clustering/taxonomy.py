@@ -1,4 +1,4 @@
-"""Taxonomies: the hierarchies of a table as arrays, for searches that recode record by record.
+"""Taxonomies: the hierarchies of a table as arrays, for methods that recode record by record.
 
 Every distinct node of a hierarchy has a number: leaves first, in tree order, then level by level,
 each from left to right. A node that a branch repeats at several levels is one node, at the lowest
@@ -93,8 +93,7 @@ class Taxonomy:
             high: Leaves, of the same shape.
         """
         same = self.ancestors[:, low] == self.ancestors[:, high]
-        level = same.argmax(axis=0)
-        found: Numbers = self.ancestors[level, low]
+        found: Numbers = self.ancestors[same.argmax(axis=0), low]
         return found
 
     def join(self, first: Numbers, second: Numbers) -> Numbers:

@@ -22,17 +22,17 @@ from sqlanon.search.privacy import Demands
 LEFT = -1
 """In place of a pattern: none has an instance for these records."""
 BATCH = 2**17
-"""Records times patterns that are looked at in one go."""
-FEW = 8_000
+"""Records times patterns that are counted in memory in one go."""
+IN_MEMORY = 8_000
 """Rows among which instances are counted in memory, in less time than a query is planned."""
-ROOM = 600_000
-"""Rows times patterns that the database looks at in one query."""
-FEWER = 0.75
-"""Share of the rows that the database was told of, below which it is told anew."""
-SLOWLY, FAST = 0.9, 0.75
+QUERY = 600_000
+"""Rows times patterns that the database counts in one query."""
+RELOAD_BELOW = 0.75
+"""Share of the rows that the database holds, below which it gets those that are left."""
+GROW_ABOVE, SHRINK_BELOW = 0.9, 0.75
 """Shares of rows that a batch leaves: the next one is larger above, and smaller below."""
-HALF = 0.5
-"""Share of a batch without instances above which coarser patterns are looked at first."""
+COARSER_ABOVE = 0.5
+"""Share of a batch without instances above which coarser patterns are asked for first."""
 MIXERS = (1, 0x9E3779B97F4A7C15 - 2**64, 0xC2B2AE3D27D4EB4F - 2**64, 0x165667B19E3779F9)
 """Odd factors for the words of a code."""
 
@@ -52,16 +52,11 @@ class DistinctRows:
     demands: Demands | None = None
 
     def satisfying(self, rows: Numbers, group: Numbers, groups: int) -> Flags:
-        """Which groups of rows satisfy the demands beyond k.
-
-        Args:
-            rows: The rows.
-            group: The group of each, below `groups`.
-            groups: How many there are.
-        """
+        """Which groups of rows, numbered below `groups`, satisfy the demands beyond k."""
         holds = np.ones(groups, bool)
-        for demand in self.demands.every if self.demands is not None else ():
-            assert self.demands is not None
+        if self.demands is None:
+            return holds
+        for demand in self.demands.every:
             values = self.demands.values[rows, demand.attribute]
             some = values >= 0
             width = len(demand.table)
@@ -76,11 +71,11 @@ class DistinctRows:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Which pattern each row is published by, and the classes that this makes.
+    """The pattern of each row, and the classes that this makes.
 
     Args:
-        pattern: Per row the number of its pattern, or LEFT.
-        group: Per row the number of its class, or LEFT; classes in the order they were made.
+        pattern: The number of each row's pattern, or LEFT.
+        group: The number of each row's class, or LEFT; classes in the order they were made.
     """
 
     pattern: Numbers
@@ -88,12 +83,7 @@ class Placed:
 
 
 def instance_keys(codes: Numbers, mask: Numbers) -> Numbers:
-    """A number per row that is the same for rows of one instance of a pattern.
-
-    Args:
-        codes: `codes[word, row]`.
-        mask: Per word the bits that the pattern keeps.
-    """
+    """A number per row of `codes[word, row]`, equal for rows of one instance of a pattern."""
     return united([own & bits for own, bits in zip(codes, mask, strict=True)])
 
 
@@ -101,26 +91,16 @@ class Instances(Protocol):
     """Counts the instances of patterns where the rows live."""
 
     def among(self, rows: Numbers) -> None:
-        """Counts among these rows from now on.
-
-        Args:
-            rows: Their numbers, ascending.
-        """
-        ...
+        """Counts among these rows, ascending, from now on."""
 
     def frequent(self, patterns: Numbers) -> Flags:
-        """Which of the patterns have an instance of k records.
-
-        Args:
-            patterns: Their numbers.
-        """
-        ...
+        """Which of the patterns have an instance of k records."""
 
 
 def greedy(
     rows: DistinctRows, masks: Numbers, k: int, instances: Instances | None = None
 ) -> Placed:
-    """Gives every record to the first pattern that has an instance of k records left for it.
+    """Publishes every record by the first pattern that has an instance of k records left for it.
 
     The records of an instance are given to it together and are not looked at again. Fewer
     suppressed cells cannot be promised: the optimum may be lower by as many times as there are
@@ -156,21 +136,21 @@ class _Search:
         self._codes = np.ascontiguousarray(rows.codes.T)
         self._undecided = np.ones(len(masks), bool)
         self._turn = 0
-        # Of those that are asked of the database: batches get larger as rows get fewer slowly.
-        self._told, self._pace, self._vain = 0, 4, 0.0
+        # Of the database: rows that it holds, patterns to ask for, share that had no instance.
+        self._loaded, self._pace, self._vain = 0, 4, 0.0
         self._hoped, self._tried = np.zeros(len(masks), bool), np.zeros(len(masks), bool)
 
     def placed(self) -> Placed:
-        """A pattern for every row, as far as there is one."""
+        """The pattern of every row, as far as there is one."""
         while self._turn < len(self._masks) and self._counted.sum() >= self._k:
             before = len(self._left)
-            if self._instances is None or before <= FEW:
+            if self._instances is None or before <= IN_MEMORY:
                 self._take_all(*self._counted_here())
                 continue
             self._take_all(*self._asked(self._instances))
-            if len(self._left) > SLOWLY * before:
+            if len(self._left) > GROW_ABOVE * before:
                 self._pace *= 2
-            elif len(self._left) < FAST * before:
+            elif len(self._left) < SHRINK_BELOW * before:
                 self._pace = max(self._pace // 2, 1)
         return Placed(self._pattern, self._group)
 
@@ -184,11 +164,11 @@ class _Search:
         return numbers, found
 
     def _asked(self, instances: Instances) -> tuple[Numbers, Flags]:
-        """Patterns whose turn is next or that decide over them, and which have an instance."""
-        if not self._told or len(self._left) < FEWER * self._told:
+        """Patterns whose turn is next or that rule them out, and which have an instance."""
+        if not self._loaded or len(self._left) < RELOAD_BELOW * self._loaded:
             instances.among(self._left)
-            self._told = len(self._left)
-        numbers = self._next(max(1, min(self._pace, ROOM // len(self._left))))
+            self._loaded = len(self._left)
+        numbers = self._next(max(1, min(self._pace, QUERY // len(self._left))))
         found = instances.frequent(numbers)
         for number in numbers[~found]:
             self._undecided &= ~self._finer(number)
@@ -203,7 +183,7 @@ class _Search:
             turn = int(open_.argmax())
             if not open_[turn]:
                 break
-            number = self._coarser(turn) if self._vain > HALF else turn
+            number = self._coarser(turn) if self._vain > COARSER_ABOVE else turn
             picked.append(number)
             open_ &= ~self._finer(number)
             open_[turn] = False
@@ -262,13 +242,7 @@ class _Search:
 
 
 def promising(codes: Numbers, masks: Numbers, k: int) -> Flags:
-    """Which patterns may have an instance of k records; the others have none.
-
-    Args:
-        codes: `codes[word, record]`.
-        masks: The bits that each pattern keeps.
-        k: The smallest class allowed [records].
-    """
+    """Which patterns may have an instance of k of `codes[word, record]`; the others have none."""
     # Words are mixed into one number: codes that are equal stay so, others rarely become equal.
     keys = sum(
         (own & masks[:, word, np.newaxis]) * MIXERS[word % len(MIXERS)]
@@ -291,7 +265,7 @@ def pattern_order(nodes: Numbers, costs: Numbers, tops: Sequence[int]) -> Number
 
     Args:
         nodes: `nodes[pattern, column]`: levels.
-        costs: What each pattern costs.
+        costs: The cost of each pattern [units].
         tops: Per column the level at which nothing is kept.
     """
     width = nodes.shape[1]

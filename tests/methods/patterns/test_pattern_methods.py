@@ -267,7 +267,7 @@ def test_the_database_counts_instances_as_memory_does(records, k, diverse):
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", records)
         for few in (0, 8_000):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("sqlanon.search.patterns.greedy.FEW", few)
+                patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
                 try:
                     plan = sqlanon.plan(
                         connection, "people", policy, method="pattern-greedy", patterns="all"

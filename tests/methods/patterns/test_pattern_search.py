@@ -254,7 +254,8 @@ def test_greedy_is_algorithm_1_whoever_counts_and_whatever_is_looked_at_first(
     """Coarser patterns rule out finer ones before their turn, always or where that seems well."""
     table = table_of(rows, kept, k)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"FEW": few, "ROOM": room, "HALF": half}.items():
+        held = {"IN_MEMORY": few, "QUERY": room, "COARSER_ABOVE": half}
+        for name, value in held.items():
             patch.setattr(f"sqlanon.search.patterns.greedy.{name}", value)
         found = greedy(table.rows, table.masks, k, Slowly(table)).pattern.tolist()
     assert found == algorithm_1(table)
@@ -267,7 +268,7 @@ def test_a_coarser_pattern_without_an_instance_rules_out_all_finer_ones():
     table = table_of(rows, kept, 2)
     asked = Slowly(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.search.patterns.greedy.FEW", 0)
+        patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", 0)
         found = greedy(table.rows, table.masks, 2, asked)
     assert set(found.pattern.tolist()) == {LEFT}
     assert asked.asked < 8

@@ -14,7 +14,7 @@ from sqlanon.search.clustering.bitmaps import flags
 from sqlanon.search.clustering.problem import Clustering
 from sqlanon.search.clustering.refine import closures as joins
 from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.pools import FAR, Pools, boxes_of
+from sqlanon.search.clustering.refine.pools import NO_LOSS, Pools, boxes_of
 from sqlanon.search.clustering.refine.trials import replay, try_all
 
 FEW = settings(max_examples=30, deadline=None)
@@ -74,7 +74,7 @@ def test_boxes_are_the_closures_of_pairs_that_hold_k_records(seed):
     boxes = random_boxes(problem, pools, seed)
     for pool, records in enumerate(pools.records):
         expected = held_boxes(problem, records, 3)
-        real = boxes.cost[pool] < FAR
+        real = boxes.cost[pool] < NO_LOSS
         held = flags(boxes.bits[pool][real], len(records))
         found = {}
         for row, cost in zip(held, boxes.cost[pool][real].tolist(), strict=True):
@@ -107,7 +107,7 @@ def tried_slowly(held, costs, forced, k):
     if left:
         need = taken[last] | left
         fits = [cost for places, cost in zip(held, costs, strict=True) if need <= places]
-        loss += (min(fits) * len(need) - costs[last] * len(taken[last])) if fits else FAR
+        loss += (min(fits) * len(need) - costs[last] * len(taken[last])) if fits else NO_LOSS
     return loss
 
 
@@ -116,9 +116,9 @@ def test_trials_lose_what_covering_slowly_does(seed):
     problem = random_table(30, 3, seed)
     pools = random_pools(problem, 2, seed)
     boxes = random_boxes(problem, pools, seed)
-    trials = try_all(pools, boxes, 3, np.full(2, FAR))
+    trials = try_all(pools, boxes, 3, np.full(2, NO_LOSS))
     for pool in range(2):
-        real = np.flatnonzero(boxes.cost[pool] < FAR)
+        real = np.flatnonzero(boxes.cost[pool] < NO_LOSS)
         held = [
             set(np.flatnonzero(row).tolist())
             for row in flags(boxes.bits[pool][real], pools.records.shape[1])
@@ -126,7 +126,7 @@ def test_trials_lose_what_covering_slowly_does(seed):
         costs = boxes.cost[pool][real].tolist()
         for trial in range(len(held)):
             slowly = tried_slowly(held, costs, trial, 3)
-            assert min(slowly, FAR) == min(trials.loss[pool, trial], FAR)
+            assert min(slowly, NO_LOSS) == min(trials.loss[pool, trial], NO_LOSS)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -134,7 +134,7 @@ def test_trials_are_given_up_only_where_they_lose_as_much_as_now(seed):
     problem = random_table(60, 3, seed)
     pools = random_pools(problem, 4, seed)
     boxes = random_boxes(problem, pools, seed)
-    every = try_all(pools, boxes, 3, np.full(4, FAR)).loss
+    every = try_all(pools, boxes, 3, np.full(4, NO_LOSS)).loss
     now = np.sort(every, axis=1)[:, 5]
     some = try_all(pools, boxes, 3, now).loss
     cheap = every < now[:, None]
@@ -146,8 +146,8 @@ def test_a_trial_loses_no_less_than_its_clusters(seed):
     problem = random_table(60, 3, seed)
     pools = random_pools(problem, 4, seed)
     boxes = random_boxes(problem, pools, seed)
-    trials = try_all(pools, boxes, problem.k, np.full(4, FAR))
-    for pool, trial in zip(*np.nonzero(trials.loss < FAR), strict=True):
+    trials = try_all(pools, boxes, problem.k, np.full(4, NO_LOSS))
+    for pool, trial in zip(*np.nonzero(trials.loss < NO_LOSS), strict=True):
         parts = replay(pools, boxes, trials, np.full(4, trial))[pool]
         order = pools.records[pool]
         sizes = np.bincount(parts)

@@ -17,7 +17,7 @@ Floats = NDArray[np.float32]
 
 
 class Joins:
-    """The closure of two leaves, what that of two nodes costs, and keys of closures.
+    """Closures of two leaves, costs of the closures of two nodes, and keys of closures.
 
     A key tells node tuples apart: the sum, modulo 2^64, of each column's node times an odd number.
     """
@@ -41,7 +41,7 @@ class Joins:
         return taxonomy.closure(np.minimum(first, second), np.maximum(first, second))
 
     def keys(self, column: int, first: Numbers, second: Numbers) -> Words:
-        """What a column adds to the keys of the closures of pairs of leaves."""
+        """The addend of a column in the keys of the closures of pairs of leaves."""
         table = self._keys[column]
         if table is not None:
             keys: Words = table.take(first * self._taxonomies[column].leaves + second)
@@ -55,12 +55,7 @@ class Joins:
         return keys
 
     def costs(self, some: Numbers, nodes: Numbers) -> Floats:
-        """About what a record at the closure of each pair of node tuples costs [units].
-
-        Args:
-            some: Node tuples, shape `(some, columns)`.
-            nodes: Node tuples, shape `(tuples, columns)`.
-        """
+        """Costs of the closures of pairs of node tuples, `(some, nodes)`, in float32 [units]."""
         total = np.zeros((len(some), len(nodes)), np.float32)
         for column, taxonomy in enumerate(self._taxonomies):
             table = self._costs[column]
@@ -80,7 +75,7 @@ def _leaf_joins(taxonomy: Taxonomy) -> Numbers | None:
 
 
 def _join_costs(taxonomy: Taxonomy) -> Floats | None:
-    """What the closure of two nodes costs, as a table; None where it would be large."""
+    """The cost of the closure of each two nodes; None where the table would be large."""
     nodes = np.arange(len(taxonomy.cost))
     if len(nodes) ** 2 > TABLE:
         return None

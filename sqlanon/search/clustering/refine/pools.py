@@ -20,8 +20,8 @@ PAIRS = 2**PAIR_BITS
 """Most pairs of records whose closures are looked at in a pool."""
 BOXES = 160
 """Most boxes of a pool that are tried."""
-FAR = 2**62
-"""A loss above all others."""
+NO_LOSS = 2**62
+"""Above every loss: of no box, or of a trial that was given up [units]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,7 @@ def boxes_of(
 ) -> Boxes:
     """The boxes of pools: closures of pairs of records, and the ones that are given.
 
-    Args:
-        problem: The table.
-        pools: The pools.
-        joins: The closures of two leaves.
-        random: What picks pairs where there are too many, and boxes likewise.
+    Pairs are picked at random where there are too many, and boxes likewise.
     """
     pool, nodes = _pair_closures(pools, joins, random)
     count, given = pools.own.shape[:2]
@@ -85,7 +81,7 @@ def boxes_of(
     pool, place = pool[kept], _place(pool[kept])
     shape = (count, int(place.max(initial=0)) + 1)
     padded = np.zeros((*shape, pools.words), np.uint64)
-    costs = np.full(shape, FAR)
+    costs = np.full(shape, NO_LOSS)
     padded[pool, place], costs[pool, place] = bits[kept], cost
     return Boxes(padded, costs)
 
@@ -121,7 +117,7 @@ def _pair_closures(
 
 
 def _first_of_each(pool: Numbers, keys: Words) -> Numbers:
-    """Where each key occurs first within its pool."""
+    """Positions of the first occurrence of each key within its pool."""
     order = np.lexsort((keys, pool))
     repeated = np.zeros(len(order), np.bool_)
     repeated[1:] = (keys[order][1:] == keys[order][:-1]) & (pool[order][1:] == pool[order][:-1])

@@ -1,4 +1,4 @@
-"""Refinement: a search among neighbouring clusterings that never raises the loss.
+"""Refinement: large neighbourhood search of clusterings that never raises the loss.
 
 Each round picks disjoint pools of similar clusters, dissolves them and covers their records anew
 (`trials`); where that loses no more, the new clusters stay. Clusters that lose as much as those
@@ -24,29 +24,29 @@ from sqlanon.search.clustering.problem import (
     runs,
 )
 from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.pools import BOXES, FAR, Pools, boxes_of
+from sqlanon.search.clustering.refine.pools import BOXES, NO_LOSS, Pools, boxes_of
 from sqlanon.search.clustering.refine.trials import replay, try_all
 
 POOLS = 64
 """Most pools of one round."""
-SPAN = 30
+POOL_RECORDS = 30
 """Clusters times k in the largest pools at first, where that is more than seven clusters."""
-LARGEST = 20
+POOL_CLUSTERS = 20
 """Most clusters in a pool because its boxes are few."""
-FEW, MANY = 24, 48
+GROW_BELOW, SHRINK_ABOVE = 24, 48
 """Boxes per pool below which pools become larger, and above which smaller again."""
-ANYWHERE = 0.1
-"""Pools that start anywhere, for each that starts by what records cost."""
-BESIDE = 100
-"""Records that a pool costs as much time as, beside its own."""
+UNIFORM = 0.1
+"""Pools that start at any cluster, for each that starts by what records cost."""
+OVERHEAD = 100
+"""Time that a pool takes beside that of its records [records]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long a refinement searches.
+    """Limits of a refinement.
 
     Args:
-        passes: How often each record is in a pool, on average, where `BESIDE` more records are
+        passes: How often each record is in a pool, on average, where `OVERHEAD` more records are
             counted for every pool. So a search takes about as long for any k.
         seconds: Time after which no round starts; None for no limit. With a limit that is reached
             the result depends on the machine.
@@ -83,12 +83,12 @@ def refine(
         if not done:
             break
         work -= done
-    found = search.clusters()
+    found = Clustering.of(problem, search.label)
     return found if found.loss(problem) < clusters.loss(problem) else clusters
 
 
 def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
-    """Per record its cluster after clusters of 2k records and more are cut into parts of k.
+    """The cluster of each record after clusters of 2k records and more are cut into parts of k.
 
     Parts keep neighbouring records together; a cluster stays whole where a part fails the demand.
     """
@@ -119,12 +119,12 @@ class _Search:
     ) -> None:
         self._problem, self._random, self._least = problem, random, least
         self._joins = Joins(problem.taxonomies)
-        self._first = self._most = 3 + max(5, SPAN // problem.k)
+        self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
         self.label = parts_of_k(problem, clusters)
-        self._settle(closures(problem, self.label))
+        self._renumber(closures(problem, self.label))
 
-    def _settle(self, nodes: Numbers) -> None:
-        """Numbers the clusters that have records 0, 1, … again, and looks where those are.
+    def _renumber(self, nodes: Numbers) -> None:
+        """Numbers the clusters that have records 0, 1, … again, and finds their records.
 
         Args:
             nodes: The closure of each, by the numbers that they have now.
@@ -138,10 +138,6 @@ class _Search:
         self._order = np.argsort(self.label, kind="stable")[nowhere:]
         self._starts = np.cumsum(self._sizes) - self._sizes
 
-    def clusters(self) -> Clustering:
-        """The clustering as it is."""
-        return Clustering.of(self._problem, self.label)
-
     def round(self) -> int:
         """Tries some pools; how many records were looked at, with those counted for the pools."""
         chosen = self._choose()
@@ -149,7 +145,7 @@ class _Search:
             return 0
         pools = self._pools(chosen)
         boxes = boxes_of(self._problem, pools, self._joins, self._random)
-        self._adapt(float((boxes.cost < FAR).sum(axis=1).mean()))
+        self._adapt(float((boxes.cost < NO_LOSS).sum(axis=1).mean()))
         now = (self._sizes * self._cost)[chosen].sum(axis=1)
         trials = try_all(pools, boxes, self._problem.k, now + 1)
         best = _least(trials.loss, self._random)
@@ -157,13 +153,13 @@ class _Search:
         if len(able):
             parts = replay(pools, boxes, trials, best)
             self._replace(pools.records[able], parts[able], now[able])
-        return int((pools.records >= 0).sum()) + BESIDE * len(chosen)
+        return int((pools.records >= 0).sum()) + OVERHEAD * len(chosen)
 
     def _adapt(self, boxes: float) -> None:
         """Makes pools larger while few boxes make them cheap to try."""
-        if boxes < FEW:
-            self._most = max(self._most, min(self._most + 1, LARGEST))
-        elif boxes > MANY:
+        if boxes < GROW_BELOW:
+            self._most = max(self._most, min(self._most + 1, POOL_CLUSTERS))
+        elif boxes > SHRINK_ABOVE:
             self._most = max(self._most - 1, self._first)
 
     def _replace(self, records: Numbers, parts: Numbers, now: Numbers) -> None:
@@ -192,7 +188,7 @@ class _Search:
             stays[owner[failed]] = False
         chosen = stays[pool]
         self.label[held[chosen]] = len(self._nodes) + group[chosen]
-        self._settle(np.concatenate([self._nodes, nodes]))
+        self._renumber(np.concatenate([self._nodes, nodes]))
 
     def _choose(self) -> Numbers:
         """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
@@ -203,12 +199,12 @@ class _Search:
         pools = max(1, min(POOLS, count // size))
         above = self._cost[self.label] - self._least
         weight = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count) + 1e-9
-        weight = weight / weight.sum() + ANYWHERE / count
+        weight = weight / weight.sum() + UNIFORM / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
         return self._disjoint(seeds, size)
 
     def _disjoint(self, seeds: Numbers, size: int) -> Numbers:
-        """Per seed a pool of clusters near it, as far as none is in two."""
+        """Pools of clusters near each seed, as far as none is in two."""
         near, chosen = self._nearness(seeds), []
         for seed, row in zip(seeds, near, strict=True):
             if not np.isfinite(row[seed]):
@@ -222,7 +218,7 @@ class _Search:
         return np.array(chosen)
 
     def _nearness(self, seeds: Numbers) -> np.ndarray:
-        """How far each cluster is from the seeds, with some noise."""
+        """The cost of joining each cluster with each seed, with some noise, `(seeds, clusters)`."""
         near = self._joins.costs(self._nodes[seeds], self._nodes)
         near -= self._random.random((len(seeds), 1), np.float32) * self._cost.astype(np.float32)
         near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
@@ -241,24 +237,18 @@ class _Search:
             row[: len(held)] = held[np.argsort(-worth, kind="stable")]
         first = records[:, :1]
         leaves = self._problem.leaves[np.where(records >= 0, records, first)]
-        own = self._nodes[chosen]
-        return Pools(records, leaves, own)
+        return Pools(records, leaves, self._nodes[chosen])
 
 
 def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
-    """Per pool one of the trials with the least loss, drawn among equals."""
+    """A trial of the least loss of each pool, drawn among equals."""
     tie = np.where(loss == loss.min(axis=1, keepdims=True), random.random(loss.shape), -1.0)
     found: Numbers = tie.argmax(axis=1)
     return found
 
 
 def cut_groups(group: Numbers, k: int) -> Numbers:
-    """Per member its group after those of 2k members and more are cut into parts of k to 2k - 1.
-
-    Args:
-        group: Per member its group, numbered 0, 1, …
-        k: Smallest part allowed.
-    """
+    """The group of each member after groups 0, 1, … of 2k and more are cut into k to 2k - 1."""
     order, starts = runs(group)
     sizes = np.diff(np.r_[starts, len(order)])
     place = np.arange(len(order)) - np.repeat(starts, sizes)

@@ -1,4 +1,4 @@
-"""Trials: what small groups of clusters lose when they are covered anew, many at once.
+"""Trials: the losses of small groups of clusters that are covered anew, many at once.
 
 A *trial* forces one box of a pool (`pools`) to open with the k dearest records that it holds; the
 rest is then covered directly: cheapest box first, each with all that it holds, as long as that is
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.clustering.bitmaps import WORD, Words, flags
-from sqlanon.search.clustering.refine.pools import FAR, Boxes, Pools
+from sqlanon.search.clustering.bitmaps import Words, counted, flags, packed
+from sqlanon.search.clustering.refine.pools import NO_LOSS, Boxes, Pools
 
-LOOK = 16
+GIVE_UP_EVERY = 16
 """Boxes that a trial passes until it may be given up."""
 
 
@@ -28,7 +28,7 @@ class Trials:
     """One trial for each box of each pool.
 
     Args:
-        loss: What the pool then loses, shape `(pools, trials)` [units]; too much for a trial that
+        loss: What the pool then loses, shape `(pools, trials)` [units]; `NO_LOSS` for a trial that
             was given up.
         open: Which boxes are open, shape `(pools, trials, boxes)`.
         forced: The places that the forced box took, shape `(pools, trials, words)`.
@@ -47,22 +47,18 @@ def try_all(pools: Pools, boxes: Boxes, k: int, now: Numbers) -> Trials:
     What is left of a box never grows, so one pass over the boxes in the order of their costs finds
     what always taking the cheapest one does.
 
-    Args:
-        pools: The pools.
-        boxes: Their boxes.
-        k: Smallest cluster allowed.
-        now: What each pool loses now [units]; trials that lose as much are given up.
+    Trials that lose as much as each pool does now [units] are given up.
     """
     forced = first_bits(boxes.bits, pools.records.shape[1], k)
-    pool, trial = np.nonzero(boxes.cost < FAR)
+    pool, trial = np.nonzero(boxes.cost < NO_LOSS)
     started = forced[pool, trial]
-    run = _Run(boxes, pool, trial, k, _valid(pools)[pool] & ~started)
+    run = _Run(boxes, pool, trial, k, packed(pools.records >= 0)[pool] & ~started)
     for box in range(boxes.cost.shape[1]):
-        if box % LOOK == 0:
+        if box % GIVE_UP_EVERY == 0:
             run.give_up(box, now)
         run.open(box)
-    run.unite_rest(started, now)
-    loss, partner = np.full(boxes.cost.shape, FAR), np.zeros(boxes.cost.shape, np.int64)
+    run.unite_rest(started)
+    loss, partner = np.full(boxes.cost.shape, NO_LOSS), np.zeros(boxes.cost.shape, np.int64)
     opened = np.zeros((*boxes.cost.shape, boxes.cost.shape[1]), np.bool_)
     loss[pool, trial], partner[pool, trial] = run.loss, run.partner
     opened[pool, trial] = run.opened.T
@@ -96,10 +92,12 @@ class _Run:
     def give_up(self, box: int, now: Numbers) -> None:
         """Goes on with the trials that have records left and may still come to less."""
         self._left[:, self._active] = self._view
-        size = _sizes(self._left)
-        rest = np.maximum(size - self._k, 0) * np.minimum(self._cost[box, self._pool], FAR >> 32)
+        size = counted(self._left, axis=0)
+        rest = np.maximum(size - self._k, 0) * np.minimum(
+            self._cost[box, self._pool], NO_LOSS >> 32
+        )
         hopeless = (size > 0) & (self.loss + rest >= now[self._pool])
-        self.loss[hopeless] = FAR
+        self.loss[hopeless] = NO_LOSS
         self._left[:, hopeless] = 0
         self._active = np.flatnonzero(self._left.any(axis=0))
         self._view = self._left[:, self._active]
@@ -108,7 +106,7 @@ class _Run:
         """Opens a box where k records are left of it; the forced one takes what is left of it."""
         pool = self._pool[self._active]
         taken = self._view & self._bits[box][:, pool]
-        size = _sizes(taken)
+        size = counted(taken, axis=0)
         enough = size >= self._k
         enough |= self._trial[self._active] == box
         chosen = np.flatnonzero(enough)
@@ -118,12 +116,11 @@ class _Run:
         self.opened[box, trials] = True
         self.partner[trials] = box
 
-    def unite_rest(self, forced: Words, now: Numbers) -> None:
+    def unite_rest(self, forced: Words) -> None:
         """Unites what remains with the records of the box that was opened last.
 
         Args:
             forced: What the forced box took at first, shape `(trials, words)`.
-            now: What each pool loses now [units].
         """
         self._left[:, self._active] = self._view
         self.opened[self._trial, np.arange(len(self._trial))] = True
@@ -131,17 +128,17 @@ class _Run:
         pool, partner = self._pool[rest], self.partner[rest]
         held = self._held_last(rest, forced[rest].T)
         need = held | self._left[:, rest]
-        cost = np.full(len(rest), FAR)
+        cost = np.full(len(rest), NO_LOSS)
         for box in reversed(range(len(self._cost))):
             fits = ~(need & ~self._bits[box][:, pool]).any(axis=0)
             cost[fits] = self._cost[box, pool][fits]
-        found = cost < FAR
-        loss = self.loss[rest] - self._cost[partner, pool] * _sizes(held)
-        loss += np.where(found, cost, 0) * _sizes(need)
-        self.loss[rest] = np.where(found, loss, FAR)
+        found = cost < NO_LOSS
+        loss = self.loss[rest] - self._cost[partner, pool] * counted(held, axis=0)
+        loss += np.where(found, cost, 0) * counted(need, axis=0)
+        self.loss[rest] = np.where(found, loss, NO_LOSS)
 
     def _held_last(self, rest: Numbers, forced: Words) -> Words:
-        """What the last box of some trials took."""
+        """The places that the last box of some trials took."""
         pool, partner = self._pool[rest], self.partner[rest]
         own = partner == self._trial[rest]
         gone = np.where(own, np.uint64(0), forced)
@@ -152,37 +149,15 @@ class _Run:
         return np.where(own, held | forced, held)
 
 
-def _sizes(bits: Words) -> Numbers:
-    """Number of bits set, over the words along the first axis."""
-    sizes: Numbers = np.bitwise_count(bits).sum(axis=0, dtype=np.int64)
-    return sizes
-
-
-def _valid(pools: Pools) -> Words:
-    """The places that hold a record, shape `(pools, words)`."""
-    spare = pools.words * WORD - pools.records.shape[1]
-    held = np.pad(pools.records >= 0, ((0, 0), (0, spare)))
-    return np.packbits(held, axis=1, bitorder="little").view(np.uint64)
-
-
 def first_bits(bits: Words, places: int, k: int) -> Words:
     """The first k bits of each bit map."""
     held = flags(bits, places)
     held &= np.cumsum(held, axis=-1, dtype=np.int32) <= k
-    spare = bits.shape[-1] * WORD - places
-    held = np.pad(held, [(0, 0)] * (held.ndim - 1) + [(0, spare)])
-    return np.packbits(held, axis=-1, bitorder="little").view(np.uint64)
+    return packed(held)
 
 
 def replay(pools: Pools, boxes: Boxes, trials: Trials, chosen: Numbers) -> Numbers:
-    """The box of each place after a trial of each pool, shape `(pools, places)`; -1 for a pad.
-
-    Args:
-        pools: The pools.
-        boxes: Their boxes.
-        trials: What was tried.
-        chosen: Per pool a trial that was not given up.
-    """
+    """The box of each place after a chosen trial of each pool, `(pools, places)`; -1 for a pad."""
     pool, places = np.arange(len(chosen)), pools.records.shape[1]
     first = flags(trials.forced[pool, chosen], places)
     found = np.where(first, chosen[:, None], -1)

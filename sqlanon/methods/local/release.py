@@ -1,0 +1,212 @@
+"""Release of local recoding: levels per record, and what they publish and lose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.classes import ClassStatistics
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.labels import Label, LabelMatch, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.tree import Place
+from sqlanon.loss.release import Column, Release, Tallied
+from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.recoding import Clusters, Run
+from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.packing import packed, united
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """Records of a distinct combination that are published alike, ascending by combination.
+
+    Args:
+        combination: The combination of each part.
+        count: Its records [records].
+        levels: `levels[part, column]`.
+        dropped: Whether its records are not published.
+    """
+
+    combination: Numbers
+    count: Numbers
+    levels: Numbers
+    dropped: Flags
+
+    def recoding(self, by: tuple[str, ...]) -> Clusters:
+        """The recoding; parts of a combination with the same levels become one run.
+
+        Args:
+            by: The columns that tell combinations apart, besides the quasi-identifiers.
+        """
+        first, number = alike(self.levels)
+        nodes: list[tuple[int, ...] | None] = list(map(tuple, self.levels[first].tolist()))
+        number = np.where(self.dropped, len(nodes), number)
+        order = np.lexsort((number, self.combination))
+        held, number = self.combination[order], number[order]
+        starts = np.flatnonzero(np.append(True, (np.diff(held) != 0) | (np.diff(number) != 0)))
+        records = np.add.reduceat(self.count[order], starts)
+        if self.dropped.any():
+            nodes.append(None)
+        columns = (each.tolist() for each in (held[starts], records, number[starts]))
+        return Clusters(tuple(nodes), tuple(map(Run, *columns)), by)
+
+
+def alike(rows: Numbers) -> tuple[Numbers, Numbers]:
+    """The first of each set of equal rows, in lexicographic order, and the set of each row.
+
+    Args:
+        rows: `rows[row, column]`, all at least 0.
+    """
+    key = united(packed(rows, [width + 1 for width in rows.max(axis=0, initial=0).tolist()]))
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first, number
+
+
+def tallied(read: EncodedRecords, assigned: Assigned) -> Tallied:
+    """Classes, columns and ambiguities of a release, from each record's leaves and levels.
+
+    As where a published table is read, the class whose every label is that of suppressed records
+    counts as suppressed, unless it is the whole table.
+
+    Raises:
+        PolicyError: The label of suppressed records is that of another value or node, too.
+    """
+    subject, label = read.subject, read.policy.suppressed_label
+    there = ~assigned.dropped
+    leaves = read.combinations.leaves[assigned.combination[there]]
+    count, levels = assigned.count[there], assigned.levels[there]
+    cells = [_Cells.of(tree, leaves[:, c], levels[:, c]) for c, tree in enumerate(subject.trees)]
+    first, group = alike(np.stack([each.label for each in cells], axis=1))
+    sizes = np.bincount(group, weights=count).astype(np.int64)
+    says_nothing = np.logical_and.reduce([each.says(label)[first] for each in cells])
+    kept = ~says_nothing | (sizes == subject.records)
+    suppressed = None if (says_nothing & kept).any() else label
+    if not kept.all():
+        refuse_two_meanings(subject.trees, label)
+    tally = _Tally(count * kept[group], first[kept], sizes[kept])
+    columns = tuple(
+        each.column(weight, held, tally)
+        for each, weight, held in zip(cells, subject.weights, read.counts, strict=True)
+    )
+    statistics, every = (
+        ClassStatistics.of(Counter(each.tolist()).items()) for each in (tally.sizes, sizes)
+    )
+    ambiguities = _ambiguities(cells, tally)
+    release = Release(subject.records, read.policy.k, statistics, columns, ambiguities)
+    return Tallied(release, every, suppressed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """Parts and classes of a release, without those that count as suppressed.
+
+    Args:
+        count: Per part its published records; 0 where they are suppressed.
+        first: A part of each published class.
+        sizes: Its records.
+    """
+
+    count: Numbers
+    first: Numbers
+    sizes: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells of a column.
+
+    Args:
+        tree: Its hierarchy.
+        leaf: The leaf of each part.
+        label: The number of its label.
+        texts: The labels.
+        leaves: How many leaves each stands for.
+    """
+
+    tree: Tree
+    leaf: Numbers
+    label: Numbers
+    texts: tuple[Label, ...]
+    leaves: Numbers
+
+    @classmethod
+    def of(cls, tree: Tree, leaf: Numbers, level: Numbers) -> _Cells:
+        """The labels of leaves at levels; one label never stands for two sets of leaves."""
+        width = len(tree.leaves)
+        pairs, place = _distinct(level * width + leaf)
+        held = [divmod(pair, width) for pair in pairs.tolist()]
+        texts = [tree.labels[at][own] for at, own in held]
+        sizes = {at: tree.sizes(at) for at in {at for at, _ in held}}
+        leaves = {
+            text: sizes[at][tree.nodes[at][own]]
+            for text, (at, own) in zip(texts, held, strict=True)
+        }
+        numbers = {text: number for number, text in enumerate(leaves)}
+        label = np.array([numbers[text] for text in texts], np.int64)[place]
+        return cls(tree, leaf, label, tuple(numbers), np.array(list(leaves.values())))
+
+    def says(self, text: str) -> Flags:
+        """Which parts have this label."""
+        return np.array([own == text for own in self.texts], bool)[self.label]
+
+    def column(self, weight: float, counts: tuple[int, ...], tally: _Tally) -> Column:
+        """Records and classes per node; `counts` are records of the table per leaf [records]."""
+        number = len(self.texts)
+        records = _sums(self.label, tally.count, number)
+        classes = np.bincount(self.label[tally.first], minlength=number).tolist()
+        places = self._places(Nodes(self.tree, counts), records, classes)
+        width = len(self.tree.leaves)
+        pairs, pair = _distinct(self.label * width + self.leaf)
+        origins = [
+            (each % width, places[each // width], own)
+            for each, own in zip(pairs.tolist(), _sums(pair, tally.count, len(pairs)), strict=True)
+            if own
+        ]
+        held: dict[Place, int] = {}
+        alike: dict[Place, int] = {}
+        for label, place in places.items():
+            held[place] = held.get(place, 0) + records[label]
+            alike[place] = alike.get(place, 0) + classes[label]
+        return Column(self.tree, weight, counts, held, alike, origins)
+
+    def _places(
+        self, nodes: Nodes, records: Sequence[int], classes: Sequence[int]
+    ) -> dict[int, Place]:
+        """The node of each label that is published, by the label's number."""
+        numbers = {text: n for n, text in enumerate(self.texts) if records[n]}
+        matches = [
+            LabelMatch(text, (level, node), records[numbers[text]], classes[numbers[text]])
+            for level in range(self.tree.height + 1)
+            for node, text in enumerate(self.tree.node_labels(level))
+            if text in numbers
+        ]
+        return {numbers[text]: place for text, place in read(nodes, matches).places.items()}
+
+
+def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:
+    """The distinct keys, ascending, and the place of each key among them; all are at least 0."""
+    most = int(keys.max(initial=0)) + 1
+    if most > 4 * len(keys):
+        return np.unique(keys, return_inverse=True)
+    there = np.zeros(most, bool)  # a table of them is filled faster than they are sorted
+    there[keys] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
+
+
+def _sums(number: Numbers, count: Numbers, numbers: int) -> list[int]:
+    """The records of each number."""
+    found: list[int] = np.bincount(number, count, numbers).astype(np.int64).tolist()
+    return found
+
+
+def _ambiguities(cells: Sequence[_Cells], tally: _Tally) -> dict[float, int]:
+    """Published records per product of their nodes' leaves."""
+    products = np.ones(len(tally.first))
+    for each in cells:
+        products *= each.leaves[each.label[tally.first]]
+    distinct, number = np.unique(products, return_inverse=True)
+    records = _sums(number, tally.sizes, len(distinct))
+    return dict(zip(distinct.tolist(), records, strict=True))
