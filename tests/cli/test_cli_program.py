@@ -84,7 +84,8 @@ def test_help_groups_options_by_purpose(run):
         "Output",
         "Resources",
     ]
-    assert found["Privacy models"] == ["--k", "--l", "--t", "--nulls"]
+    shares = ["--alpha", "--beta-likeness", "--delta-disclosure"]
+    assert found["Privacy models"] == ["--k", "--l", "--t", *shares, "--nulls"]
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]
     assert found["Method"] == ["--method", "--loss", "--time-limit"]
     assert found["Only with direct-cover"] == ["--suppress-uncovered"]
