@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import Field, dataclass, field, make_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.registry import METHODS, OPTIONS, listed, owners_of
 
 RESOURCES = "Resources"
 OUTPUT = "Output"
@@ -196,60 +194,6 @@ class PublishingOptions:
     suppressed_label: str | None = option(
         "TEXT", "What stands for a suppressed value; * where not given.", SUPPRESSION
     )
-
-
-def search_field(name: str) -> str:
-    """The name of a search's option on the command line: a switch says what is not the default.
-
-    >>> search_field("refine")
-    'no_refine'
-    """
-    return f"no_{name}" if OPTIONS[name].default is True else name
-
-
-def _panel(name: str) -> str | None:
-    """The heading of an option that only some methods take."""
-    owners = owners_of(name)
-    few = 0 < len(owners) <= len(METHODS) / 2
-    return f"Only with {listed(owners)}" if few else None
-
-
-def _registered() -> Iterator[tuple[str, Any, Field[Any]]]:
-    """The options of a search as fields of a group; what is not given is empty."""
-    for name, own in OPTIONS.items():
-        panel = _panel(name)
-        if own.metavar is None:
-            yield search_field(name), bool, switch(own.help, panel=panel)
-        elif own.reads == list[str]:
-            yield name, list[str], option(own.metavar, own.help, panel, default_factory=list)
-        else:
-            yield name, own.reads | None, option(own.metavar, own.help, panel)
-
-
-if TYPE_CHECKING:
-    SearchOptions = Any  # a type checker cannot follow the registry
-else:
-    _PATTERN = repeatable(
-        "COLUMN,...",
-        "In place of --patterns: columns that records may keep together, zip@2 at a level, while "
-        "all others are suppressed.",
-        _panel("patterns"),
-    )
-    SearchOptions = make_dataclass(
-        "SearchOptions",
-        [*_registered(), ("pattern", list[str], _PATTERN)],
-        frozen=True,
-        namespace={"__doc__": "How the recoding is found.", "panel": "Method"},
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Everything that a plan follows from, but the table."""
-
-    policy: PolicyOptions
-    publishing: PublishingOptions
-    search: SearchOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.methods.registry import AUTO, OPTIONS, method_named
 from sqlanon.wording import split_list
 
-from .options import PolicyOptions, PublishingOptions, SearchOptions, given, search_field
+from .options import PolicyOptions, PublishingOptions, given
 from .output import note
 
 if TYPE_CHECKING:
@@ -52,25 +51,6 @@ def policy_document(path: Path | None) -> Document:
             named: Document = {name: {} for name in entry}
             document[role] = named if len(named) == len(entry) else entry
     return document
-
-
-def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
-    """Settings of the search for the library: from options, else from the policy file."""
-    from sqlanon.policy.policy import PATTERNS, SETTINGS
-
-    if search.pattern and search.patterns:
-        raise PolicyError("--pattern and --patterns exclude each other; give one of them")
-    settings: dict[str, Any] = {name: document[name] for name in SETTINGS if name in document}
-    for name, option in OPTIONS.items():
-        value = getattr(search, search_field(name))
-        if value is not None and value is not False and value != []:
-            settings[name] = not option.default if value is True else value
-    if search.pattern:
-        settings[PATTERNS] = [[text] for text in search.pattern]
-    # A file may serve other methods, too; only those that take patterns look at its patterns.
-    elif PATTERNS in document and method_named(settings.get("method", AUTO)).takes(PATTERNS):
-        settings.setdefault(PATTERNS, document[PATTERNS])
-    return settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from .options import (
     RunOptions,
     Source,
     TargetOptions,
-    Wanted,
     option,
     switch,
 )
-from .policies import PolicyMaker, policy_document, search_settings
+from .policies import PolicyMaker, policy_document
+from .search_options import Wanted, search_settings
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan

@@ -5,8 +5,9 @@ import doctest
 import pytest
 
 from sqlanon.cli import failures, output, policies
-from sqlanon.cli.options import PolicyOptions, PublishingOptions, SearchOptions
-from sqlanon.cli.policies import PolicyMaker, policy_document, search_settings
+from sqlanon.cli.options import PolicyOptions, PublishingOptions
+from sqlanon.cli.policies import PolicyMaker, policy_document
+from sqlanon.cli.search_options import SearchOptions, search_settings
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import Sensitive

@@ -1,0 +1,85 @@
+"""Options of a search, as the registry of methods has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, make_dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.errors import PolicyError
+from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, listed, method_named, owners_of
+
+from .options import PolicyOptions, PublishingOptions, option, repeatable, switch
+
+
+def search_field(name: str) -> str:
+    """The name of a search's option on the command line: a switch says what is not the default.
+
+    >>> search_field("refine")
+    'no_refine'
+    """
+    return f"no_{name}" if OPTIONS[name].default is True else name
+
+
+def _panel(name: str) -> str | None:
+    """The heading of an option that only some methods take."""
+    owners = owners_of(name)
+    few = 0 < len(owners) <= len(METHODS) / 2
+    return f"Only with {listed(owners)}" if few else None
+
+
+def _registered() -> Iterator[tuple[str, Any, Field[Any]]]:
+    """The options of a search as fields of a group; what is not given is empty."""
+    for name, own in OPTIONS.items():
+        panel = _panel(name)
+        if own.metavar is None:
+            yield search_field(name), bool, switch(own.help, panel=panel)
+        elif own.reads == list[str]:
+            yield name, list[str], option(own.metavar, own.help, panel, default_factory=list)
+        else:
+            yield name, own.reads | None, option(own.metavar, own.help, panel)
+
+
+if TYPE_CHECKING:
+    SearchOptions = Any  # a type checker cannot follow the registry
+else:
+    _PATTERN = repeatable(
+        "COLUMN,...",
+        "In place of --patterns: columns that records may keep together, zip@2 at a level, while "
+        "all others are suppressed.",
+        _panel("patterns"),
+    )
+    SearchOptions = make_dataclass(
+        "SearchOptions",
+        [*_registered(), ("pattern", list[str], _PATTERN)],
+        frozen=True,
+        namespace={"__doc__": "How the recoding is found.", "panel": "Method"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Everything that a plan follows from, but the table."""
+
+    policy: PolicyOptions
+    publishing: PublishingOptions
+    search: SearchOptions
+
+
+def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
+    """Settings of the search for the library: from options, else from the policy file."""
+    from sqlanon.policy.policy import PATTERNS, SETTINGS
+
+    if search.pattern and search.patterns:
+        raise PolicyError("--pattern and --patterns exclude each other; give one of them")
+    settings: dict[str, Any] = {name: document[name] for name in SETTINGS if name in document}
+    for name, own in OPTIONS.items():
+        value = getattr(search, search_field(name))
+        if value is not None and value is not False and value != []:
+            settings[name] = not own.default if value is True else value
+    if search.pattern:
+        settings[PATTERNS] = [[text] for text in search.pattern]
+    # A file may serve other methods, too; only those that take patterns look at its patterns.
+    elif PATTERNS in document and method_named(settings.get("method", AUTO)).takes(PATTERNS):
+        settings.setdefault(PATTERNS, document[PATTERNS])
+    return settings
