@@ -85,7 +85,7 @@ def code_table(
         total, person = codes.values[-1], encode.word(words)
         if rows == total:
             # Nobody is in two classes: persons per class add up in every roll-up, as records do.
-            base = engine.materialize("frequency", risk.settled_persons(base, words))
+            base = engine.materialize("frequency", risk.single_class_persons(base, words))
             person = None
             rows = engine.rows(encode.extent(base))[0][0]
     values = codes.values[: len(names)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 
 from sqlglot import exp
 
@@ -80,10 +81,7 @@ def added(expressions: Sequence[exp.Expr]) -> exp.Expr:
     """The sum of one or more expressions within a row, 0 for none."""
     if not expressions:
         return exp.Literal.number(0)
-    result = expressions[0]
-    for expression in expressions[1:]:
-        result = exp.Add(this=result, expression=expression)
-    return result
+    return reduce(lambda left, right: exp.Add(this=left, expression=right), expressions)
 
 
 def greatest(*expressions: exp.Expr) -> exp.Expr:

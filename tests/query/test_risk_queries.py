@@ -58,8 +58,8 @@ SNAPSHOTS = [
         [(None, 0, 0), ("f", 0, 8), ("m", 0, 16)],
     ),
     Snapshot(
-        "settled_persons",
-        risk.settled_persons(PERSONS, 2),
+        "single_class_persons",
+        risk.single_class_persons(PERSONS, 2),
         [(0, 0, 1), (0, 1, 1), (1, 1, 2), (2, 0, 1)],
     ),
     Snapshot(

@@ -140,7 +140,7 @@ def test_recode_at_the_top_is_a_constant():
 
 
 def test_recode_at_level_0_keeps_the_values():
-    assert SEX.is_original
+    assert recode.Recode("sex") == SEX
 
 
 def test_recode_of_a_rule_holds_no_value_of_the_table():

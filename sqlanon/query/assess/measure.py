@@ -1,4 +1,4 @@
-"""Measure: what is counted of a release, be it a node of the lattice or a published table.
+"""Measure: counts of a release, be it a node of the lattice or a published table.
 
 Its classes are written to a table once: one row per class, with what tells it apart (words of the
 packed code, or the labels of a published table), CLASS_SIZE, and SMALL: whether it is suppressed.
@@ -165,10 +165,7 @@ class Sized:
 def products(classes: exp.Table, sizes: exp.Table, columns: Sequence[Sized]) -> exp.Select:
     """Records per product of their nodes' leaves: rows of product and records.
 
-    Args:
-        classes: The classes.
-        sizes: Rows of ATTRIBUTE, LEAVES and what says which node they are about.
-        columns: At least one.
+    `sizes` has rows of ATTRIBUTE, LEAVES and the words or the label of a node.
     """
     product = times(*(double(column(LEAVES, each.name)) for each in columns))
     figures = [alias(product, PRODUCT), column(CLASS_SIZE, CLASSES)]
@@ -183,11 +180,8 @@ def products(classes: exp.Table, sizes: exp.Table, columns: Sequence[Sized]) -> 
 def spread(rows: exp.Table | exp.Subquery, keys: Sequence[str]) -> exp.Select:
     """Squared value counts of an attribute over classes, by class size.
 
-    Rows of class size, number of classes, and sum over these of their squared value counts.
-
-    Args:
-        rows: Rows of VALUE, SIZE and the keys.
-        keys: Columns that tell classes apart.
+    Rows of class size, number of classes, and sum over these of their squared value counts, from
+    rows of VALUE, SIZE and the keys that tell classes apart.
     """
     classes = _class_values(rows, keys, alias(exp.Sum(this=_square(HELD)), "squares"))
     figures = [column(CLASS_SIZE), bigint(count_all()), total(column("squares"))]

@@ -1,4 +1,4 @@
-"""Release: what is read from a published table, whoever published it: its labels and classes.
+"""Release: labels and classes of a published table, whoever published it.
 
 Everywhere `classes` is a table of `table_classes`, `rows` one of `mapped`, `held` one of
 `place_sizes`, and `released` one of `released_places`.
@@ -55,13 +55,9 @@ def leaf(number: int) -> str:
 
 
 def table_classes(source: exp.Table, columns: Sequence[str], suppressed: str | None) -> exp.Select:
-    """The classes of a published table by their labels as texts.
+    """The classes of a published table by the labels of its quasi-identifiers as texts.
 
-    Args:
-        source: The table.
-        columns: Its quasi-identifiers.
-        suppressed: The class whose every label this is counts as suppressed; None for no such
-            class.
+    That whose every label is `suppressed` counts as suppressed.
     """
     keys: list[exp.Expr] = [column(name, SOURCE) for name in columns]
     small = exp.false() if suppressed is None else _is_suppressed(columns, suppressed)
@@ -150,10 +146,8 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
 def mapped(encoded: exp.Table, targets: exp.Table, columns: Sequence[Masks]) -> exp.Select:
     """The encoded original with the leaf and the place of every column; without what has no place.
 
-    Args:
-        encoded: Rows of words and SIZE.
-        targets: Rows of ATTRIBUTE, LEAF (its number), its words, and PLACE.
-        columns: Per column its bits at level 0.
+    `targets` has rows of ATTRIBUTE, LEAF (its number), its words, and PLACE; a column is given by
+    its bits at level 0.
     """
     relations = [f"target_{number}" for number in range(len(columns))]
     figures = [

@@ -1,4 +1,4 @@
-"""Risk: what to ask of classes, of subsets of columns and of a population.
+"""Risk: queries of classes, of subsets of columns and of a population.
 
 Subsets are counted from frequency sets: tables of a packed code in one or more words and `size`,
 where a subset of the columns is a mask of every word. Where persons are counted instead of
@@ -25,6 +25,7 @@ from sqlanon.query.encoding.encode import (
     same_columns,
     union_all,
     word,
+    words_of,
 )
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, total, when
 
@@ -50,20 +51,20 @@ def code_map(values: exp.Table, field: Field, words: int) -> exp.Select:
     )
 
 
-def settled_persons(source: exp.Table, words: int) -> exp.Select:
+def single_class_persons(source: exp.Table, words: int) -> exp.Select:
     """The frequency set of persons who are in one class each: the words and `size`, persons."""
-    keys = _words(words)
+    keys = words_of(words)
     return select([*keys, alias(bigint(count_all()), SIZE)], source, by=keys)
 
 
 def class_histogram(source: exp.Table, words: int, person: str | None = None) -> exp.Select:
     """The sizes of the classes of all columns and how many classes have each size."""
-    return histogram(_classes(_rows(source), [], _words(words), person))
+    return histogram(_classes(_rows(source), [], words_of(words), person))
 
 
 def person_histogram(source: exp.Table, words: int, person: str) -> exp.Select:
     """Persons by the size of the smallest class that holds a record of theirs: size, persons."""
-    size = alias(over(count_all(), _words(words)), CLASS_SIZE)
+    size = alias(over(count_all(), words_of(words)), CLASS_SIZE)
     sized = select([column(person), size], source)
     smallest = alias(exp.Min(this=column(CLASS_SIZE)), CLASS_SIZE)
     return histogram(select([smallest], nested(sized, "sized"), by=[column(person)]))
@@ -127,7 +128,7 @@ def matches(
         population: The population, in the same columns.
         quasi_identifiers: The columns that make the classes.
         entity: A column of the table that says whose record it is; None where records count.
-        population_entity: The same for the population.
+        population_entity: That column of the population.
     """
     released = _sized(table, quasi_identifiers, entity, CLASS_SIZE)
     whole = _sized(population, quasi_identifiers, population_entity, POPULATION_SIZE)
@@ -204,7 +205,3 @@ def _figures(person: str | None) -> list[exp.Expr]:
 def _alone(value: exp.Expr | None = None) -> exp.Expr:
     """A value, or 1, of a class of one record, else NULL."""
     return when(exp.EQ(this=column(CLASS_SIZE), expression=number(1)), value or number(1))
-
-
-def _words(words: int) -> list[exp.Expr]:
-    return [column(word(w)) for w in range(words)]

@@ -16,7 +16,15 @@ from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, histogram
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_columns, same_value, word
+from sqlanon.query.encoding.encode import (
+    RANK,
+    SIZE,
+    VALUE,
+    same_columns,
+    same_value,
+    word,
+    words_of,
+)
 from sqlanon.query.syntax import (
     added,
     alias,
@@ -122,14 +130,14 @@ def _joined(
 
 def larger_classes(rows: exp.Table, words: int) -> exp.Select:
     """The classes of more than one record: the words and CLASS_SIZE."""
-    query = select([*_words(words), _SIZE], rows, by=_words(words))
+    query = select([*words_of(words), _SIZE], rows, by=words_of(words))
     return query.having(count_all() > 1, copy=False)
 
 
 def person_classes(rows: exp.Table, words: int) -> exp.Select:
     """All classes: the words and CLASS_SIZE [persons]; records without one are one person's."""
-    persons = select([*_words(words), column(ENTITY)], rows).distinct(copy=False)
-    return select([*_words(words), _SIZE], nested(persons, "persons"), by=_words(words))
+    persons = select([*words_of(words), column(ENTITY)], rows).distinct(copy=False)
+    return select([*words_of(words), _SIZE], nested(persons, "persons"), by=words_of(words))
 
 
 def sizes_histogram(classes: exp.Table) -> exp.Select:
@@ -147,14 +155,14 @@ def sized_rows(rows: exp.Table, larger: exp.Table, words: int) -> exp.Select:
 
 def attribute_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
     """Rows of the words, VALUE and SIZE."""
-    return select([*_words(words), alias(value, VALUE), alias(_ONE, SIZE)], rows)
+    return select([*words_of(words), alias(value, VALUE), alias(_ONE, SIZE)], rows)
 
 
 def person_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
     """As `attribute_rows`; a person counts once for each class and value."""
-    columns = [*_words(words), alias(value, VALUE), column(ENTITY)]
+    columns = [*words_of(words), alias(value, VALUE), column(ENTITY)]
     each = nested(select(columns, rows).distinct(copy=False), "persons")
-    return select([*_words(words), column(VALUE), alias(_ONE, SIZE)], each)
+    return select([*words_of(words), column(VALUE), alias(_ONE, SIZE)], each)
 
 
 def shared_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
@@ -174,15 +182,5 @@ def single_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
 
 
 def pair_value(one: int, other: int, values: int) -> exp.Expr:
-    """The ranks of two attributes as one number; NULL where one has none.
-
-    Args:
-        one: Number of the first attribute.
-        other: Number of the second.
-        values: How many ranks the second has.
-    """
+    """The ranks of two attributes, the second with so many values, as one number, else NULL."""
     return column(value_of(one)) * values + column(value_of(other))
-
-
-def _words(words: int) -> list[exp.Expr]:
-    return [column(word(w)) for w in range(words)]

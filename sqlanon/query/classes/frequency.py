@@ -118,13 +118,9 @@ def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> e
 def roll_up(
     source: exp.Table, masks: Masks, carried: Sequence[str] = (), *, row: bool = False
 ) -> exp.Select:
-    """The frequency set of a node, in the shape of the encoded table, or its details.
+    """The frequency set of a node from a finer set or its details, in the same shape.
 
-    Args:
-        source: A finer set, or its details.
-        masks: The bits that tell the node's classes apart.
-        carried: Columns whose values are told apart within a class, too.
-        row: Whether to keep any ROW.
+    The values of `carried` columns are told apart within a class, too; `row` keeps any ROW of it.
     """
     keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
     own = [column(name) for name in carried]
@@ -138,11 +134,7 @@ def class_rows(
 ) -> exp.Select:
     """The classes of the nodes of the query: NUMBER of the node, and what is selected.
 
-    Args:
-        source: The frequency set to count from.
-        words: Number of words of the code.
-        selected: What of the classes.
-        nodes: Some of the nodes, as a relation called NODES; None for all.
+    They are counted from a frequency set, of `nodes`, a relation called NODES, or of all.
     """
     number = column(NUMBER, NODES)
     keys = [
@@ -159,13 +151,8 @@ def classes_side_by_side(
     """As `class_rows`, of nodes whose masks stand in the text, a grouping for each.
 
     A large set is better counted so: from literals the database foresees how far the keys of its
-    groups range, a word without bits is no key, and the groupings run side by side.
-
-    Args:
-        source: As for `class_rows`.
-        nodes: Per node its bits, numbered from 0.
-        selected: As for `class_rows`.
-        below: Only classes of fewer records.
+    groups range, a word without bits is no key, and the groupings run side by side. Nodes are
+    given by their bits and numbered from 0; only classes of less than `below` records count.
     """
     groupings = []
     for number, masks in enumerate(nodes):
@@ -219,14 +206,8 @@ def class_counts(
     """Counts of the classes of the nodes, one row per node in any order.
 
     Each row holds the node's NUMBER, its classes, those smaller than k, the records in them, and,
-    with `squares`, squared sizes of all classes and of the small ones.
-
-    Args:
-        source: The frequency set to count from.
-        words: Number of words of the code.
-        k: Smallest class size allowed [records].
-        squares: Whether squared sizes are needed.
-        masks: As `nodes` of `classes_side_by_side`; the query then has no parameters.
+    with `squares`, squared sizes of all classes and of the small ones. With `masks`, the nodes of
+    `classes_side_by_side`, the query has no parameters.
     """
     figures: list[exp.Expr] = [
         column(NUMBER),
@@ -353,10 +334,7 @@ def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
 def priced(source: exp.Table, prices: Prices, masks: Mapping[tuple[int, int], Masks]) -> exp.Select:
     """A frequency set with a ROW and what the cells of each of its rows cost.
 
-    Args:
-        source: The set.
-        prices: Tables of costs.
-        masks: Per quasi-identifier and level, per word its bits.
+    The costs stand in tables, found by the bits of each quasi-identifier's levels.
     """
     tables = prices.tables or {}
     costs = [alias(column(COST, name), name) for name in (cost(*cell) for cell in masks)]

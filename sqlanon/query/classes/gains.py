@@ -79,14 +79,9 @@ def of_nodes(
     k: int,
     masks: Sequence[Masks] | None = None,
 ) -> exp.Select:
-    """The gains of nodes.
+    """The gains of one sensitive attribute or more at nodes, from the details of a frequency set.
 
-    Args:
-        details: The details of a frequency set.
-        words: Number of words of the code.
-        attributes: The sensitive attributes, at least one.
-        k: Smallest class size allowed [records].
-        masks: As `nodes` of `frequency.classes_side_by_side`; None for the nodes of the query.
+    `masks` are the nodes of `frequency.classes_side_by_side`, None stands for those of the query.
     """
     keys = violations.words(words)
     parts = []
@@ -117,10 +112,7 @@ def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
 def _classes(values: exp.Query, keys: Sequence[str], attribute: Valued) -> exp.Select:
     """Per class the keys, its size, its records that count and its squares.
 
-    Args:
-        values: Rows of the keys, RANK and HELD, one per class and value.
-        keys: What tells classes apart.
-        attribute: The attribute.
+    `values` has rows of the keys, RANK and HELD, one per class and value.
     """
     counts = exp.Not(this=is_null(column(_RANK)))
     square = times(attribute.exact(column(_HELD)), column(_HELD))

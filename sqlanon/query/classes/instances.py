@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.query.classes.frequency import NODES, NUMBER, Selected, class_rows, with_nodes
-from sqlanon.query.encoding.encode import SIZE, union_all, word
+from sqlanon.query.encoding.encode import SIZE, union_all, words_of
 from sqlanon.query.syntax import alias, column, least, nested, select, star, table
 
 
@@ -22,7 +22,7 @@ def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.
     whole = exp.cast(column(unit), exp.DataType.Type.INT)
     bits = exp.Cast(this=exp.Placeholder(), to=exp.DataType.build("BIT", dialect="duckdb"))
     size = least(column(records), exp.Literal.number(k))
-    query = select([*(column(word(w)) for w in range(words)), alias(size, SIZE)], units)
+    query = select([*words_of(words), alias(size, SIZE)], units)
     is_set = exp.Anonymous(this="GET_BIT", expressions=[bits, whole]).eq(1)
     return query.where(is_set, copy=False)
 

@@ -35,6 +35,11 @@ def word(number: int) -> str:
     return f"word_{number}"
 
 
+def words_of(number: int) -> list[exp.Expr]:
+    """The words of a packed code."""
+    return [column(word(w)) for w in range(number)]
+
+
 def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
     """Records of a table, and per column how many of them are not NULL."""
     counts = [bigint(exp.Count(this=column(name))) for name in columns]
@@ -58,13 +63,7 @@ def distinct_values(source: exp.Table, name: str) -> exp.Select:
 
 
 def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
-    """Per distinct value of a column its text and its labels, from level 1 up.
-
-    Args:
-        source: The table.
-        name: The column; the labels read it as `value`.
-        labels: One expression per level.
-    """
+    """Per distinct value of a column its text and its labels of `value`, from level 1 up."""
     values = nested(distinct_values(source, name), "v")
     query = select([varchar(column(VALUE)), *labels], values)
     return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
@@ -153,7 +152,7 @@ def encoded(
         leaves: Per column its leaf map: rows of `value` and the words.
         nullable: Columns that hold NULLs, which plain equality would lose.
         words: Number of words of the code.
-        carried: What else tells rows apart, by its name in the result.
+        carried: Other columns that tell rows apart, by their names in the result.
     """
     names = [f"map_{number}" for number in range(len(leaves))]
     codes = [added([column(word(w), name) for name in names]) for w in range(words)]
@@ -200,14 +199,7 @@ def same_words(masks: Sequence[int], relation: str, other: str) -> list[exp.Expr
 
 
 def same_columns(one: str, other: str, names: Sequence[str], *, nullable: bool = False) -> exp.Expr:
-    """Whether rows of two relations agree in some columns.
-
-    Args:
-        one: Alias of a relation.
-        other: Alias of the other.
-        names: The columns.
-        nullable: Whether they may be NULL, as published values may.
-    """
+    """Whether rows of two relations agree in some columns, which may be `nullable`."""
     pairs = [same_value(column(name, one), column(name, other), nullable) for name in names]
     return exp.and_(*pairs, copy=False)
 

@@ -22,28 +22,16 @@ Row = tuple[str | int | None, ...]
 
 
 def listed(rows: Sequence[Row], kind: exp.DataType, levels: Sequence[int]) -> exp.Subquery:
-    """The order that the user's own texts say.
-
-    Args:
-        rows: Text, rank and the node of each level.
-        kind: The column's type.
-        levels: The levels of the nodes.
-    """
+    """The order that the user's own texts say: rows of text, rank and the node of each level."""
     names = [RANK, *(node(level) for level in levels)]
     texts = exp.values(
-        [tuple(map(_literal, row)) for row in rows], alias="listed", columns=[LEAF, *names]
+        [tuple(map(exp.convert, row)) for row in rows], alias="listed", columns=[LEAF, *names]
     )
     return nested(values_of(texts, kind, names), "ordered")
 
 
 def ruled(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Subquery:
-    """The order of the type, with the nodes that a rule says, as labels.
-
-    Args:
-        source: The table.
-        name: The column.
-        labels: One expression over VALUE per level; the top is left out.
-    """
+    """The order of the type, with a rule's labels of VALUE as nodes; the top is left out."""
     place = over(exp.RowNumber(), order=[ascending(column(VALUE))])
     nodes = [alias(label, node(level)) for level, label in enumerate(labels[:-1], start=1)]
     figures = [column(VALUE), alias(bigint(place), RANK), *nodes]
@@ -57,9 +45,3 @@ def reordered(order: exp.Subquery, nodes: exp.Subquery, levels: Sequence[int]) -
     query = select(figures, nested(order.this, "ranked"))
     same = same_value(column(VALUE, "ranked"), column(VALUE, "tree"), nullable=True)
     return nested(query.join(nested(nodes.this, "tree"), on=same, copy=False), "ordered")
-
-
-def _literal(value: str | int | None) -> exp.Expr:
-    if value is None:
-        return exp.null()
-    return exp.Literal.number(value) if isinstance(value, int) else exp.Literal.string(value)

@@ -78,13 +78,7 @@ class _Grid:
 def interval_labels(
     rule: Intervals, column: exp.Expr, column_type: exp.DataType, *, name: str
 ) -> list[exp.Expr]:
-    """The interval that holds a value, at each level below the top.
-
-    Args:
-        rule: The grid.
-        column: What stands for the value.
-        column_type: The column's type.
-        name: The column's name for messages.
+    """The interval that holds a value, at each level below the top; `name` is for messages.
 
     Raises:
         HierarchyError: If the column is not numeric, or has more decimals than can be counted.

@@ -1,4 +1,4 @@
-"""Hierarchies in the database: what to ask to store, list, load and delete them.
+"""Stored hierarchies: queries that store, list, load and delete them.
 
 The catalog's own tables are created by `sql/<engine>/hierarchies.sql`. A rule is stored as its
 specification; explicit rows are stored as one path for each leaf, through a staging table that
@@ -8,7 +8,7 @@ the engine loads. A plain table of the user with the columns leaf, level1, … i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -57,12 +57,7 @@ def stored_paths(name: str) -> exp.Select:
 
 
 def restored(kind: str, specification: str, paths: Iterable[Sequence[str | None]]) -> Hierarchy:
-    """The hierarchy that was stored.
-
-    Args:
-        kind: As stored.
-        specification: As stored.
-        paths: The lists of `stored_paths`; empty for a rule.
+    """The hierarchy that was stored, its paths those of `stored_paths`, none for a rule.
 
     Raises:
         HierarchyError: If the catalog was changed by something else.
@@ -89,10 +84,7 @@ def store_hierarchy(
 ) -> list[exp.Expr]:
     """Store a hierarchy under a name, in the place of one that had it, in one transaction.
 
-    Args:
-        name: Any text.
-        hierarchy: A rule or explicit rows, not a reference to another stored one.
-        staging: For explicit rows, the table that holds `staged(hierarchy.rows)`.
+    For explicit rows, the staging table holds `staged(hierarchy.rows)`.
 
     Raises:
         HierarchyError: If the hierarchy is only a reference.
@@ -122,27 +114,18 @@ def store_hierarchy(
     return statements
 
 
-def staged(
-    rows: Sequence[Path],
-) -> tuple[dict[str, Sequence[object]], dict[str, exp.DataType]]:
-    """Explicit rows as the columns of a staging table, and the types of the labels.
-
-    Args:
-        rows: All of one width, at least one.
-    """
+def staged(rows: Sequence[Path]) -> tuple[dict[str, Sequence[object]], dict[str, exp.DataType]]:
+    """One explicit row or more as the columns of a staging table, and the types of the labels."""
     labels = _labels(len(rows[0]) - 1)
     columns: dict[str, Sequence[object]] = {"position": range(len(rows))}
     columns |= {label: [row[level] for row in rows] for level, label in enumerate(labels)}
     return columns, dict.fromkeys(labels, TEXT)
 
 
-def level_columns(table: str, columns: Mapping[str, str] | Sequence[str]) -> list[str]:
-    """The columns of a plain table that make it a hierarchy, from leaf to top.
+def level_columns(table: str, columns: Sequence[str]) -> list[str]:
+    """The columns of a plain table that make it a hierarchy, from leaf to top, in any case.
 
-    Args:
-        table: The table's name for messages.
-        columns: Its columns; letters' case does not matter. One called position may give the
-            order of the leaves.
+    One called position may give the order of the leaves.
 
     Raises:
         HierarchyError: If it is no table of leaf, level1, level2, …
@@ -164,13 +147,10 @@ def level_columns(table: str, columns: Mapping[str, str] | Sequence[str]) -> lis
 def table_paths(
     table: exp.Table, columns: Sequence[str], *, position: str | None = None
 ) -> exp.Select:
-    """The paths of a plain table, one column for each level, as text.
+    """The paths of a plain table as text, of the columns that `level_columns` gives.
 
-    Args:
-        table: The table.
-        columns: Its columns from leaf to top, as `level_columns` gives them.
-        position: The column that gives the order of the leaves; left out, they come in the order
-            of their labels from the top down, and of the leaf's own type.
+    The column `position` gives the order of the leaves; left out, they come in the order of their
+    labels from the top down, and of the leaf's own type.
     """
     keys = columns[::-1] if position is None else [position]
     own = table.alias_or_name  # a name could be that of a result too

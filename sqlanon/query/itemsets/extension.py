@@ -85,7 +85,7 @@ class Step:
 
     @property
     def shared(self) -> list[str]:
-        """The columns of what all and what any of some records have set."""
+        """The columns of `every` and `some`."""
         return [name(w) for name in (every, some) for w in range(len(self.bits))]
 
     def prefix(self, depth: Depth) -> Words:

@@ -1,6 +1,6 @@
 """Itemsets: where the mining of generalized itemsets starts, and what it ends with.
 
-The statements, those of `query.extension` among them, work on two relations:
+The statements, those of `query.itemsets.extension` among them, work on two relations:
 
 - *itemsets*: per prefix itemset, which has a node of every attribute mined so far, the code of
   these nodes, its support, and what all (`every`) and any (`some`) of its records have set.
@@ -128,10 +128,8 @@ def totals(itemsets: exp.Table) -> exp.Select:
 def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words]) -> exp.Select:
     """Finished itemsets as generalized values and support, in the order of their codes.
 
-    Args:
-        itemsets: The itemsets.
-        labels: Rows of attribute number, the code of a node, and LABEL.
-        columns: Per attribute's column, in order, its bits of each word of a code.
+    `labels` has rows of attribute number, the code of a node, and LABEL; `columns` per attribute's
+    column, in order, its bits of each word of a code.
     """
     names = [f"label_{attribute}" for attribute in range(len(columns))]
     values = [alias(column(LABEL, own), name) for own, name in zip(names, columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Local recoding: units of alike records, and the statement that recodes them one by one.
+"""Local recoding: distinct combinations, and the statement that recodes records one by one.
 
 Records that are alike in all that a search looks at are a unit. Units are numbered in the order of
 their values, records within a unit by what else is published of them, so a recoding names records
@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.arithmetic import minus, number, over
-from sqlanon.query.encoding.encode import SIZE, VALUE, same_columns, same_value
-from sqlanon.query.publish.recode import Labelled, as_published, constant_text, labelled
+from sqlanon.query.classes.frequency import level
+from sqlanon.query.encoding.encode import SIZE, same_columns
+from sqlanon.query.publish.recode import (
+    RECORD,
+    Labelled,
+    as_published,
+    constant_text,
+    labelled,
+    labels_of,
+    with_labels,
+)
 from sqlanon.query.syntax import (
     alias,
     bigint,
@@ -38,13 +46,7 @@ ASSIGNED = "sqlanon_assigned"
 NODES = "sqlanon_nodes"
 NODE = "node"
 RECORDS = "sqlanon_records"
-RECORD = "record"
 _RUN = "run"
-
-
-def level(number: int) -> str:
-    """The column of a run's level of a quasi-identifier."""
-    return f"level_{number}"
 
 
 def label(at: int) -> str:
@@ -87,14 +89,9 @@ class LocalRecode:
     levels: tuple[int, ...]
     labels: Labelled
 
-    @property
-    def is_original(self) -> bool:
-        """Whether all values stay as they are."""
-        return self.levels == (0,)
-
     def published(self, original: exp.Expr) -> exp.Expr:
         """The published value of a record, of its original."""
-        if self.is_original:
+        if self.levels == (0,):
             return original
         texts = [self._text(at, original) for at in self.levels]
         if len(texts) == 1:
@@ -109,15 +106,8 @@ class LocalRecode:
             return varchar(original)
         constant = self.labels.constants.get(at)
         if constant is None:
-            return column(label(at), f"{self.name} labels")
+            return column(label(at), labels_of(self.name))
         return constant_text(constant)
-
-    def joins(self) -> Iterator[exp.Join]:
-        """The join of a record to its labels, where these differ from value to value."""
-        if self.labels.rows is not None:
-            relation = f"{self.name} labels"
-            same = same_value(column(self.name, RECORD), column(VALUE, relation), nullable=True)
-            yield exp.Join(this=nested(self.labels.rows, relation), on=same)
 
 
 def local_recode(
@@ -191,11 +181,7 @@ def published(
 ) -> exp.Select:
     """The rows to publish: recoded one by one, in an order that tells nothing.
 
-    Args:
-        source: The table.
-        columns: The published columns, in order, with a type where one is to be cast to.
-        hierarchies: The hierarchy and the type of each quasi-identifier.
-        recoding: The recoding.
+    Arguments as of `recode.published`, with the hierarchy and the type of each quasi-identifier.
     """
     own = {item.name: item for item in local_recode(source, hierarchies, recoding.levels)}
     values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
@@ -206,8 +192,7 @@ def published(
     query = select(figures, named(table(RECORDS), RECORD))
     query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
     query.join(table(NODES), on=same_columns(ASSIGNED, NODES, [NODE]), copy=False)
-    for join in chain.from_iterable(item.joins() for item in own.values()):
-        query.join(join, copy=False)
+    with_labels(query, {name: item.labels.rows for name, item in own.items()})
     order = [name for name in columns if name not in by]
     parts = {
         RECORDS: _placed(source, needed, by, order),

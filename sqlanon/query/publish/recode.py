@@ -52,32 +52,22 @@ class Recode:
     constant: str | None = None
     labels: exp.Select | None = None
 
-    @property
-    def is_original(self) -> bool:
-        """Whether the values stay as they are."""
-        return self.constant is None and self.labels is None
-
-    def published(self) -> exp.Expr:
-        """The published value of a record of the source."""
+    def published(self, kind: exp.DataType | None = None) -> exp.Expr:
+        """The published value of a record of the source, an original one cast to a type."""
         if self.labels is not None:
-            return column(LABEL, f"{self.name} labels")
+            return column(LABEL, labels_of(self.name))
         if self.constant is not None:
             return constant_text(self.constant)
-        return column(self.name, RECORD)
+        return as_published(column(self.name, RECORD), kind)
 
 
 def recode(
     source: exp.Table, name: str, hierarchy: Hierarchy, level: int, column_type: exp.DataType
 ) -> Recode:
-    """The recoding of a column to a level of its hierarchy.
+    """The recoding of a column to a level of its hierarchy, in [0, height].
 
-    Args:
-        source: The table.
-        name: The column.
-        hierarchy: Explicit rows, or a rule that is written as an expression over the values, so
-            that no value of the table stands in the statement.
-        level: Level in [0, height of the hierarchy].
-        column_type: The column's type.
+    A rule is written as an expression over the values, so that no value of the table stands in the
+    statement.
     """
     if level == 0:
         return Recode(name)
@@ -106,15 +96,7 @@ def labelled(
     levels: Mapping[int, str],
     column_type: exp.DataType,
 ) -> Labelled:
-    """Generalized values of a column at some levels above the leaves.
-
-    Args:
-        source: The table.
-        name: The column.
-        hierarchy: As for `recode`.
-        levels: The levels, and what their columns of labels are called.
-        column_type: The column's type.
-    """
+    """Generalized values of a column at levels above the leaves, in columns of the given names."""
     if hierarchy.rows is not None:
         top = {hierarchy.height: hierarchy.rows[0][-1]} if hierarchy.height in levels else {}
         others = {at: own for at, own in levels.items() if at not in top}
@@ -139,13 +121,9 @@ def _listed(
         kept.append((None,) * (len(levels) + 1))
     names = list(levels.values())
     listed = exp.values(
-        [tuple(map(_text, row)) for row in kept], alias="listed", columns=[LEAF, *names]
+        [tuple(map(exp.convert, row)) for row in kept], alias="listed", columns=[LEAF, *names]
     )
     return values_of(listed, column_type, names)
-
-
-def _text(value: str | None) -> exp.Expr:
-    return exp.null() if value is None else exp.Literal.string(value)
 
 
 def constant_text(text: str) -> exp.Expr:
@@ -163,19 +141,11 @@ def published(
     """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
 
     Sorting by every published column is deterministic, and tells nothing that the columns do not.
-
-    Args:
-        source: The table.
-        columns: The published columns, in order, with a type where one is to be cast to.
-        recodes: How each quasi-identifier is published.
-        suppressed: Which classes are suppressed; None where there are none.
+    Columns come in order, with a type where one is to be cast to.
     """
     query = generalized(source, recodes)
     values = {
-        name: as_published(column(name, RECORD), kind)
-        if name not in recodes or recodes[name].is_original
-        else recodes[name].published()
-        for name, kind in columns.items()
+        name: recodes.get(name, Recode(name)).published(kind) for name, kind in columns.items()
     }
     if suppressed is not None:
         query = with_suppressed(query, source, recodes, suppressed)
@@ -233,12 +203,22 @@ def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
 def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
     """The records of a table, each joined to its labels."""
     query = exp.Select().from_(named(source, RECORD))
-    for item in recodes.values():
-        if item.labels is not None:
-            name = f"{item.name} labels"
-            same = same_value(column(item.name, RECORD), column(VALUE, name), nullable=True)
-            query.join(nested(item.labels, name), on=same, copy=False)
+    return with_labels(query, {item.name: item.labels for item in recodes.values()})
+
+
+def with_labels(query: exp.Select, labels: Mapping[str, exp.Select | None]) -> exp.Select:
+    """The query of records, changed to join each to its labels, by column."""
+    for name, rows in labels.items():
+        if rows is not None:
+            relation = labels_of(name)
+            same = same_value(column(name, RECORD), column(VALUE, relation), nullable=True)
+            query.join(nested(rows, relation), on=same, copy=False)
     return query
+
+
+def labels_of(name: str) -> str:
+    """The relation of a column's labels."""
+    return f"{name} labels"
 
 
 def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:

@@ -1,4 +1,4 @@
-"""Places: the statement that publishes, for an engine that has lists.
+"""Sort keys: the statement that publishes sorted by labels' places, for an engine that has lists.
 
 Sorting rows of text spills to disk where rows of whole numbers fit in memory. So where columns
 have few labels, records are sorted by the places of their labels among all labels of a column, and
@@ -17,7 +17,6 @@ from sqlanon.query.arithmetic import over
 from sqlanon.query.encoding.encode import VALUE, distinct_values
 from sqlanon.query.publish.recode import (
     LABEL,
-    RECORD,
     SMALL,
     Recode,
     as_published,
@@ -62,14 +61,8 @@ def published_by_place(
 
     The places of a column are in the order of its labels, NULL last. Suppressed records that
     are kept share a place before all others, whatever they held, so that the order of rows is
-    a function of the published values alone.
-
-    Args:
-        few: Columns of at most MOST_PLACES labels; where they are not generalized, these are text.
-        source: As for `recode.published`, like the others.
-        columns: The published columns.
-        recodes: How each quasi-identifier is published.
-        suppressed: Which classes are suppressed.
+    a function of the published values alone. The `few` columns have at most MOST_PLACES labels,
+    and are text where they are not generalized.
     """
     every = {name: Recode(name) for name in columns} | dict(recodes)
     listed = [name for name in every if name in few and every[name].constant is None]
@@ -146,8 +139,7 @@ def _cell(item: Recode, relation: str | None, kind: exp.DataType | None) -> _Cel
         return _Cell(None, item.published())
     if relation is not None:
         return _Cell(item.published(), _label_at_place(item.name, relation))
-    value = as_published(column(item.name, RECORD), kind) if item.is_original else item.published()
-    return _Cell(value, column(item.name, _SORTED))
+    return _Cell(item.published(kind), column(item.name, _SORTED))
 
 
 def _kept(cell: _Cell, item: Recode, listed: bool, label: str) -> _Cell:
