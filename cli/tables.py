@@ -101,7 +101,7 @@ def apply(
     """Carry a saved plan out, in one transaction, and prove the result on the published table."""
     import sqlanon
 
-    confirm = _settle_target(target, run)
+    confirm = _confirmation(target, run)
     found = sqlanon.Plan.load(plan)
     report = sqlanon.apply(
         source, found, table=table, confirm=confirm, **target.place, **run.resources
@@ -133,8 +133,8 @@ def anonymize(
         output.show(run, found.to_dict(), found.to_text)
         _leave_unless_it_holds(found.report)
         return
-    confirm = _settle_target(target, run)
-    how, maker = _settled(wanted, run)
+    confirm = _confirmation(target, run)
+    how, maker = _search_and_policy(wanted, run)
     with output.progress(run) as progress:
         report = sqlanon.anonymize(
             given.source,
@@ -166,7 +166,7 @@ def rewrite(
     output.show(run, report.to_dict(), report.to_text)
 
 
-def _settled(
+def _search_and_policy(
     wanted: Wanted, run: RunOptions, *, complete: bool = False
 ) -> tuple[dict[str, Any], PolicyMaker]:
     """Settings of the search and the maker of the policy, from one reading of the file."""
@@ -178,7 +178,7 @@ def _settled(
 def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = False) -> Plan:
     import sqlanon
 
-    how, maker = _settled(wanted, run, complete=complete)
+    how, maker = _search_and_policy(wanted, run, complete=complete)
     with output.progress(run) as progress:
         found = sqlanon.plan(
             given.source, given.table, maker, **how, progress=progress, **run.resources
@@ -206,8 +206,8 @@ def _check_target(target: TargetOptions) -> None:
         raise PolicyError("--yes answers what --in-place asks; leave it out")
 
 
-def _settle_target(target: TargetOptions, run: RunOptions) -> Callable[[Plan], None] | None:
-    """Checks where to publish, and makes the question to ask before an original is replaced.
+def _confirmation(target: TargetOptions, run: RunOptions) -> Callable[[Plan], None] | None:
+    """The question to ask before an original is replaced, once the target is checked.
 
     Raises:
         PolicyError: The target is no single place, or nobody is there to be asked.

@@ -75,7 +75,7 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     with open_source(connection, table, read_only=True, **resources) as source:
-        return check_table(source.engine, source.table, _settled(source, policy))
+        return check_table(source.engine, source.table, _resolved(source, policy))
 
 
 def risk(
@@ -116,7 +116,7 @@ def risk(
         open_source(connection, table, read_only=True, **resources) as source,
         opened_population(source.engine, population) as against,
     ):
-        return assess(source.engine, source.table, _settled(source, policy), options, against)
+        return assess(source.engine, source.table, _resolved(source, policy), options, against)
 
 
 def measure(
@@ -152,8 +152,8 @@ def measure(
         second_table(source.engine, released, released_table) as table,
         source.engine.transaction(),
     ):
-        wanted, settled = MeasureRequest(class_attribute, tuple(losses)), _settled(source, policy)
-        return measure_release(source.engine, source.table, table, settled, wanted)
+        resolved, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
+        return measure_release(source.engine, source.table, table, resolved, wanted)
 
 
 def mine(
@@ -190,9 +190,9 @@ def mine(
                 "the source is a file, not a database, and a table beside it would be lost; "
                 "load it into a database, or leave --into out"
             )
-        settled = _settled(source, policy)
+        resolved = _resolved(source, policy)
         with source.engine.transaction():
-            return list_itemsets(source.engine, source.table, settled, listed)
+            return list_itemsets(source.engine, source.table, resolved, listed)
 
 
 def bound(
@@ -218,9 +218,9 @@ def bound(
     from sqlanon.methods.clustering.bound import bound_table
 
     with open_source(connection, table, read_only=True, **resources) as source:
-        settled = _settled(source, policy)
+        resolved = _resolved(source, policy)
         with source.engine.transaction():
-            return bound_table(source.engine, source.table, settled, loss, progress)
+            return bound_table(source.engine, source.table, resolved, loss, progress)
 
 
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
@@ -246,9 +246,9 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        settled = _settled(source, policy)
+        resolved = _resolved(source, policy)
         with source.engine.transaction():
-            return make_plan(source.engine, source.table, settled, options)
+            return make_plan(source.engine, source.table, resolved, options)
 
 
 def apply(
@@ -282,7 +282,7 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target
+    from sqlanon.publishing.apply import Target, publish
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, resources, confirm)
@@ -293,7 +293,8 @@ def apply(
             source = stack.enter_context(opened)
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
-        return _publish(source, plan, target=target, file=_replaced_file(source, target))
+        replaced = _replaced_file(source, target)
+        return publish(source.engine, plan, source.table, target, replaced)
 
 
 def anonymize(
@@ -315,7 +316,7 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, refuse_target
+    from sqlanon.publishing.apply import Target, publish, refuse_target
     from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
@@ -323,13 +324,13 @@ def anonymize(
     target = Target(into, in_place, file, overwrite, limits, confirm)
     with open_source(connection, table, read_only=file is not None, **limits) as source:
         replaced = _replaced_file(source, target)
-        settled = _settled(source, policy)
-        settled.check_columns(list(source.engine.columns(source.table)), publish=True)
+        resolved = _resolved(source, policy)
+        resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with source.engine.transaction() if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
-            found = make_plan(source.engine, source.table, settled, options, fingerprinted=False)
-            return _publish(source, found, target=target, file=replaced)
+            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
+            return publish(source.engine, found, source.table, target, replaced)
 
 
 def _options(settings: Settings) -> Options[Any]:
@@ -349,7 +350,8 @@ def _limits(settings: Settings) -> Limits:
     return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
 
 
-def _settled(source: OpenedSource, policy: Policies) -> Policy:
+def _resolved(source: OpenedSource, policy: Policies) -> Policy:
+    """The policy, or what a function makes it of the columns of the table."""
     made = policy(list(source.engine.columns(source.table))) if callable(policy) else policy
     if not isinstance(made, Policy):
         raise PolicyError(
@@ -387,11 +389,3 @@ def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
     if file is not None:
         refuse_second_name(file)
     return file
-
-
-def _publish(source: OpenedSource, plan: Plan, *, target: Target, file: Path | None) -> Report:
-    from sqlanon.publishing.apply import publish, publish_afresh
-
-    if file is None:
-        return publish(source.engine, plan, source.table, target)
-    return publish_afresh(source.engine, plan, source.table, target, file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -70,44 +70,32 @@ class _Published:
     check_seconds: float
 
 
-def publish(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Report:
+def publish(
+    engine: Engine, plan: Plan, source: exp.Table, target: Target, file: Path | None = None
+) -> Report:
     """Writes the published table, checks it, and only then lets anybody see it.
 
-    An open transaction is joined.
+    An open transaction is joined. With `file`, that of the database with links resolved, the table
+    is published in place in a fresh file that holds no byte of the original: it is written into a
+    copy of everything else and checked there, and the copy takes the file's place in one step.
+    Until then the file is as it was. The engine then holds the database alone, open for writing,
+    outside a transaction.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
-        SourceError: The target is in the way.
-        VerificationError: The published table is not what the plan promised; nothing is published.
-    """
-    started = time.monotonic()
-    with engine.transaction():
-        staging = _staged(engine, plan, source, target)
-        published = _carry_out(engine, plan, source, target, staging)
-        pages_stay = target.in_place and files.file_of(engine, source) is not None
-    report = _report(plan, published, _where(source, target), started)
-    return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
-
-
-def publish_afresh(
-    engine: Engine, plan: Plan, source: exp.Table, target: Target, path: Path
-) -> Report:
-    """Publishes in place, in a fresh file that holds no byte of the original.
-
-    The published table is written into a copy of everything else and checked there, and the copy
-    takes the file's place in one step. Until then the file is as it was. The engine alone holds
-    the database, the file at `path` with links resolved, open for writing, outside a transaction.
-
-    Raises:
-        StalePlanError: The table has changed since the plan was made.
-        SourceError: Another table refers to the original, or its file has a second name.
+        SourceError: The target is in the way, another table refers to an original whose file is
+            replaced, or that file has a second name.
         EngineError: The database cannot be copied.
         VerificationError: The published table is not what the plan promised; nothing is published.
     """
     started = time.monotonic()
-    staging = _in_fresh_file(engine, plan, source, path)
-    published = _carry_out(engine, plan, source, target, staging)
-    return _report(plan, published, _where(source, target), started)
+    with engine.transaction() if file is None else nullcontext():
+        staging = _staged(engine, plan, source, target, file)
+        published = _carry_out(engine, plan, source, target, staging)
+        in_old_file = target.in_place and file is None
+        pages_stay = in_old_file and files.file_of(engine, source) is not None
+    report = _report(plan, published, _where(source, target), started)
+    return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
 def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
@@ -191,13 +179,20 @@ def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
 
 
 @contextmanager
-def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> Iterator[exp.Table]:
+def _staged(
+    engine: Engine, plan: Plan, source: exp.Table, target: Target, file: Path | None
+) -> Iterator[exp.Table]:
     """The published rows as a table to check; on leaving, it goes where it belongs.
 
     Until then it has a name of its own. After a failure it is dropped, since a transaction of the
     caller may be committed all the same.
     """
     rows = plan.rows(source, engine.dialect)
+    if file is not None:
+        with files.fresh_file(engine, file, source) as staged:
+            engine.run(create_table(staged, rows))
+            yield staged
+        return
     if target.output is not None:
         with engine.workspace():
             staged = engine.materialize("published", rows)
@@ -217,16 +212,6 @@ def _staged(engine: Engine, plan: Plan, source: exp.Table, target: Target) -> It
     if engine.exists(place):
         engine.drop(place)
     engine.run(rename_table(staged, place.name))
-
-
-@contextmanager
-def _in_fresh_file(
-    engine: Engine, plan: Plan, source: exp.Table, path: Path
-) -> Iterator[exp.Table]:
-    """The published rows in a copy of the database without the original, which becomes the file."""
-    with files.fresh_file(engine, path, source) as place:
-        engine.run(create_table(place, plan.rows(source, engine.dialect)))
-        yield place
 
 
 def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
