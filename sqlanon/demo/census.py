@@ -140,12 +140,7 @@ HIERARCHIES: dict[str, tuple[Row, ...]] = {
 def statements(table: exp.Table, records: int, seed: int = 0) -> list[exp.Expr]:
     """The statements that create the table in DuckDB, to be run in order on one connection.
 
-    They leave nothing else behind. The table must not exist.
-
-    Args:
-        table: The table to create.
-        records: How many people [records], from 0 to `MOST_RECORDS`.
-        seed: Another seed gives other people; the same one gives the same.
+    They leave nothing else behind. The table must not exist. Another seed gives other people.
 
     Raises:
         PolicyError: The number of records is out of range.
@@ -156,11 +151,7 @@ def statements(table: exp.Table, records: int, seed: int = 0) -> list[exp.Expr]:
 
 
 def write(folder: Path) -> list[Path]:
-    """Writes policy.toml and the hierarchy files it names, and returns their paths.
-
-    Args:
-        folder: Where to; made when it is missing. Files of these names are overwritten.
-    """
+    """Writes policy.toml and the hierarchy files it names over those there; returns their paths."""
     texts = {"policy.toml": POLICY}
     texts |= {f"{column}.csv": _csv(rows) for column, rows in HIERARCHIES.items()}
     folder.mkdir(parents=True, exist_ok=True)

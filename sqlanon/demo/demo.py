@@ -20,6 +20,7 @@ from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import SETTINGS, Policy
 from sqlanon.policy.toml import read_document
 from sqlanon.query import syntax
+from sqlanon.query.text import varchar
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
@@ -191,11 +192,6 @@ def run_demo(
 ) -> DemoReport:
     """Makes up a census with hierarchies and a policy, and anonymizes it.
 
-    Args:
-        demo: What to make up.
-        progress: Called with a line that says how far the demo is.
-        limits: `threads`, `memory_limit`, `temp_directory`.
-
     Raises:
         SourceError: The folder is in use, or cannot be written.
         SqlanonError: A limit that is none, or a number of records out of range.
@@ -252,7 +248,7 @@ def _people(
 ) -> Iterator[Person]:
     """The first few people by number, each with what became of them."""
     columns = list(subject.columns)
-    texts = (syntax.alias(_text(name), name) for name in columns)
+    texts = (syntax.alias(varchar(syntax.column(name)), name) for name in columns)
     query = exp.select(*texts).from_(subject.table.copy())
     rows = engine.rows(query.order_by(syntax.column(columns[0])).limit(SHOWN))
     kept = policy.published(columns)
@@ -286,13 +282,9 @@ def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
     """Whether anybody of these labels is in the published table; then everybody is."""
     query = exp.select(syntax.count_all()).from_(syntax.table(PUBLISHED))
     for name, label in labels.items():
-        value = exp.null() if label is None else exp.Literal.string(label)
-        query = query.where(exp.NullSafeEQ(this=_text(name), expression=value))
+        same = exp.NullSafeEQ(this=varchar(syntax.column(name)), expression=exp.convert(label))
+        query = query.where(same)
     return bool(engine.rows(query)[0][0])
-
-
-def _text(name: str) -> exp.Cast:
-    return exp.cast(syntax.column(name), exp.DataType.Type.VARCHAR)
 
 
 def _side_by_side(people: Sequence[Person]) -> str:

@@ -214,14 +214,9 @@ class CellCosts:
         records: int,
         counts: Sequence[Counts] = (),
     ) -> CellCosts:
-        """Counts a cell loss in units for a table of so many records.
+        """One of `CELL_LOSSES` in units, of weighted columns and a table of so many records.
 
-        Args:
-            name: One of `CELL_LOSSES`.
-            trees: Per column its hierarchy.
-            weights: Per column its weight.
-            records: Records of the table.
-            counts: Per column the records of each leaf; only entropies look at them.
+        Per column, `counts` has the records of each leaf; only entropies look at them.
         """
         held = counts or [()] * len(trees)
         table = [
@@ -248,12 +243,7 @@ class CellCosts:
         return cls(record or 1, tuple(columns), scale)
 
     def loss(self, total: int, records: int) -> float:
-        """The loss of so many records in terms of the measure.
-
-        Args:
-            total: What their cells cost together [units].
-            records: Records of the table.
-        """
+        """The measure, of the cost of all cells [units] of a table of so many records."""
         return self.scale * total / (self.unit * records)
 
     def is_uniform(self, column: int, level: int) -> bool:

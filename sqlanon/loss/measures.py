@@ -9,8 +9,10 @@ stands with each measure.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.tree import Place, node_counts
@@ -35,12 +37,14 @@ def cell_measure(name: str, release: Release, weights: Sequence[float]) -> Fract
     total = Fraction(0)
     for column, part in zip(release.columns, shares(weights), strict=True):
         cells = release.suppressed * suppressed_cell(name, column.tree, column.counts)
-        for level, nodes in column.by_level().items():
-            costs = CELL_MEASURES[name](column.tree, level, column.counts)
-            counts = dict.fromkeys(map(id, costs), 0)
-            for node, records in nodes:
-                counts[id(costs[node])] += records
-            cells += sum(cost * counts[i] for i, cost in distinct(costs).items())
+        costs = {
+            level: CELL_MEASURES[name](column.tree, level, column.counts) for level in column.levels
+        }
+        counts: Counter[int] = Counter()
+        for (level, node), records in column.records.items():
+            counts[id(costs[level][node])] += records
+        every = list(chain.from_iterable(costs.values()))
+        cells += sum(cost * counts[i] for i, cost in distinct(every).items())
         total += part * cells
     return total / release.records
 
@@ -68,16 +72,12 @@ def hdm(release: Release) -> float:
     """
     terms = []
     for column, part in zip(release.columns, shares(release.weights), strict=True):
-        under = {level: node_counts(column.tree, level, column.counts) for level in _levels(column)}
+        under = {level: node_counts(column.tree, level, column.counts) for level in column.levels}
         for leaf, (level, node), records in _origins(column, under):
             held, rest = column.counts[leaf], release.records - column.counts[leaf]
             if rest:
                 terms.append(float(part) * records * (under[level][node] - held) / rest)
     return (math.fsum(terms) + release.suppressed) / release.records
-
-
-def _levels(column: Column) -> set[int]:
-    return {level for level, _ in column.records}
 
 
 def _origins(
@@ -175,7 +175,7 @@ def usefulness(release: Release) -> float:
     lost = 1 if release.suppressed else 0
     diversity = Fraction(lost)
     for column, part in zip(release.columns, shares(release.weights), strict=True):
-        sizes = {level: column.tree.sizes(level) for level in _levels(column)}
+        sizes = {level: column.tree.sizes(level) for level in column.levels}
         leaves = sum(sizes[level][node] * n for (level, node), n in column.classes.items())
         diversity += part * Fraction(leaves, column.domain)
     return float(number * diversity / (release.statistics.classes + lost))
@@ -270,12 +270,7 @@ def measured(release: Release) -> dict[str, float]:
 
 
 def refuse_inapplicable(names: Iterable[str], *, sensitive: bool, class_attribute: bool) -> None:
-    """Refuses measures that are not known, or that something is missing for.
-
-    Args:
-        names: The measures asked for.
-        sensitive: Whether there is a sensitive attribute.
-        class_attribute: Whether there is a class attribute.
+    """Refuses measures that are not known, or whose sensitive or class attribute is missing.
 
     Raises:
         PolicyError: Says what is missing and how it is named.

@@ -38,12 +38,10 @@ class Column:
         """Number of leaves."""
         return len(self.tree.leaves)
 
-    def by_level(self) -> dict[int, list[tuple[int, int]]]:
-        """Per level that is published, its nodes and their records."""
-        levels: dict[int, list[tuple[int, int]]] = {}
-        for (level, node), records in self.records.items():
-            levels.setdefault(level, []).append((node, records))
-        return levels
+    @property
+    def levels(self) -> set[int]:
+        """Levels that are published."""
+        return {level for level, _ in self.records}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +60,6 @@ class Spread:
     squares: int
 
     @property
-    def published(self) -> int:
-        """Published records that count."""
-        return sum(size * number for size, number, _ in self.classes)
-
-    @property
     def baseline(self) -> Fraction:
         """Purity of the original as one class."""
         return Fraction(self.squares, self.records**2) if self.records else Fraction(0)
@@ -78,7 +71,7 @@ class Spread:
             return Fraction(0)
         common = math.lcm(*(size for size, _, _ in self.classes if size))
         parts = sum(squares * (common // size) for size, _, squares in self.classes if size)
-        lost = self.records - self.published
+        lost = self.records - sum(size * number for size, number, _ in self.classes)
         return (Fraction(parts, common) + lost * self.baseline) / self.records
 
 

@@ -114,9 +114,15 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
     trees = _grow(engine, table, attributes, columns, nullable)
-    subject = Subject(table, columns, attributes, trees, records, nullable)
-    _check_levels(subject)
-    return subject
+    faults = [
+        f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
+        for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
+        for bound in {attribute.min_level, attribute.max_level or 0}
+        if bound > tree.height
+    ]
+    if faults:
+        raise PolicyError("; ".join(faults))
+    return Subject(table, columns, attributes, trees, records, nullable)
 
 
 def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
@@ -186,14 +192,3 @@ def _grow(
     if faults:
         raise HierarchyError(faults)
     return tuple(trees)
-
-
-def _check_levels(subject: Subject) -> None:
-    faults = [
-        f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
-        for (name, attribute), tree in zip(subject.attributes.items(), subject.trees, strict=True)
-        for bound in {attribute.min_level, attribute.max_level or 0}
-        if bound > tree.height
-    ]
-    if faults:
-        raise PolicyError("; ".join(faults))

@@ -19,7 +19,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
 from sqlanon.query.publish import local
-from sqlanon.query.syntax import column
+from sqlanon.query.syntax import column, select, star
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.packing import leaf_numbers, packed_codes
@@ -82,8 +82,8 @@ def distinct_combinations(
     own = {local.UNIT: Carried(unit), COUNT: Carried(size)}
     query = encode.encoded(table, maps, set(subject.nullable), words, own | carried)
     coded = engine.materialize("coded", query)
-    every = exp.Select(expressions=[exp.Star()]).from_(coded.copy(), copy=False)
-    rows = engine.fetch(every.order_by(exp.Ordered(this=column(local.UNIT)), copy=False))
+    by_unit = exp.Ordered(this=column(local.UNIT))
+    rows = engine.fetch(select([star()], coded).order_by(by_unit, copy=False))
     if rows.column(word(0)).null_count:
         raise HierarchyError(uncovered_faults(engine, subject, maps))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)

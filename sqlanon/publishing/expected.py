@@ -1,4 +1,4 @@
-"""Expectation: classes, models and loss of what a plan will publish, counted before it is."""
+"""Expected report: classes, models and loss of what a plan will publish, counted before it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report document: what the pages and the JSON documents of all reports have in common."""
+"""Report document: the common parts of pages and JSON documents of all reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def rounded(value: float) -> float | None:
     """A figure for JSON: counts as they are, others to twelve digits, and no infinity."""
     if isinstance(value, int):
         return value
-    # What logarithms leave of a zero is noise.
+    # Below it is noise that logarithms leave of a zero.
     return finite(0.0 if abs(value) < 1e-12 else float(f"{value:.12g}"))
 
 

@@ -1,4 +1,4 @@
-"""Plan report: what a plan expects to publish, and what was published."""
+"""Plan report: loss, classes and models of the table that a plan expects, or that was published."""
 
 from __future__ import annotations
 
@@ -114,13 +114,7 @@ class Report:
         heights: Mapping[str, int],
         histogram: Iterable[Sequence[int]],
     ) -> Report:
-        """Reads back what `to_dict` wrote.
-
-        Args:
-            document: The document.
-            heights: Highest level per quasi-identifier.
-            histogram: Rows of class size and number of classes.
-        """
+        """Reads back a document of `to_dict`, with rows of class size and number of classes."""
         measures = {
             name: float("inf") if value is None else value
             for name, value in document["loss"].items()

@@ -172,11 +172,7 @@ class SubsetRisk:
         return {"columns": {one.name: one.to_dict() for one in self.columns}, "subsets": subsets}
 
     def to_lines(self, unit: str) -> list[str]:
-        """Lines for a reader.
-
-        Args:
-            unit: What is counted, "records" or "persons".
-        """
+        """Lines for a reader, of "records" or "persons"."""
         return [*self._column_lines(unit), *self._minimal_lines(unit), *self._strongest_lines(unit)]
 
     def _column_lines(self, unit: str) -> list[str]:
