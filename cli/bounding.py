@@ -1,4 +1,4 @@
-"""The command bound: what any k-anonymization of a table loses at least."""
+"""The command bound: a lower bound on the loss of any k-anonymization of a table."""
 
 from __future__ import annotations
 

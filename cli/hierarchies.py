@@ -41,7 +41,7 @@ Spec = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """Which hierarchies belong to which columns."""
+    """Hierarchies by column."""
 
     panel: ClassVar[str] = "Hierarchies"
     hierarchy: list[str] = repeatable("COLUMN=SPEC", "A column's hierarchy.")

@@ -1,4 +1,4 @@
-"""The command measure: what a released table loses against its original."""
+"""The command measure: information loss of a released table against its original."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """Which measures, and what they need."""
+    """The measures wanted, and the columns and labels that they need."""
 
     panel: ClassVar[str] = "Measures"
     class_attribute: str | None = option(

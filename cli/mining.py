@@ -12,7 +12,7 @@ from .policies import PolicyMaker, policy_document
 
 @dataclass(frozen=True, slots=True)
 class MiningOptions:
-    """Which itemsets, and where they are written."""
+    """Kind of the itemsets, and the table they are written to."""
 
     panel: ClassVar[str] = "Itemsets"
     kind: str = option(

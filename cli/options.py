@@ -198,7 +198,7 @@ class PublishingOptions:
 
 @dataclass(frozen=True, slots=True)
 class TargetOptions:
-    """Where the table is published."""
+    """Target of a publication: a table, the original or a file."""
 
     panel: ClassVar[str] = TARGET
     into: str | None = option("TABLE", "A new table beside the original.")

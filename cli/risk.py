@@ -1,4 +1,4 @@
-"""The command risk: how easily people of a table are found again, and by which columns."""
+"""The command risk: re-identification risk of a table, and the columns that identify."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanOutput:
-    """Where a plan goes: a file, or SQL on standard output."""
+    """Output of a plan: a file, or SQL on standard output."""
 
     panel: ClassVar[str] = OUTPUT
     sql: bool = switch("Print the SQL that publishes the table.")

@@ -15,17 +15,15 @@ _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
 
 
 def spelling_notes(subject: Subject) -> list[str]:
-    """Which quasi-identifiers have values that look alike but count as different.
+    """Notes on quasi-identifiers with values that look alike but count as different.
 
     Texts that differ in case, blanks or Unicode form alone, and numbers that differ after `DIGITS`
-    digits. Each spelling has classes of its own, so more is generalized than
-    need be, and who is told apart by a spelling is told apart by an accident.
+    digits. Each spelling has classes of its own, so more is generalized than need be, and who is
+    told apart by a spelling is told apart by an accident.
     """
     notes = []
-    for (name, kind), tree in zip(
-        ((name, subject.columns[name]) for name in subject.names), subject.trees, strict=True
-    ):
-        key = _number if kind.this in _REAL else _text
+    for name, tree in zip(subject.names, subject.trees, strict=True):
+        key = _number if subject.columns[name].this in _REAL else _text
         spelt = Counter(key(leaf) for leaf in tree.leaves if leaf is not None)
         several = sum(1 for spellings in spelt.values() if spellings > 1)
         if several:

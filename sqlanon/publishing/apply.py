@@ -29,7 +29,7 @@ STILL_THERE = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a table is published: exactly one place.
+    """Target of a publication: exactly one place.
 
     Args:
         into: Name of a new table.

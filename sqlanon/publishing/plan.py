@@ -123,7 +123,7 @@ class Plan:
         return casts | {name: self._type(name) for name in floats}
 
     def _suppressed(self, source: exp.Table) -> SuppressionQuery | None:
-        """Which classes are suppressed, as the statement works it out again."""
+        """The query by which the statement finds the suppressed classes again."""
         policy = self.policy
         if not self.report.suppressed_records or self.recoding.published_records is not None:
             return None

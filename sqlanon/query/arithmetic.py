@@ -69,7 +69,7 @@ def not_zero(expression: exp.Expr) -> exp.Nullif:
 
 
 def double(expression: exp.Expr) -> exp.Cast:
-    """As a real number."""
+    """A cast to a real number."""
     return exp.Cast(this=expression, to=exp.DataType(this=exp.DataType.Type.DOUBLE))
 
 

@@ -165,17 +165,12 @@ class Report:
             yield f"    {column:<{width}}  {level} of {self.heights[column]}  {bar}"
 
     def _bound_text(self) -> str:
-        if self.records_per_level:
-            return self._ratio_text()
-        if self.search.get("proven"):
+        if not self.records_per_level and self.search.get("proven"):
             return " (no full-domain recoding loses less)"
         if self.lower_bound is None:
             return ""
-        return f" (every full-domain recoding loses at least {figure(self.lower_bound)})"
-
-    def _ratio_text(self) -> str:
-        if self.lower_bound is None:
-            return ""
+        if not self.records_per_level:
+            return f" (every full-domain recoding loses at least {figure(self.lower_bound)})"
         every = "recoding that satisfies k"
         if "used_patterns" in self.search:
             every = "choice of these patterns that satisfies the policy"

@@ -1,4 +1,4 @@
-"""Separation: which sets of columns tell people apart, in figures."""
+"""Separation: figures of the sets of columns that tell people apart."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ColumnFigures:
 
 @dataclass(frozen=True, slots=True)
 class SubsetRisk:
-    """Which columns, and which smallest sets of them, tell people apart.
+    """Columns, and smallest sets of columns, that tell people apart.
 
     Args:
         identifying: Share of unique records, or persons, that makes a set identifying, in (0, 1].

@@ -117,13 +117,8 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
     """The nodes that a column's labels may stand for: rows of label, place, records, classes.
 
     A label of an inner node is compared as text; an original value as a value of its type, since it
-    can be written in several ways.
-
-    Args:
-        held: A table of `held_labels`.
-        nodes: Rows of ATTRIBUTE, LEAF (the text of a leaf, or a label), IS_LEAF (1 or 0), PLACE.
-        number: Number of the column.
-        kind: Its type in the original.
+    can be written in several ways. `held` is a table of `held_labels`; `nodes` has rows of
+    ATTRIBUTE, LEAF (the text of a leaf, or a label), IS_LEAF (1 or 0) and PLACE.
     """
     own = column(ATTRIBUTE).eq(number)
     counted = [RECORDS, CLASSES]

@@ -62,7 +62,7 @@ def cost(number: int, at: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Where the costs of cells are, for the quasi-identifiers and levels at which values differ.
+    """Tables or columns of cell costs, for the quasi-identifiers and levels at which values differ.
 
     Args:
         levels: Those levels, per quasi-identifier.
@@ -98,10 +98,10 @@ class Selected:
 def node_columns(words: int, prices: Prices | None = None) -> list[str]:
     """The columns of a query's nodes, in the order of its parameters, each a list."""
     names = [NUMBER, *(mask(w) for w in range(words))]
-    for number in prices.levels if prices is not None else ():
-        names.append(level(number))
-        if prices is not None and prices.held is None:
-            names += [level_mask(number, w) for w in range(words)]
+    if prices is not None:
+        priced = range(words) if prices.held is None else ()
+        for number in prices.levels:
+            names += [level(number), *(level_mask(number, w) for w in priced)]
     return names
 
 

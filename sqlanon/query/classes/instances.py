@@ -10,14 +10,10 @@ from sqlanon.query.syntax import alias, column, least, nested, select, star, tab
 
 
 def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.Select:
-    """Words and SIZE of the units whose bit is set in a parameter, each counted up to k.
+    """Words and SIZE of the distinct combinations whose bit a parameter sets, counted up to k.
 
-    Args:
-        units: Rows of the words, the number of a unit and its records.
-        words: Number of words of the code.
-        unit: The column of the number, from 0.
-        records: The column of the records.
-        k: The smallest class allowed [records].
+    `units` has rows of the words, and in the columns `unit` and `records` the number of a
+    combination, from 0, and its records.
     """
     whole = exp.cast(column(unit), exp.DataType.Type.INT)
     bits = exp.Cast(this=exp.Placeholder(), to=exp.DataType.build("BIT", dialect="duckdb"))

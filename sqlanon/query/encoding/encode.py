@@ -189,7 +189,7 @@ def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
 
 
 def same_words(masks: Sequence[int], relation: str, other: str) -> list[exp.Expr]:
-    """That the bits of a relation's words are another's words, a condition per word."""
+    """Equality of a relation's masked words and another's words, a condition per word."""
     return [
         exp.EQ(
             this=exp.Paren(this=masked(word(w), mask, relation)), expression=column(word(w), other)
@@ -199,7 +199,7 @@ def same_words(masks: Sequence[int], relation: str, other: str) -> list[exp.Expr
 
 
 def same_columns(one: str, other: str, names: Sequence[str], *, nullable: bool = False) -> exp.Expr:
-    """Whether rows of two relations agree in some columns, which may be `nullable`."""
+    """Equality of two relations in some columns, which may be `nullable`."""
     pairs = [same_value(column(name, one), column(name, other), nullable) for name in names]
     return exp.and_(*pairs, copy=False)
 

@@ -46,12 +46,12 @@ class Depth:
 
     @property
     def is_top(self) -> bool:
-        """Whether they are one node, which holds all values."""
+        """Whether the depth is that of the root, which holds all values."""
         return not any(self.above)
 
     @property
     def is_deepest(self) -> bool:
-        """Whether no node below them is frequent, so that members keep their codes."""
+        """Whether no node below is frequent, so that members keep their codes."""
         return not any(self.below)
 
 
@@ -190,7 +190,7 @@ def _narrowed(query: exp.Select, step: Step, depth: Depth, count: str) -> exp.Se
 
 
 def _closed(query: exp.Select, step: Step) -> exp.Select:
-    """Those itemsets of which every attribute mined disagrees somewhere.
+    """The closed itemsets: those of which every attribute mined disagrees somewhere.
 
     Adding all lower bits of an attribute carries into its highest where any of them is set.
     """

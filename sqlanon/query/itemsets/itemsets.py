@@ -58,11 +58,8 @@ def compacted(
 ) -> exp.Select:
     """The members of the itemset that has no node yet.
 
-    Args:
-        encoded: Rows of packed codes and size.
-        values: Per attribute and leaf its packed code, and its `every` and `some`.
-        masks: Per attribute that tells itemsets apart, its bits of each word of the packed code.
-        words: Number of words of a code for mining.
+    `values` has per attribute and leaf its packed code, and its `every` and `some`; `masks` per
+    attribute that tells itemsets apart its bits of each word of the packed code.
     """
     names = {attribute: f"value_{attribute}" for attribute in masks}
     keys: list[exp.Expr] = [

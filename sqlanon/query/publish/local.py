@@ -81,7 +81,7 @@ class LocalRecode:
         name: The column.
         number: Its place among the quasi-identifiers.
         levels: The levels of its records, ascending.
-        labels: What its values become at those above 0, the others in columns called `label`.
+        labels: Its labels at those above 0, where they differ in columns called `label`.
     """
 
     name: str
@@ -108,24 +108,6 @@ class LocalRecode:
         if constant is None:
             return column(label(at), labels_of(self.name))
         return constant_text(constant)
-
-
-def local_recode(
-    source: exp.Table,
-    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
-    levels: Sequence[tuple[int, ...]],
-) -> list[LocalRecode]:
-    """The recoding of every quasi-identifier to its levels, which ascend."""
-    parts = zip(hierarchies.items(), levels, strict=True)
-    return [
-        LocalRecode(
-            name,
-            place,
-            own,
-            labelled(source, name, hierarchy, {at: label(at) for at in own if at}, kind),
-        )
-        for place, ((name, (hierarchy, kind)), own) in enumerate(parts)
-    ]
 
 
 def assigned(recoding: Clusters) -> exp.Select:
@@ -183,7 +165,10 @@ def published(
 
     Arguments as of `recode.published`, with the hierarchy and the type of each quasi-identifier.
     """
-    own = {item.name: item for item in local_recode(source, hierarchies, recoding.levels)}
+    own: dict[str, LocalRecode] = {}
+    for (name, (hierarchy, kind)), levels in zip(hierarchies.items(), recoding.levels, strict=True):
+        labels = labelled(source, name, hierarchy, {at: label(at) for at in levels if at}, kind)
+        own[name] = LocalRecode(name, len(own), levels, labels)
     values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
     values |= {name: own[name].published(values[name]) for name in own if name in values}
     by = list(dict.fromkeys([*own, *recoding.by]))

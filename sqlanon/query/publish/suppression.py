@@ -131,7 +131,7 @@ def is_published(relation: str) -> exp.Expr:
 
 
 def is_suppressed(relation: str) -> exp.Expr:
-    """Whether it met one."""
+    """Whether a record that was joined to the suppressed classes met one."""
     return exp.Not(this=is_published(relation))
 
 
