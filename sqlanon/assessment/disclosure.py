@@ -16,7 +16,7 @@ from sqlanon.policy.privacy import DISTANCES
 from sqlanon.query.classes.classes import pair_value
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.privacy import details, models, sensitive, worst
-from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.privacy.figures import Needed, Reference, reference
 from sqlanon.query.syntax import column, nested
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 
@@ -52,9 +52,7 @@ def rank_attribute(
     The temporary tables stay until the engine's workspace ends.
     """
     held = engine.materialize("held", details.held(table, bound.name, entity))
-    by_value = sensitive.reference(
-        held, nulls=bound.needed.nulls, order=bound.order, height=bound.height
-    )
+    by_value = reference(held, nulls=bound.needed.nulls, order=bound.order, height=bound.height)
     values = engine.materialize("values", by_value)
     ranks = engine.materialize("reference", details.by_rank(values, bound.height))
     records, count = engine.rows(worst.extent(values))[0]

@@ -19,8 +19,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.encoding.encode import Carried
-from sqlanon.query.privacy import details, sensitive
-from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.privacy import details
+from sqlanon.query.privacy.figures import Needed, Reference, reference
 from sqlanon.query.syntax import nested
 
 
@@ -97,7 +97,7 @@ class Details:
     def renewed(self, engine: Engine, attribute: SensitiveCodes, rows: exp.Table) -> SensitiveCodes:
         """The attribute with the distribution that some of the details have."""
         source = details.values(rows, attribute.number, entity=attribute.persons)
-        query = sensitive.reference(
+        query = reference(
             nested(source, "rows"),
             nulls=False,  # a record whose NULL is no value has no rank
             order=attribute.order,
@@ -146,7 +146,7 @@ def ranked(
 def _ranks(engine: Engine, subject: Subject, each: BoundSensitive, entity: str | None) -> exp.Table:
     """The values of an attribute with their ranks, and how many records or persons hold them."""
     source = details.held(subject.table, each.name, entity)
-    query = sensitive.reference(
+    query = reference(
         nested(source, "rows"),
         nulls=each.needed.nulls,
         order=each.order,

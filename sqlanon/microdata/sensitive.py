@@ -17,8 +17,8 @@ from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.encoding import encode, values
 from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.privacy.figures import Needed, Relation
 from sqlanon.query.privacy.models import needed_by
-from sqlanon.query.privacy.sensitive import Needed, Relation
 from sqlanon.query.publish.suppression import Attribute
 from sqlanon.query.text import NESTED_TYPES
 from sqlanon.wording import counted

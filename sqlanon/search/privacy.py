@@ -13,15 +13,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.policy.forms import ByForm
 from sqlanon.policy.privacy import BY_RATIO, ValueModel
 from sqlanon.policy.thresholds import TOLERANCE
-
-Numbers = NDArray[np.int64]
-Reals = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from sqlanon.search.arrays import Flags, Numbers, Reals
 
 
 @dataclass(frozen=True, slots=True)

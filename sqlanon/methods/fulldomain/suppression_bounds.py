@@ -51,9 +51,18 @@ from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
 from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
-from sqlanon.query.privacy import sensitive
-from sqlanon.query.privacy.figures import Needed
-from sqlanon.query.privacy.ratios import RATIO
+from sqlanon.query.privacy.figures import (
+    DISTINCT_VALUES,
+    ENTROPY,
+    EXCEEDING,
+    FAVOURED,
+    LARGEST,
+    RATIO,
+    Needed,
+    distance,
+    tail,
+)
+from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import bigint, column, greatest, when
 
 SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
@@ -197,21 +206,19 @@ def _unknown(_: SuppressionScope, __: SensitiveCodes, ___: ValueModel) -> exp.Ex
 
 def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     needed = math.log(model.l) - TOLERANCE
-    part = 1 - column(sensitive.ENTROPY) / _real(needed) if needed > 0 else _real(0.0)
-    nothing = column(sensitive.COUNTED).eq(0)
-    return when(
-        nothing, column(CLASS_SIZE), _whole(column(sensitive.COUNTED) * exp.Paren(this=part))
-    )
+    part = 1 - column(ENTROPY) / _real(needed) if needed > 0 else _real(0.0)
+    nothing = column(COUNTED).eq(0)
+    return when(nothing, column(CLASS_SIZE), _whole(column(COUNTED) * exp.Paren(this=part)))
 
 
 def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     """The largest count loses what keeps it from being below c times the tail of the class."""
     factor = Fraction(str(model.c))
-    tail = column(sensitive.tail(int(model.l)))
+    rest = column(tail(int(model.l)))
     # The factor may be a quotient of large numbers: 1 / 3 as it was written has 16 digits.
-    whole = exp.cast(tail.copy(), exp.DataType.Type.INT128)
+    whole = exp.cast(rest.copy(), exp.DataType.Type.INT128)
     most = exp.Paren(this=whole * factor.numerator - 1) // factor.denominator
-    return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
+    return when(rest.eq(0), column(CLASS_SIZE), bigint(column(LARGEST) - most))
 
 
 def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> exp.Expr:
@@ -221,8 +228,8 @@ def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) ->
     if not rest:
         return exp.Literal.number(0)
     large = exp.DataType.Type.INT128
-    own = exp.cast(column(sensitive.LARGEST), large) * alpha.denominator
-    excess = own - exp.cast(column(sensitive.COUNTED), large) * alpha.numerator
+    own = exp.cast(column(LARGEST), large) * alpha.denominator
+    excess = own - exp.cast(column(COUNTED), large) * alpha.numerator
     return bigint(exp.Paren(this=excess + (rest - 1)) // rest)
 
 
@@ -230,13 +237,13 @@ def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLik
     left, records = scope.left(attribute), attribute.records
     if not left:
         return exp.Literal.number(0)
-    excess = column(sensitive.distance(RATIO)) - _real(model.most_ratio * records / left)
-    rarest = column(sensitive.COUNTED) * _real(min(attribute.counts) / records)
+    excess = column(distance(RATIO)) - _real(model.most_ratio * records / left)
+    rarest = column(COUNTED) * _real(min(attribute.counts) / records)
     required = _whole(rarest * excess)
     if not model.least_ratio:
         return required
     staying = attribute.values - (0 if scope.keeping else attribute.vanishing(scope.allowance))
-    lacking = column(sensitive.DISTINCT_VALUES) < staying
+    lacking = column(DISTINCT_VALUES) < staying
     return when(lacking, exp.Literal.number(scope.records), required)
 
 
@@ -246,9 +253,9 @@ def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TClose
     if not left:
         return exp.Literal.number(0)
     limit = model.t + TOLERANCE
-    allowed = column(sensitive.COUNTED) * _real(limit * left)
-    excess = exp.Paren(this=column(sensitive.EXCEEDING) - allowed)
-    rest = exp.Paren(this=_real((1 - limit) * left) - column(sensitive.FAVOURED))
+    allowed = column(COUNTED) * _real(limit * left)
+    excess = exp.Paren(this=column(EXCEEDING) - allowed)
+    rest = exp.Paren(this=_real((1 - limit) * left) - column(FAVOURED))
     required = _whole(exp.Div(this=excess.copy(), expression=rest))
     return when(excess > 0, required, exp.Literal.number(0))
 
@@ -286,8 +293,8 @@ def _by_furthest(model: TCloseness, slack: float, furthest: float) -> exp.Expr:
     limit = model.t + slack + TOLERANCE
     if limit >= furthest:
         return exp.Literal.number(0)
-    excess = column(sensitive.distance(model.distance)) - _real(limit)
-    return _whole(column(sensitive.COUNTED) * excess / _real(furthest - limit))
+    excess = column(distance(model.distance)) - _real(limit)
+    return _whole(column(COUNTED) * excess / _real(furthest - limit))
 
 
 _REQUIRED: ByForm[Required] = ByForm(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding.encode import SIZE, VALUE, word
-from sqlanon.query.privacy.sensitive import BELOW, RANK, REACHED, RECORDS, node, node_records
+from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, word
+from sqlanon.query.privacy.figures import BELOW, REACHED, RECORDS, node, node_records
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested
 
 

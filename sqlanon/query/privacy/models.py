@@ -15,8 +15,17 @@ from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness, ValueModel
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.arithmetic import number, real, times, wide
-from sqlanon.query.privacy.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
-from sqlanon.query.privacy.ratios import INVERSE, RATIO, SURPLUS
+from sqlanon.query.privacy.figures import (
+    DISTINCT_VALUES,
+    ENTROPY,
+    INVERSE,
+    LARGEST,
+    RATIO,
+    SURPLUS,
+    Needed,
+    distance,
+    tail,
+)
 from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import column
 

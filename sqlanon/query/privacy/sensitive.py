@@ -21,6 +21,7 @@ from sqlanon.query.arithmetic import (
     of_parts,
     or_zero,
     plus,
+    summed,
     times,
 )
 from sqlanon.query.classes.frequency import CLASS_SIZE
@@ -29,20 +30,20 @@ from sqlanon.query.privacy.figures import (
     BELOW,
     DISTINCT_VALUES,
     ENTROPY,
+    EXCEEDING,
+    FAVOURED,
+    INVERSE,
     LARGEST,
-    REACHED,
+    RATIO,
     RECORDS,
     SCALED,
+    SURPLUS,
     Needed,
     Reference,
     Relation,
     distance,
-    node,
-    node_records,
-    reference,
     tail,
 )
-from sqlanon.query.privacy.ratios import RATIOS
 from sqlanon.query.privacy.spread import (
     COUNTED,
     HELD,
@@ -60,31 +61,6 @@ from sqlanon.query.privacy.spread import (
     spread,
 )
 from sqlanon.query.syntax import alias, bigint, column, nested, table, total, when
-
-__all__ = [
-    "BELOW",
-    "COUNTED",
-    "DISTINCT_VALUES",
-    "ENTROPY",
-    "EXCEEDING",
-    "FAVOURED",
-    "LARGEST",
-    "RANK",
-    "REACHED",
-    "RECORDS",
-    "Needed",
-    "Reference",
-    "Relation",
-    "class_figures",
-    "distance",
-    "node",
-    "node_records",
-    "reference",
-    "tail",
-]
-
-EXCEEDING = "exceeding"
-FAVOURED = "favoured"
 
 _NO_REFERENCE = Reference(table("none"), 0, 0)
 
@@ -230,6 +206,29 @@ def _scaled_by(name: str) -> Distance:
     return scaled
 
 
+def _ratio(scope: SpreadScope) -> exp.Expr:
+    """The greatest p_v / q_v."""
+    own = divided(double(column(HELD)), double(column(RECORDS)))
+    counted = not_zero(summed(HELD))
+    return divided(times(exp.Max(this=own), double(scope.records)), counted)
+
+
+def _inverse(scope: SpreadScope) -> exp.Expr:
+    """The greatest q_v / p_v, infinite where a class lacks a value of the table."""
+    own = divided(double(column(RECORDS)), double(column(HELD)))
+    greatest = divided(times(exp.Max(this=own), summed(HELD)), double(scope.records))
+    lacking = exp.LT(this=exp.Count(this=column(HELD)), expression=scope.values)
+    return when(lacking, double(exp.Literal.string("Infinity")), greatest)
+
+
+def _surplus(scope: SpreadScope) -> exp.Expr:
+    """The greatest p_v / q_v + ln q_v, of which enhanced beta-likeness allows 1."""
+    here = times(double(column(HELD)), scope.records)
+    there = times(double(column(RECORDS)), column(COUNTED))
+    share = exp.Ln(this=divided(double(column(RECORDS)), double(scope.records)))
+    return exp.Max(this=plus(divided(here, there), share))
+
+
 def _counts() -> exp.Expr:
     return exp.Not(this=is_null(column(HELD)))
 
@@ -241,5 +240,7 @@ _DISTANCES: dict[str, Distance] = {
     "hierarchical": _hierarchical,
     "kl": _kl,
     **{name: _scaled_by(name) for name in SCALED},
-    **RATIOS,
+    RATIO: _ratio,
+    INVERSE: _inverse,
+    SURPLUS: _surplus,
 }

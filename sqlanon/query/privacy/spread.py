@@ -38,7 +38,7 @@ from sqlanon.query.privacy.figures import (
     node,
     node_records,
 )
-from sqlanon.query.syntax import alias, bigint, column, named, nested, table, when
+from sqlanon.query.syntax import alias, bigint, column, named, nested, star, table, when
 
 HELD = "held"  # records of the class that hold the value and count
 COUNTED = "counted"  # all records of the class that count, n
@@ -316,11 +316,6 @@ def _turns(scope: SpreadScope) -> exp.Select:
     ]
     query = exp.Select(expressions=[column(_MARK), column(REACHED), *figures])
     return query.from_(subquery(union_all([asked, given]), "axis"), copy=False)
-
-
-def star(of: str) -> exp.Column:
-    """All columns of a relation."""
-    return exp.Column(this=exp.Star(), table=exp.Identifier(this=of, quoted=True))
 
 
 def subquery(query: exp.Expr, name: str) -> exp.Subquery:

@@ -9,6 +9,15 @@ from sqlglot import exp
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.encoding.encode import VALUE
+from sqlanon.query.privacy.figures import (
+    DISTINCT_VALUES,
+    ENTROPY,
+    LARGEST,
+    RECORDS,
+    Needed,
+    distance,
+    tail,
+)
 from sqlanon.query.privacy.models import (
     FEWEST,
     GREATEST_SHARE,
@@ -18,16 +27,7 @@ from sqlanon.query.privacy.models import (
     tailless,
     violates,
 )
-from sqlanon.query.privacy.sensitive import (
-    COUNTED,
-    DISTINCT_VALUES,
-    ENTROPY,
-    LARGEST,
-    RECORDS,
-    Needed,
-    distance,
-    tail,
-)
+from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested, total, when
 
 HOMOGENEOUS = "homogeneous"

@@ -28,14 +28,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.policy.forms import ByForm
 from sqlanon.policy.privacy import BY_RATIO
+from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.privacy import Demands, ValueDemand, ratio_bounds
 
-Numbers = NDArray[np.int64]
-Reals = NDArray[np.float64]
 GREATEST = 1e4
 """The greatest coefficient of a cut: small violations must not drown in a solver's tolerance."""
 
