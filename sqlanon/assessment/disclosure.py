@@ -11,12 +11,14 @@ from sqlglot import exp
 
 from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
+from sqlanon.microdata.details import rank_values
 from sqlanon.microdata.sensitive import BoundSensitive
 from sqlanon.policy.privacy import DISTANCES
 from sqlanon.query.classes.classes import pair_value
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.privacy import details, models, sensitive, worst
-from sqlanon.query.privacy.figures import Needed, Reference, reference
+from sqlanon.query.encoding.encode import presence
+from sqlanon.query.privacy import models, sensitive, worst
+from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import column, nested
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 
@@ -34,14 +36,12 @@ class Ranked:
         values: Rows of VALUE and RANK.
         reference: Its distribution, by rank.
         count: How many values it has.
-        is_whole: Whether every record has a rank: none has a NULL that is no value.
     """
 
     bound: BoundSensitive
     values: exp.Table
     reference: Reference
     count: int
-    is_whole: bool
 
 
 def rank_attribute(
@@ -51,13 +51,9 @@ def rank_attribute(
 
     The temporary tables stay until the engine's workspace ends.
     """
-    held = engine.materialize("held", details.held(table, bound.name, entity))
-    by_value = reference(held, nulls=bound.needed.nulls, order=bound.order, height=bound.height)
-    values = engine.materialize("values", by_value)
-    ranks = engine.materialize("reference", details.by_rank(values, bound.height))
+    values, by_rank = rank_values(engine, table, bound, entity)
     records, count = engine.rows(worst.extent(values))[0]
-    is_whole = bound.needed.nulls or not engine.rows(worst.nulls(held))[0][0]
-    return Ranked(bound, values, Reference(ranks, records, count, bound.height), count, is_whole)
+    return Ranked(bound, values, Reference(by_rank, records, count, bound.height), count)
 
 
 def attribute_figures(
@@ -108,8 +104,9 @@ def joint_diversity(
     found = {}
     for (one, first), (other, second) in combinations(enumerate(attributes), 2):
         names = first.bound.name, second.bound.name
-        if table.singles and first.is_whole and second.is_whole:
-            found[names] = 1
+        ranks = [value_of(one), value_of(other)]
+        if table.singles and len(set(engine.rows(presence(table.rows, ranks))[0])) == 1:
+            found[names] = 1  # no record has a NULL that is no value
             continue
         value = pair_value(one, other, second.count)
         counts = [

@@ -281,7 +281,6 @@ SNAPSHOTS = [
     ),
     Snapshot("fewest", worst.fewest(of(Needed(), None)), [(1,)]),
     Snapshot("extent", worst.extent(table("reference")), [(6, 4)]),
-    Snapshot("nulls", worst.nulls(SOURCE), [(1,)]),
 ]
 
 

@@ -65,8 +65,7 @@ def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.
     if not entity:
         return select([*_columns(keys), value, column(SIZE)], rows)
     persons = select([*_columns(keys), value, column(ENTITY)], rows).distinct(copy=False)
-    one = alias(bigint(exp.Literal.number(1)), SIZE)
-    return select([*_columns(keys), column(VALUE), one], nested(persons, "persons"))
+    return each_once(persons, keys)
 
 
 def small(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
@@ -162,7 +161,7 @@ def each_once(rows: exp.Query, keys: Keys) -> exp.Select:
     """Rows of persons and values, each of SIZE 1."""
     one = alias(bigint(exp.Literal.number(1)), SIZE)
     figures = [*_columns(keys), column(VALUE), one]
-    return select(figures, nested(rows, "rows"))
+    return select(figures, nested(rows, "persons"))
 
 
 def without(

@@ -15,7 +15,6 @@ from sqlglot import exp
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import REQUIRED
-from sqlanon.query.privacy import details as detail
 from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.figures import Needed, Reference, Relation, reference
 from sqlanon.query.syntax import column, nested, select, star, table
@@ -105,7 +104,7 @@ class SuppressionQuery:
             if not asked:
                 continue
             name = f"sqlanon_reference_{place}_{number}"
-            counted = detail.values(rows, attribute.number, entity=attribute.persons)
+            counted = violations.spread_rows(rows, (), attribute.number, entity=attribute.persons)
             counts = reference(
                 nested(counted, "rows"),
                 nulls=attribute.needed.nulls,
