@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import Form
-from sqlanon.policy.thresholds import TOLERANCE, choice_faults, is_number, short
+from sqlanon.policy.forms import TOLERANCE, Form, choice_faults, is_number, short
 
 Likeness = Literal["basic", "enhanced"]
 LIKENESSES: tuple[Likeness, ...] = get_args(Likeness)

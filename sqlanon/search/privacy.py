@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import BY_RATIO, ValueModel
-from sqlanon.policy.thresholds import TOLERANCE
+from sqlanon.policy.forms import TOLERANCE
+from sqlanon.policy.privacy import BY_RATIO, ByForm, ValueModel
 from sqlanon.search.arrays import Flags, Numbers, Reals
 
 

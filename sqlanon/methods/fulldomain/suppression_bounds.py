@@ -45,10 +45,9 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.microdata.details import Details, SensitiveCodes
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import BY_RATIO, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.forms import TOLERANCE
+from sqlanon.policy.privacy import BY_RATIO, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
-from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.privacy.figures import (

@@ -29,8 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import BY_RATIO
+from sqlanon.policy.privacy import BY_RATIO, ByForm
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.privacy import Demands, ValueDemand, ratio_bounds
 
