@@ -56,10 +56,12 @@ class ModelResult:
 
     def found(self) -> str:
         """For a reader: what the table has."""
+        is_recursive = self.model.startswith("recursive")
         if math.isinf(self.value):
-            what = "c" if self.model.startswith("recursive") else "threshold"
-            return f"classes of fewer values, which no {what} allows"
-        if self.model.startswith("recursive"):
+            if is_recursive:
+                return "classes of fewer values, which no c allows"
+            return "classes with too many or none of a value, which no threshold allows"
+        if is_recursive:
             ratio = figure(self.value)
             return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"
         return f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sqlanon.query.arithmetic import number
 from sqlanon.query.classes.violations import ENTITY, each_once
 from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, word
 from sqlanon.query.privacy.figures import BELOW, REACHED, RECORDS, node, node_records
@@ -27,7 +28,7 @@ def held(source: exp.Table, name: str, entity: str | None) -> exp.Select:
 
 def as_one_class(held: exp.Select) -> exp.Select:
     """Rows of `held` with a word that is the same for all."""
-    same = alias(bigint(exp.Literal.number(0)), word(0))
+    same = alias(bigint(number(0)), word(0))
     return exp.select(same, column(VALUE), column(SIZE)).from_(nested(held, "held"))
 
 

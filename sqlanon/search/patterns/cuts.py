@@ -150,8 +150,7 @@ def _norm(demand: ValueDemand, factors: Numbers, parts: int) -> Cut:
 
 
 def _divergence(demand: ValueDemand, counts: Numbers) -> Cut:
-    reference = demand.table / demand.table.sum()
-    return _gradient(demand, counts, reference, -float(demand.model.threshold))
+    return _gradient(demand, counts, demand.shares, -float(demand.model.threshold))
 
 
 def _gradient(demand: ValueDemand, counts: Numbers, reference: Reals, constant: float) -> Cut:
