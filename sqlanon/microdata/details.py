@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.sensitive import BoundSensitive, bound, bound_sensitive, counted_by
+from sqlanon.microdata.sensitive import BoundSensitive, bound, counted_by
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
@@ -57,16 +57,6 @@ class SensitiveCodes:
     def values(self) -> int:
         """Values present: m."""
         return len(self.counts)
-
-    def vanishing(self, allowance: int) -> int:
-        """How many values may go wholly where so many records are suppressed."""
-        gone = 0
-        for count in sorted(self.counts):
-            allowance -= count
-            if allowance < 0:
-                break
-            gone += 1
-        return gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +113,9 @@ def ranked(
     """
     attributes: list[SensitiveCodes] = []
     carried: dict[str, Carried] = {}
-    asked = bound_sensitive(engine, subject.table, policy, subject.columns)
-    demanded = {each.name for each in asked}
-    others = (
-        bound(engine, subject.table, policy, subject.columns, name)
-        for name in valued
-        if name not in demanded
-    )
-    for number, each in enumerate([*asked, *others]):
+    names = dict.fromkeys([*(demand.column for demand in policy.demands), *valued])
+    asked = [bound(engine, subject.table, policy, subject.columns, name) for name in names]
+    for number, each in enumerate(asked):
         for models, entity in counted_by(each.models, policy.entity):
             own = replace(each, models=models)
             values, by_rank = rank_values(engine, subject.table, own, entity)

@@ -59,23 +59,16 @@ class BoundSensitive:
         return ("equal", *by_order, *(["hierarchical"] if self.height else []), "kl")
 
 
-def bound_sensitive(
-    engine: Engine, table: exp.Table, policy: Policy, columns: Columns
-) -> tuple[BoundSensitive, ...]:
-    """The sensitive attributes of which a policy asks more than to be kept.
-
-    Raises:
-        PolicyError: A distance that needs an order or a hierarchy which an attribute lacks.
-        SourceError: An attribute of a nested type.
-        HierarchyError: An order or hierarchy that misses values of its column.
-    """
-    return tuple(bound(engine, table, policy, columns, name) for name in _models(policy))
-
-
 def bound(
     engine: Engine, table: exp.Table, policy: Policy, columns: Columns, name: str
 ) -> BoundSensitive:
-    """One sensitive attribute; errors as in `bound_sensitive`."""
+    """A sensitive attribute, its models and the order of its values, fit for the table.
+
+    Raises:
+        PolicyError: A distance that needs an order or a hierarchy which the attribute lacks.
+        SourceError: A column of a nested type.
+        HierarchyError: An order or hierarchy that misses values of its column.
+    """
     attribute, kind = _resolved(engine, policy.sensitive_attributes[name]), columns[name]
     if kind.this in NESTED_TYPES:
         raise SourceError(

@@ -10,11 +10,11 @@ from sqlanon.wording import did_you_mean
 Form = tuple[str, ...]
 """A family and, where it has several, a kind."""
 TOLERANCE = 1e-12
-"""What comparisons of entropies and distances with a threshold allow."""
+"""Rounding that comparisons of entropies and distances with a threshold allow."""
 
 
 def choice_faults(what: str, value: object, choices: Sequence[str]) -> list[str]:
-    """What is wrong with a value that must be one of several."""
+    """The fault of a value that must be one of several, if any."""
     if value in choices:
         return []
     hint = did_you_mean(value, choices) if isinstance(value, str) else ""

@@ -155,7 +155,7 @@ class LDiversity:
 
     @property
     def threshold(self) -> float:
-        """What is compared with a figure of the classes: l, or c of recursive diversity."""
+        """The bound of a figure of the classes: l, or c of recursive diversity."""
         return self.l if self.c is None else self.c
 
     @property
@@ -269,12 +269,12 @@ class TCloseness:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the distance of the classes."""
+        """The greatest distance of a class."""
         return self.t
 
     @property
     def needs(self) -> str | None:
-        """What the distance refers to."""
+        """`order` or `hierarchy` of the values, which the distance refers to."""
         if self.distance in BY_ORDER:
             return "order"
         return "hierarchy" if self.distance == "hierarchical" else None
@@ -338,7 +338,7 @@ class Family:
 
     @property
     def keys(self) -> list[str]:
-        """What a model is written by beside its value."""
+        """Names of the fields beside the threshold, as a policy file writes them."""
         return [each.name for each in fields(self.build)[1:]]
 
 

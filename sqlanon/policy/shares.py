@@ -61,7 +61,7 @@ class AlphaAnonymity:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the greatest share."""
+        """The bound of the greatest share."""
         return self.alpha
 
     def implies(self, other: Any) -> bool:
@@ -148,7 +148,7 @@ class BetaLikeness:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the greatest gain."""
+        """The bound of the greatest gain."""
         return self.beta
 
     @property
@@ -243,7 +243,7 @@ class DeltaDisclosure:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the greatest logarithm."""
+        """The bound of the greatest logarithm."""
         return self.delta
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
@@ -34,13 +34,7 @@ class ModelResult:
 
     def to_dict(self) -> dict[str, Any]:
         """By the keys of `models` in the JSON documents."""
-        return {
-            "model": self.model,
-            "threshold": self.threshold,
-            "value": rounded(self.value),
-            "holds": self.holds,
-            "column": self.column,
-        }
+        return {**asdict(self), "value": rounded(self.value)}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> ModelResult:

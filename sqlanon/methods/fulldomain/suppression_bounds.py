@@ -40,6 +40,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from sqlglot import exp
@@ -188,6 +189,11 @@ class SuppressionScope:
         """The share of records that suppression may take out of the reference."""
         return 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
 
+    def vanishing(self, attribute: SensitiveCodes) -> int:
+        """The number of values that suppression may remove from the reference."""
+        sums = accumulate(sorted(attribute.counts))
+        return 0 if self.keeping else sum(records <= self.allowance for records in sums)
+
 
 Required = Callable[[SuppressionScope, SensitiveCodes, Any], exp.Expr]
 
@@ -220,7 +226,7 @@ def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.
 
 
 def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> exp.Expr:
-    """In whole numbers, as alpha is written."""
+    """X >= (c - alpha n) / (1 - alpha) in whole numbers, as alpha is written."""
     alpha = Fraction(str(model.alpha))
     rest = alpha.denominator - alpha.numerator
     if not rest:
@@ -240,8 +246,7 @@ def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLik
     required = _whole(rarest * excess)
     if not model.least_ratio:
         return required
-    staying = attribute.values - (0 if scope.keeping else attribute.vanishing(scope.allowance))
-    lacking = column(DISTINCT_VALUES) < staying
+    lacking = column(DISTINCT_VALUES) < attribute.values - scope.vanishing(attribute)
     return when(lacking, number(scope.records), required)
 
 
@@ -263,8 +268,7 @@ def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TClosen
     if steps < 1:
         return number(0)
     mean = sum(rank * count for rank, count in enumerate(attribute.counts)) / attribute.records
-    vanishing = 0 if scope.keeping else attribute.vanishing(scope.allowance)
-    slack = scope.moved(attribute) + vanishing / steps
+    slack = scope.moved(attribute) + scope.vanishing(attribute) / steps
     return _by_furthest(model, slack, max(mean, steps - mean) / steps)
 
 
@@ -281,7 +285,7 @@ def _by_divergence(
 
 
 def _by_furthest(model: TCloseness, slack: float, furthest: float) -> exp.Expr:
-    """Of a convex distance.
+    """S >= (D(C) - t') / (M - t') of a convex distance, t' being t and the slack.
 
     Args:
         model: The model.

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.query.arithmetic import ascending, is_null, minus, number, over, summed
 from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_value
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, total
+from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, star, total
 
 RECORDS = "records"
 REACHED = "reached"
@@ -160,5 +160,4 @@ def _ranked(source: Relation, nulls: bool, order: Relation | None, levels: range
 
 def extended(rows: exp.Select, figures: Sequence[exp.Expr]) -> exp.Select:
     """All columns of a query and some more."""
-    query = exp.Select(expressions=[exp.Star(), *figures])
-    return query.from_(nested(rows, "inner_rows"), copy=False)
+    return select([star(), *figures], nested(rows, "inner_rows"))

@@ -51,7 +51,7 @@ def furthest(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How models of one form are judged from the figures of classes.
+    """Figures of classes that models of one form need, their violation, and what a table has.
 
     Args:
         needed: The figures of `sensitive.class_figures` that a model looks at.
@@ -85,7 +85,7 @@ def violates(model: ValueModel) -> exp.Expr:
 
 
 def found(model: ValueModel, worst: Row) -> float:
-    """What a table has of a model: the worst of all classes."""
+    """The threshold that a table meets of a model: the worst of all classes."""
     return _MODELS.of(model).found(model, worst)
 
 
@@ -114,7 +114,7 @@ def _greatest_gain(worst: Row) -> float:
 
 
 def _greatest_enhanced_gain(worst: Row) -> float:
-    """The same, infinite where a value gains more than -ln q_v, which no beta allows."""
+    """The greatest gain, infinite where one is above -ln q_v, which no beta allows."""
     return math.inf if worst[furthest(SURPLUS)] > 1 + TOLERANCE else _greatest_gain(worst)
 
 

@@ -60,7 +60,7 @@ from sqlanon.query.privacy.spread import (
     excess,
     spread,
 )
-from sqlanon.query.syntax import alias, bigint, column, nested, table, total, when
+from sqlanon.query.syntax import alias, bigint, column, nested, select, table, total, when
 
 _NO_REFERENCE = Reference(table("none"), 0, 0)
 
@@ -72,7 +72,7 @@ def class_figures(
     reference: Reference | None = None,
     shape: Shape | None = None,
 ) -> exp.Select:
-    """How one attribute's values are spread over every class: one row per class.
+    """Figures of one attribute's values in every class: one row per class.
 
     Rows of the keys, CLASS_SIZE (records, NULLs of the attribute included), COUNTED (n),
     DISTINCT_VALUES, LARGEST (r_1), and as needed ENTROPY [nats], `tail(l)` (n without the l - 1
@@ -102,11 +102,8 @@ def class_figures(
         figures += [alias(f, n) for f, n in zip(beyond(needed.left), names, strict=True)]
     wanted = scope.shape.wanted
     figures = [figure for figure in figures if wanted is None or figure.alias in wanted]
-    query = exp.Select(
-        expressions=[*scope.by(), *scope.any_kept(), *figures],
-        group=exp.Group(expressions=scope.by()),
-    )
-    return query.from_(nested(spread(scope, source), "classes"), copy=False)
+    columns = [*scope.by(), *scope.any_kept(), *figures]
+    return select(columns, nested(spread(scope, source), "classes"), by=scope.by())
 
 
 def _n() -> exp.Expr:
@@ -140,7 +137,7 @@ def _tail(l: int) -> exp.Expr:  # noqa: E741
 
 
 def _whole(*factors: exp.Expr) -> exp.Expr:
-    """What a distance in whole numbers is a part of; NULL where that is nothing."""
+    """The denominator of a distance in whole numbers; NULL where it is 0."""
     return not_zero(times(double(_n()), *factors))
 
 
@@ -155,7 +152,7 @@ def _equal(scope: SpreadScope) -> exp.Expr:
 
 
 def _hierarchical(scope: SpreadScope) -> exp.Expr:
-    """The same at every level."""
+    """The mean of the equal distance over the levels below the top."""
     found, height = excess(scope), max(scope.reference.height, 1)
     if scope.reference.levels:
         found = plus(found, or_zero(exp.Max(this=column(MOVED))))

@@ -131,7 +131,7 @@ def _hierarchical(demand: ValueDemand, counts: Numbers) -> Cut:
 
 
 def _by_nodes(demand: ValueDemand, counts: Numbers, nodes: list[Numbers]) -> Cut:
-    """By what a class has beyond its share of every node at each level."""
+    """The cut by the excess of a class over its share of every node at each level."""
     table, records = demand.table, int(demand.table.sum())
     beyond = counts * records - table * int(counts.sum())
     factors = np.zeros(len(counts), np.int64)
