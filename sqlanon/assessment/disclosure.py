@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -11,18 +11,24 @@ from sqlglot import exp
 
 from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
+from sqlanon.microdata.details import rank_values
 from sqlanon.microdata.sensitive import BoundSensitive
-from sqlanon.policy.privacy import DISTANCES
+from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness
 from sqlanon.query.classes.classes import pair_value
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.privacy import details, models, sensitive, worst
-from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.encoding.encode import presence
+from sqlanon.query.privacy import models, sensitive, worst
+from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import column, nested
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 
 Row = Mapping[str, Any]
 # How the figures of some classes and of others become those of all.
 _LEAST = (models.FEWEST, models.LEAST_ENTROPY)
+# The models whose figures are reported whatever is asked, with any threshold.
+_ENTROPY = LDiversity(1, "entropy")
+_CLOSE: Mapping[str, TCloseness] = {name: TCloseness(0, name) for name in DISTANCES}
+_SHARES = {key: each.build(1) for key, each in FAMILIES.items() if key not in ("l", "t")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +40,12 @@ class Ranked:
         values: Rows of VALUE and RANK.
         reference: Its distribution, by rank.
         count: How many values it has.
-        is_whole: Whether every record has a rank: none has a NULL that is no value.
     """
 
     bound: BoundSensitive
     values: exp.Table
     reference: Reference
     count: int
-    is_whole: bool
 
 
 def rank_attribute(
@@ -51,15 +55,9 @@ def rank_attribute(
 
     The temporary tables stay until the engine's workspace ends.
     """
-    held = engine.materialize("held", details.held(table, bound.name, entity))
-    by_value = sensitive.reference(
-        held, nulls=bound.needed.nulls, order=bound.order, height=bound.height
-    )
-    values = engine.materialize("values", by_value)
-    ranks = engine.materialize("reference", details.by_rank(values, bound.height))
+    values, by_rank = rank_values(engine, table, bound, entity)
     records, count = engine.rows(worst.extent(values))[0]
-    is_whole = bound.needed.nulls or not engine.rows(worst.nulls(held))[0][0]
-    return Ranked(bound, values, Reference(ranks, records, count, bound.height), count, is_whole)
+    return Ranked(bound, values, Reference(by_rank, records, count, bound.height), count)
 
 
 def attribute_figures(
@@ -74,19 +72,25 @@ def attribute_figures(
         attribute: The attribute.
     """
     bound = attribute.bound
-    ratios = [name for names, _ in models.SHARES.values() for name in names]
-    needed = replace(
-        bound.needed,
-        entropy=True,
-        tails=tuple(sorted({2, *bound.needed.tails})),
-        distances=tuple(dict.fromkeys([*bound.distances, *bound.needed.distances, *ratios])),
-        nulls=False,  # a NULL that is a value has a rank
-    )
+    diverse = {l: LDiversity(l, "recursive", 1) for l in sorted({2, *bound.needed.tails})}  # noqa: E741
+    distances = dict.fromkeys([*bound.distances, *bound.needed.distances])
+    close = {name: _CLOSE[name] for name in distances if name in _CLOSE}
+    reported = [_ENTROPY, *diverse.values(), *close.values(), *_SHARES.values()]
+    needed = models.needed_by(
+        [*bound.models, *reported], nulls=False
+    )  # a NULL that counts has a rank
     value = column(value_of(number))
     rows = [_worst(engine, table.keys, part, needed, attribute) for part in table.parts(value)]
     found = _merged(rows)
-    found[worst.HOMOGENEOUS] = rows[0][worst.HOMOGENEOUS] + table.singles
-    figures = _figures(found, needed, attribute.count)
+    figures = SensitiveFigures(
+        values=attribute.count,
+        distinct_l=found[models.FEWEST],
+        entropy_l=models.found(_ENTROPY, found),
+        recursive_c={l: models.found(model, found) for l, model in diverse.items()},  # noqa: E741
+        t={name: models.found(model, found) for name, model in close.items()},
+        homogeneous_records=rows[0][worst.HOMOGENEOUS] + table.singles,
+        shares={key: models.found(model, found) for key, model in _SHARES.items()},
+    )
     results = tuple(
         ModelResult(
             model.describe(),
@@ -110,8 +114,9 @@ def joint_diversity(
     found = {}
     for (one, first), (other, second) in combinations(enumerate(attributes), 2):
         names = first.bound.name, second.bound.name
-        if table.singles and first.is_whole and second.is_whole:
-            found[names] = 1
+        ranks = [value_of(one), value_of(other)]
+        if table.singles and len(set(engine.rows(presence(table.rows, ranks))[0])) == 1:
+            found[names] = 1  # no record has a NULL that is no value
             continue
         value = pair_value(one, other, second.count)
         counts = [
@@ -143,19 +148,3 @@ def _merged(rows: Sequence[Row]) -> dict[str, Any]:
         worse = min if name in _LEAST else max
         merged[name] = worse(found, default=None)
     return merged
-
-
-def _figures(found: Row, needed: Needed, values: int) -> SensitiveFigures:
-    return SensitiveFigures(
-        values=values,
-        distinct_l=found[models.FEWEST],
-        entropy_l=models.entropy_l(found),
-        recursive_c={l: models.recursive_c(found, l) for l in needed.tails},  # noqa: E741
-        t={
-            name: models.greatest_distance(found, name)
-            for name in needed.distances
-            if name in DISTANCES
-        },
-        homogeneous_records=found[worst.HOMOGENEOUS],
-        shares={key: figure(found) for key, (_, figure) in models.SHARES.items()},
-    )

@@ -14,13 +14,13 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.sensitive import BoundSensitive, bound, bound_sensitive
+from sqlanon.microdata.sensitive import BoundSensitive, bound, counted_by
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.encoding.encode import Carried
-from sqlanon.query.privacy import details, sensitive
-from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.privacy import details
+from sqlanon.query.privacy.figures import Needed, Reference, reference
 from sqlanon.query.syntax import nested
 
 
@@ -58,16 +58,6 @@ class SensitiveCodes:
         """Values present: m."""
         return len(self.counts)
 
-    def vanishing(self, allowance: int) -> int:
-        """How many values may go wholly where so many records are suppressed."""
-        gone = 0
-        for count in sorted(self.counts):
-            allowance -= count
-            if allowance < 0:
-                break
-            gone += 1
-        return gone
-
 
 @dataclass(frozen=True, slots=True)
 class Details:
@@ -96,8 +86,8 @@ class Details:
 
     def renewed(self, engine: Engine, attribute: SensitiveCodes, rows: exp.Table) -> SensitiveCodes:
         """The attribute with the distribution that some of the details have."""
-        source = details.values(rows, attribute.number, entity=attribute.persons)
-        query = sensitive.reference(
+        source = violations.spread_rows(rows, (), attribute.number, entity=attribute.persons)
+        query = reference(
             nested(source, "rows"),
             nulls=False,  # a record whose NULL is no value has no rank
             order=attribute.order,
@@ -121,78 +111,68 @@ def ranked(
         PolicyError: An attribute whose values have no order that a model needs.
         HierarchyError: A hierarchy or order that misses values.
     """
-    attributes, carried = [], {}
-    asked = bound_sensitive(engine, subject.table, policy, subject.columns)
-    demanded = {each.name for each in asked}
-    others = (
-        bound(engine, subject.table, policy, subject.columns, name)
-        for name in valued
-        if name not in demanded
-    )
-    for number, each in enumerate([*asked, *others]):
-        values = _ranks(engine, subject, each, policy.entity)
-        carried[violations.value_of(number)] = Carried(each.name, values, each.needed.nulls)
-        attributes.append(_coded(engine, number, each, values, policy.entity))
-        fragile = tuple(model for model in each.models if not model.superset_monotone)
-        if policy.entity is not None and fragile:
-            again = replace(each, models=fragile)
-            values = _ranks(engine, subject, each, None)
-            attributes.append(_coded(engine, number, again, values, None))
+    attributes: list[SensitiveCodes] = []
+    carried: dict[str, Carried] = {}
+    names = dict.fromkeys([*(demand.column for demand in policy.demands), *valued])
+    asked = [bound(engine, subject.table, policy, subject.columns, name) for name in names]
+    for number, each in enumerate(asked):
+        for models, entity in counted_by(each.models, policy.entity):
+            own = replace(each, models=models)
+            values, by_rank = rank_values(engine, subject.table, own, entity)
+            ranks = Carried(each.name, values, each.needed.nulls)
+            carried.setdefault(violations.value_of(number), ranks)
+            coded = _coded(own, by_rank, number, persons=entity is not None)
+            attributes.append(_referring(engine, coded, by_rank))
     if policy.entity is not None:
         carried[violations.ENTITY] = Carried(policy.entity)
     return attributes, carried
 
 
-def _ranks(engine: Engine, subject: Subject, each: BoundSensitive, entity: str | None) -> exp.Table:
-    """The values of an attribute with their ranks, and how many records or persons hold them."""
-    source = details.held(subject.table, each.name, entity)
-    query = sensitive.reference(
-        nested(source, "rows"),
-        nulls=each.needed.nulls,
-        order=each.order,
-        height=each.height,
+def rank_values(
+    engine: Engine, table: exp.Table, asked: BoundSensitive, entity: str | None
+) -> tuple[exp.Table, exp.Table]:
+    """Ranks an attribute's values and counts the records, or persons, that hold each.
+
+    The temporary tables, by value and by rank, stay until the engine's workspace ends.
+    """
+    query = reference(
+        nested(details.held(table, asked.name, entity), "rows"),
+        nulls=asked.needed.nulls,
+        order=asked.order,
+        height=asked.height,
     )
-    return engine.materialize("values", query)
+    values = engine.materialize("values", query)
+    return values, engine.materialize("reference", details.by_rank(values, asked.height))
 
 
 def _coded(
-    engine: Engine, number: int, each: BoundSensitive, values: exp.Table, entity: str | None
+    asked: BoundSensitive, by_rank: exp.Table, number: int, *, persons: bool
 ) -> SensitiveCodes:
-    table = engine.materialize("reference", details.by_rank(values, each.height))
-    coded = SensitiveCodes(
+    """An attribute whose distribution has not been counted."""
+    return SensitiveCodes(
         number,
-        each.models,
-        replace(each.needed, nulls=False),
-        Reference(table, 0, 0, each.height),
+        asked.models,
+        replace(asked.needed, nulls=False),
+        Reference(by_rank, 0, 0, asked.height),
         # Ranks are their own order; nodes have to come from somewhere.
-        table if each.height > 1 else None,
+        by_rank if asked.height > 1 else None,
         (),
-        entity is not None,
-        _nodes(engine, table, each.height),
-    )
-    return _referring(engine, coded, table)
-
-
-def _nodes(engine: Engine, reference: exp.Table, height: int) -> tuple[tuple[int, ...], ...]:
-    """Per inner level of a hierarchy the node of each rank, by number."""
-    if height < 2:
-        return ()
-    rows = sorted(engine.rows(details.rank_nodes(reference, height)))
-    levels = list(zip(*rows, strict=True))[1:]
-    numbers = [{label: n for n, label in enumerate(dict.fromkeys(level))} for level in levels]
-    return tuple(
-        tuple(number[label] for label in level)
-        for number, level in zip(numbers, levels, strict=True)
+        persons,
     )
 
 
 def _referring(engine: Engine, attribute: SensitiveCodes, table: exp.Table) -> SensitiveCodes:
     """The attribute with another distribution to refer to."""
-    counts = _counts(engine, table)
-    reference = Reference(table, sum(counts), len(counts), attribute.reference.height)
-    return replace(attribute, reference=reference, counts=counts)
-
-
-def _counts(engine: Engine, reference: exp.Table) -> tuple[int, ...]:
-    rows: Sequence[tuple[int, ...]] = engine.rows(details.rank_counts(reference))
-    return tuple(records for _, records in sorted(rows))
+    height = attribute.reference.height
+    rows = sorted(engine.rows(details.rank_counts(table, height)))
+    _, counts, *levels = zip(*rows, strict=True) if rows else ((), ())
+    numbers = [{label: n for n, label in enumerate(dict.fromkeys(level))} for level in levels]
+    return replace(
+        attribute,
+        reference=Reference(table, sum(counts), len(counts), height),
+        counts=counts,
+        nodes=tuple(
+            tuple(number[label] for label in level)
+            for number, level in zip(numbers, levels, strict=True)
+        ),
+    )

@@ -17,8 +17,8 @@ from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.encoding import encode, values
 from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.privacy.figures import Needed, Relation
 from sqlanon.query.privacy.models import needed_by
-from sqlanon.query.privacy.sensitive import Needed, Relation
 from sqlanon.query.publish.suppression import Attribute
 from sqlanon.query.text import NESTED_TYPES
 from sqlanon.wording import counted
@@ -59,34 +59,22 @@ class BoundSensitive:
         return ("equal", *by_order, *(["hierarchical"] if self.height else []), "kl")
 
 
-def bound_sensitive(
-    engine: Engine, table: exp.Table, policy: Policy, columns: Columns
-) -> tuple[BoundSensitive, ...]:
-    """The sensitive attributes of which a policy asks more than to be kept.
-
-    Raises:
-        PolicyError: A distance that needs an order or a hierarchy which an attribute lacks.
-        SourceError: An attribute of a nested type.
-        HierarchyError: An order or hierarchy that misses values of its column.
-    """
-    demanded = {demand.column for demand in policy.demands}
-    return tuple(
-        bound(engine, table, policy, columns, name)
-        for name in policy.sensitive_attributes
-        if name in demanded
-    )
-
-
 def bound(
     engine: Engine, table: exp.Table, policy: Policy, columns: Columns, name: str
 ) -> BoundSensitive:
-    """One sensitive attribute; errors as in `bound_sensitive`."""
-    attribute, kind = resolved_sensitive(engine, policy)[name], columns[name]
+    """A sensitive attribute, its models and the order of its values, fit for the table.
+
+    Raises:
+        PolicyError: A distance that needs an order or a hierarchy which the attribute lacks.
+        SourceError: A column of a nested type.
+        HierarchyError: An order or hierarchy that misses values of its column.
+    """
+    attribute, kind = _resolved(engine, policy.sensitive_attributes[name]), columns[name]
     if kind.this in NESTED_TYPES:
         raise SourceError(
             f"sensitive column {name!r} is of a nested type; unnest it into columns of its own"
         )
-    models = tuple(demand.model for demand in policy.demands if demand.column == name)
+    models = _models(policy).get(name, ())
     order, height = value_order(attribute, name, kind, table)
     is_ordered = order is not None or kind.this in ORDERED_TYPES
     _refuse_flat(name, models, attribute.hierarchy)
@@ -103,40 +91,54 @@ def asked(
 ) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
     """The sensitive columns that models look at, and what is asked of them.
 
-    With an entity column, models that more records can break are asked of the records, too: where
-    the persons are not published, nobody can count but these.
-
     Args:
         policy: A policy whose hierarchies refer to no stored one.
         table: The table.
         columns: The types of the sensitive columns.
     """
-    demanded = {demand.column for demand in policy.demands}
-    names = tuple(name for name in policy.sensitive_attributes if name in demanded)
-    persons = policy.entity is not None
+    names = _models(policy)
     attributes = []
-    for number, name in enumerate(names):
+    for number, (name, models) in enumerate(names.items()):
         attribute = policy.sensitive_attributes[name]
-        models = tuple(demand.model for demand in policy.demands if demand.column == name)
         order, height = value_order(attribute, name, columns[name], table)
         needed = needed_by(models, nulls=attribute.nulls == "value")
-        attributes.append(Attribute(models, needed, order, height, number, persons))
-        fragile = tuple(model for model in models if not model.superset_monotone)
-        if persons and fragile:
-            attributes.append(replace(attributes[-1], models=fragile, persons=False))
-    return names, tuple(attributes)
+        attributes += [
+            Attribute(each, needed, order, height, number, entity is not None)
+            for each, entity in counted_by(models, policy.entity)
+        ]
+    return tuple(names), tuple(attributes)
+
+
+def counted_by(
+    models: tuple[ValueModel, ...], entity: str | None
+) -> list[tuple[tuple[ValueModel, ...], str | None]]:
+    """Models with the entity column whose persons they count, or None where they count records.
+
+    With an entity column, models that more records can break are asked of the records, too: where
+    the persons are not published, nobody can count but these.
+    """
+    fragile = tuple(model for model in models if not model.superset_monotone)
+    return [(models, entity), *([(fragile, None)] if entity is not None and fragile else [])]
+
+
+def _models(policy: Policy) -> dict[str, tuple[ValueModel, ...]]:
+    """The models of each sensitive column that has any."""
+    found: dict[str, tuple[ValueModel, ...]] = {}
+    for demand in policy.demands:
+        found[demand.column] = (*found.get(demand.column, ()), demand.model)
+    return found
 
 
 def resolved_sensitive(engine: Engine, policy: Policy) -> dict[str, Sensitive]:
     """The sensitive attributes, their hierarchies read from the database where stored there."""
-    return {
-        name: attribute
-        if attribute.hierarchy is None
-        else replace(
-            attribute, hierarchy=resolved(engine, QuasiIdentifier(attribute.hierarchy)).hierarchy
-        )
-        for name, attribute in policy.sensitive_attributes.items()
-    }
+    return {name: _resolved(engine, each) for name, each in policy.sensitive_attributes.items()}
+
+
+def _resolved(engine: Engine, attribute: Sensitive) -> Sensitive:
+    if attribute.hierarchy is None:
+        return attribute
+    read = resolved(engine, QuasiIdentifier(attribute.hierarchy))
+    return replace(attribute, hierarchy=read.hierarchy)
 
 
 def value_order(

@@ -1,45 +1,38 @@
-"""Forms: what tells privacy models of sensitive values apart, and a layer's table of them."""
+"""Forms and thresholds of privacy models: how models are told apart, checked and written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+import math
+from collections.abc import Sequence
+
+from sqlanon.wording import did_you_mean
 
 Form = tuple[str, ...]
 """A family and, where it has several, a kind."""
-Row = TypeVar("Row")
+TOLERANCE = 1e-12
+"""Rounding that comparisons of entropies and distances with a threshold allow."""
 
 
-class Formed(Protocol):
-    """A privacy model."""
-
-    @property
-    def form(self) -> Form:
-        """Family and kind."""
-
-    def describe(self) -> str:
-        """The model as a report names it."""
+def choice_faults(what: str, value: object, choices: Sequence[str]) -> list[str]:
+    """The fault of a value that must be one of several, if any."""
+    if value in choices:
+        return []
+    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+    return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
 
 
-@dataclass(frozen=True, slots=True)
-class ByForm(Generic[Row]):
-    """A layer's one table of privacy models of sensitive values.
+def is_number(value: object) -> bool:
+    """Whether it is a finite number."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, float) and math.isfinite(value)
 
-    Args:
-        layer: What it says of them.
-        rows: A row per form; no form stands for another.
-    """
 
-    layer: str
-    rows: Mapping[Form, Row]
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number of at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
-    def of(self, model: Formed) -> Row:
-        """The row of a model.
 
-        Raises:
-            LookupError: The table has none.
-        """
-        if model.form not in self.rows:
-            raise LookupError(f"{self.layer}: nothing is said of {model.describe()}")
-        return self.rows[model.form]
+def short(number: float) -> str:
+    """A number for people: no more digits than were meant."""
+    return str(number) if isinstance(number, int) else f"{number:.12g}"

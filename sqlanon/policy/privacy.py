@@ -7,7 +7,8 @@ NULL is a value of its own unless the policy says otherwise.
 A model of a sensitive attribute says of itself, with a proof or a counterexample:
 
 - `form`: its family and kind, by which every layer that must tell models apart keeps one table
-  (`forms.ByForm`): `query.models`, `search.demands`, `search.cuts` and `violations`.
+  (`ByForm`): `query.privacy.models`, `search.privacy`, `search.patterns.cuts` and
+  `suppression_bounds`.
 - `superset_monotone`, `union_closed`: what adding records and joining classes does to it.
 - `relative`: whether it refers to the distribution of the table, which suppression changes.
 - `needs`: an `order` or a `hierarchy` of the values, where it refers to one.
@@ -22,12 +23,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import ClassVar, Literal, TypeVar, get_args
+from typing import ClassVar, Generic, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import Form
+from sqlanon.policy.forms import Form, choice_faults, is_number, is_whole, short
 from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
-from sqlanon.policy.thresholds import choice_faults, is_number, is_whole, short
 
 Kind = Literal["distinct", "entropy", "recursive"]
 Distance = Literal["equal", "ordered", "hierarchical", "kl", "scaled", "scaled-literal"]
@@ -121,15 +121,11 @@ class LDiversity:
 
     def _figure_faults(self) -> list[str]:
         faults = []
-        if self.kind == "entropy":
-            if not (is_number(self.l) and self.l >= 1):
-                faults.append(
-                    f"l of entropy l-diversity is {self.l!r}; it must be a number of at least 1"
-                )
-        elif not is_whole(self.l):
+        is_real = self.kind == "entropy" and is_number(self.l) and self.l >= 1
+        if not (is_real or is_whole(self.l)):
+            kind = "number" if self.kind == "entropy" else "whole number"
             faults.append(
-                f"l of {self.kind} l-diversity is {self.l!r}; "
-                "it must be a whole number of at least 1"
+                f"l of {self.kind} l-diversity is {self.l!r}; it must be a {kind} of at least 1"
             )
         if self.kind != "recursive":
             if self.c is not None:
@@ -159,7 +155,7 @@ class LDiversity:
 
     @property
     def threshold(self) -> float:
-        """What is compared with a figure of the classes: l, or c of recursive diversity."""
+        """The bound of a figure of the classes: l, or c of recursive diversity."""
         return self.l if self.c is None else self.c
 
     @property
@@ -273,12 +269,12 @@ class TCloseness:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the distance of the classes."""
+        """The greatest distance of a class."""
         return self.t
 
     @property
     def needs(self) -> str | None:
-        """What the distance refers to."""
+        """`order` or `hierarchy` of the values, which the distance refers to."""
         if self.distance in BY_ORDER:
             return "order"
         return "hierarchy" if self.distance == "hierarchical" else None
@@ -319,6 +315,7 @@ class TCloseness:
 ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness | DeltaDisclosure
 Model = KAnonymity | ValueModel
 AnyModel = TypeVar("AnyModel", bound=Model)
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +338,7 @@ class Family:
 
     @property
     def keys(self) -> list[str]:
-        """What a model is written by beside its value."""
+        """Names of the fields beside the threshold, as a policy file writes them."""
         return [each.name for each in fields(self.build)[1:]]
 
 
@@ -361,6 +358,31 @@ FORMS: tuple[Form, ...] = tuple(
 )
 BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "most_ratio"))
 """Models that bound what the share of a value in a class may be of its share in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByForm(Generic[Row]):
+    """A layer's one table of privacy models of sensitive values.
+
+    Args:
+        layer: What it says of them.
+        rows: A row per form; no form stands for another.
+    """
+
+    layer: str
+    rows: Mapping[Form, Row]
+
+    def of(self, model: ValueModel) -> Row:
+        """The row of a model.
+
+        Raises:
+            LookupError: The table has none.
+        """
+        if model.form not in self.rows:
+            raise LookupError(f"{self.layer}: nothing is said of {model.describe()}")
+        return self.rows[model.form]
+
+
 _ORDER = (KAnonymity.family, *FAMILIES)
 
 

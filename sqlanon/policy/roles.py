@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.policy.forms import is_number
 from sqlanon.policy.privacy import FAMILIES, ValueModel, strictest
 from sqlanon.wording import counted
 
@@ -35,8 +35,7 @@ class QuasiIdentifier:
     max_level: int | None = None
 
     def __post_init__(self) -> None:
-        number = isinstance(self.weight, int | float) and not isinstance(self.weight, bool)
-        if not (number and 0 < self.weight < math.inf):
+        if not (is_number(self.weight) and self.weight > 0):
             raise PolicyError(f"weight {self.weight!r} is not a number above 0")
         for bound in (self.min_level, 0 if self.max_level is None else self.max_level):
             if isinstance(bound, bool) or not isinstance(bound, int) or bound < 0:

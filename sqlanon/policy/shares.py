@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import Form
-from sqlanon.policy.thresholds import TOLERANCE, choice_faults, is_number, short
+from sqlanon.policy.forms import TOLERANCE, Form, choice_faults, is_number, short
 
 Likeness = Literal["basic", "enhanced"]
 LIKENESSES: tuple[Likeness, ...] = get_args(Likeness)
@@ -62,7 +61,7 @@ class AlphaAnonymity:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the greatest share."""
+        """The bound of the greatest share."""
         return self.alpha
 
     def implies(self, other: Any) -> bool:
@@ -149,7 +148,7 @@ class BetaLikeness:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the greatest gain."""
+        """The bound of the greatest gain."""
         return self.beta
 
     @property
@@ -244,7 +243,7 @@ class DeltaDisclosure:
 
     @property
     def threshold(self) -> float:
-        """What is compared with the greatest logarithm."""
+        """The bound of the greatest logarithm."""
         return self.delta
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
@@ -34,13 +34,7 @@ class ModelResult:
 
     def to_dict(self) -> dict[str, Any]:
         """By the keys of `models` in the JSON documents."""
-        return {
-            "model": self.model,
-            "threshold": self.threshold,
-            "value": rounded(self.value),
-            "holds": self.holds,
-            "column": self.column,
-        }
+        return {**asdict(self), "value": rounded(self.value)}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> ModelResult:
@@ -56,10 +50,12 @@ class ModelResult:
 
     def found(self) -> str:
         """For a reader: what the table has."""
+        is_recursive = self.model.startswith("recursive")
         if math.isinf(self.value):
-            what = "c" if self.model.startswith("recursive") else "threshold"
-            return f"classes of fewer values, which no {what} allows"
-        if self.model.startswith("recursive"):
+            if is_recursive:
+                return "classes of fewer values, which no c allows"
+            return "classes with too many or none of a value, which no threshold allows"
+        if is_recursive:
             ratio = figure(self.value)
             return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"
         return f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)

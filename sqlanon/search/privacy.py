@@ -1,6 +1,6 @@
-"""Demands: whether clusters satisfy l-diversity and t-closeness, from their counts of values.
+"""Demands: whether clusters satisfy models of sensitive values, from their counts of values.
 
-`query.models` says the same in SQL. Every record is published, so the distribution that
+`query.privacy.models` says the same in SQL. Every record is published, so the distribution that
 relative models refer to is that of the whole table.
 """
 
@@ -13,15 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import BY_RATIO, ValueModel
-from sqlanon.policy.thresholds import TOLERANCE
-
-Numbers = NDArray[np.int64]
-Reals = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from sqlanon.policy.forms import TOLERANCE
+from sqlanon.policy.privacy import BY_RATIO, ByForm, ValueModel
+from sqlanon.search.arrays import Flags, Numbers, Reals
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +36,9 @@ class ValueDemand:
     nodes: tuple[Numbers, ...] = ()
 
     @property
-    def union_closed(self) -> bool:
-        """Whether clusters that satisfy it still do when they are put together."""
-        return self.model.union_closed
+    def shares(self) -> Reals:
+        """The share of the table that each value has."""
+        return self.table / max(int(self.table.sum()), 1)
 
     def holds(self, counts: Numbers) -> Flags:
         """Which clusters satisfy it.
@@ -69,7 +64,7 @@ class Demands:
     @property
     def union_closed(self) -> bool:
         """Whether clusters that satisfy all still do when they are put together."""
-        return all(demand.union_closed for demand in self.every)
+        return all(demand.model.union_closed for demand in self.every)
 
     def holds(self, records: Numbers) -> bool:
         """Whether a cluster of these records, given by their numbers, satisfies all."""
@@ -115,7 +110,7 @@ def _alpha(demand: ValueDemand, counts: Numbers) -> Flags:
 def ratio_bounds(demand: ValueDemand) -> tuple[Reals, Reals]:
     """The least and the greatest share that each value may have of a cluster."""
     model: Any = demand.model
-    whole = demand.table / max(int(demand.table.sum()), 1)
+    whole = demand.shares
     most = np.full(len(whole), model.most_ratio)
     if model.capped:
         most = np.minimum(most, 1 - np.log(whole) + TOLERANCE)
@@ -143,8 +138,7 @@ def _within(measure: Measure) -> Holds:
     def holds(demand: ValueDemand, counts: Numbers) -> Flags:
         size = counts.sum(axis=1, keepdims=True)
         shares = counts / np.maximum(size, 1)
-        whole = demand.table / max(int(demand.table.sum()), 1)
-        found = np.where(size[:, 0] > 0, measure(demand, shares, whole), 0.0)
+        found = np.where(size[:, 0] > 0, measure(demand, shares, demand.shares), 0.0)
         near: Flags = found <= demand.model.threshold + TOLERANCE
         return near
 

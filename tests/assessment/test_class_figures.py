@@ -14,8 +14,8 @@ from sqlglot import exp
 from sqlanon.engine.base import render
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.encoding.values import listed
+from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.models import needed_by, violates
-from sqlanon.query.privacy.sensitive import Needed
 
 classes = st.sampled_from(["a", "b", "c", None])
 numbers = st.sampled_from([-7, 0, 3, 4, 50, None])

@@ -7,8 +7,8 @@ from fractions import Fraction
 import duckdb
 
 from sqlanon.engine.base import render
-from sqlanon.query.privacy import sensitive
-from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.privacy import figures, sensitive
+from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import table
 
 BY_ORDER = ("ordered", "scaled", "scaled-literal")
@@ -144,7 +144,7 @@ def class_figures(records, *, kind="INTEGER", needed, order=None, height=0, keep
         f"unnest(?::{kind}[]) AS value, 1::BIGINT AS size",
         list(map(list, zip(*records, strict=True))),
     )
-    query = sensitive.reference(table("source"), nulls=needed.nulls, order=order, height=height)
+    query = figures.reference(table("source"), nulls=needed.nulls, order=order, height=height)
     DATABASE.execute("CREATE OR REPLACE TEMP TABLE reference AS " + render(query, "duckdb"))
     records, values = DATABASE.execute("SELECT sum(records), count(*) FROM reference").fetchone()
     reference = Reference(table("reference"), int(records or 0), values, height)

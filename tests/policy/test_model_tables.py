@@ -8,8 +8,7 @@ import pytest
 
 from sqlanon.cli.options import PolicyOptions
 from sqlanon.methods.fulldomain import suppression_bounds
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import FAMILIES, FORMS, LDiversity
+from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query.privacy import models
 from sqlanon.search import privacy
 from sqlanon.search.patterns import cuts

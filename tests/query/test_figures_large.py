@@ -6,7 +6,14 @@ import duckdb
 import pytest
 
 from sqlanon.query.privacy import sensitive
-from sqlanon.query.privacy.figures import Needed, Reference
+from sqlanon.query.privacy.figures import (
+    EXCEEDING,
+    FAVOURED,
+    Needed,
+    Reference,
+    distance,
+    reference,
+)
 from sqlanon.query.syntax import table
 
 RECORDS = 3_000_000_000
@@ -39,23 +46,23 @@ def figures(connection, needed):
     whole = [(rank, rank, n) for rank, n in enumerate(COUNTS)]
     connection.execute("CREATE TABLE whole (value BIGINT, rank BIGINT, size BIGINT)")
     connection.executemany("INSERT INTO whole VALUES (?, ?, ?)", whole)
-    reference = sensitive.reference(table("whole")).sql("duckdb")
-    connection.execute(f"CREATE TABLE reference AS {reference}")
+    counts = reference(table("whole")).sql("duckdb")
+    connection.execute(f"CREATE TABLE reference AS {counts}")
     query = sensitive.class_figures(
         table("source"), ["class"], needed, Reference(table("reference"), RECORDS, len(COUNTS))
     )
     connection.execute(f"CREATE TABLE figures AS {query.sql('duckdb')}")
-    names = [*map(sensitive.distance, needed.distances)]
-    names += [] if needed.left is None else [sensitive.EXCEEDING, sensitive.FAVOURED]
+    names = [*map(distance, needed.distances)]
+    names += [] if needed.left is None else [EXCEEDING, FAVOURED]
     row = connection.execute(f"SELECT {', '.join(names)} FROM figures WHERE class = 0").fetchone()
     return dict(zip(names, row, strict=True))
 
 
-@pytest.mark.parametrize(("distance", "exact"), [("equal", equal), ("ordered", ordered)])
-def test_distances_of_billions_of_records_are_exact(distance, exact):
+@pytest.mark.parametrize(("name", "exact"), [("equal", equal), ("ordered", ordered)])
+def test_distances_of_billions_of_records_are_exact(name, exact):
     with duckdb.connect() as connection:
-        found = figures(connection, Needed(distances=(distance,)))
-    assert found[sensitive.distance(distance)] == pytest.approx(float(exact(HELD)), rel=1e-14)
+        found = figures(connection, Needed(distances=(name,)))
+    assert found[distance(name)] == pytest.approx(float(exact(HELD)), rel=1e-14)
 
 
 def test_what_exceeds_is_exact_for_billions_of_records():
@@ -63,5 +70,5 @@ def test_what_exceeds_is_exact_for_billions_of_records():
     more = [(c * left - n * q, q) for c, q in zip(HELD, COUNTS, strict=True) if c * left > n * q]
     with duckdb.connect() as connection:
         found = figures(connection, Needed(distances=("equal",), left=left))
-    assert int(found[sensitive.EXCEEDING]) == sum(excess for excess, _ in more)
-    assert found[sensitive.FAVOURED] == sum(records for _, records in more)
+    assert int(found[EXCEEDING]) == sum(excess for excess, _ in more)
+    assert found[FAVOURED] == sum(records for _, records in more)

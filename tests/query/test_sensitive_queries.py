@@ -15,7 +15,7 @@ from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding import values
 from sqlanon.query.encoding.encode import VALUE, word
 from sqlanon.query.privacy import figures, models, sensitive, worst
-from sqlanon.query.privacy.sensitive import Needed, Reference
+from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import alias, column, nested, table
 
 TABLES = """
@@ -150,12 +150,12 @@ class Snapshot:
 SNAPSHOTS = [
     Snapshot(
         "reference",
-        sensitive.reference(SOURCE),
+        figures.reference(SOURCE),
         [("low", 0, 3, 3, 0), ("mid", 1, 1, 4, 3), ("top", 2, 1, 5, 7), (None, 3, 1, 6, 12)],
     ),
     Snapshot(
         "reference_in_order",
-        sensitive.reference(
+        figures.reference(
             SOURCE, nulls=False, order=values.listed(GRADES[::-1], TEXT, [1]), height=2
         ),
         [("low", 0, 3, 0, 3, 4, 0), ("mid", 1, 1, 0, 4, 4, 3), ("top", 2, 1, 1, 5, 1, 7)],
@@ -281,7 +281,6 @@ SNAPSHOTS = [
     ),
     Snapshot("fewest", worst.fewest(of(Needed(), None)), [(1,)]),
     Snapshot("extent", worst.extent(table("reference")), [(6, 4)]),
-    Snapshot("nulls", worst.nulls(SOURCE), [(1,)]),
 ]
 
 

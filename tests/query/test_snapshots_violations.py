@@ -27,6 +27,11 @@ SNAPSHOTS = [
         [(1, 0, 0, 1), (1, 0, 0, 2), (1, 0, 1, 1), (5, 1, 0, 3), (5, 1, None, 1), (5, 1, None, 1)],
     ),
     Snapshot(
+        "spread_rows of no keys",
+        violations.spread_rows(DETAILS, (), 1, entity=True),
+        [(0, 1), (1, 1), (1, 1), (2, 1), (2, 1), (2, 1)],
+    ),
+    Snapshot(
         "spread_rows of persons",
         violations.spread_rows(DETAILS, KEYS, 0, entity=True),
         [(1, 0, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1), (5, 1, 0, 1), (5, 1, None, 1)],

@@ -40,20 +40,30 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.microdata.details import Details, SensitiveCodes
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import BY_RATIO, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.forms import TOLERANCE
+from sqlanon.policy.privacy import BY_RATIO, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
-from sqlanon.policy.thresholds import TOLERANCE
+from sqlanon.query.arithmetic import number, real
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
-from sqlanon.query.privacy import sensitive
-from sqlanon.query.privacy.figures import Needed
-from sqlanon.query.privacy.ratios import RATIO
+from sqlanon.query.privacy.figures import (
+    DISTINCT_VALUES,
+    ENTROPY,
+    EXCEEDING,
+    FAVOURED,
+    LARGEST,
+    RATIO,
+    Needed,
+    distance,
+    tail,
+)
+from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import bigint, column, greatest, when
 
 SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
@@ -138,18 +148,16 @@ class SuppressionScope:
     @property
     def superset_monotone(self) -> bool:
         """Whether classes that satisfy all models still do with any records added."""
-        return all(
-            model.superset_monotone
-            for attribute in self.details.attributes
-            for model in attribute.models
-        )
+        return all(model.superset_monotone for model in self._models)
 
     @property
     def moving(self) -> bool:
         """Whether what is suppressed changes what the models refer to."""
-        return not self.keeping and any(
-            model.relative for attribute in self.details.attributes for model in attribute.models
-        )
+        return not self.keeping and any(model.relative for model in self._models)
+
+    @property
+    def _models(self) -> list[ValueModel]:
+        return [model for each in self.details.attributes for model in each.models]
 
     @property
     def unsettled(self) -> bool:
@@ -164,7 +172,7 @@ class SuppressionScope:
         # Without an allowance, one violating class is too many.
         proves = model.union_closed and not attribute.persons and self.allowance
         if not (model.superset_monotone or proves):
-            return exp.Literal.number(0)
+            return number(0)
         return _REQUIRED.of(model)(self, attribute, model)
 
     def needed(self, attribute: SensitiveCodes) -> Needed:
@@ -181,85 +189,86 @@ class SuppressionScope:
         """The share of records that suppression may take out of the reference."""
         return 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
 
+    def vanishing(self, attribute: SensitiveCodes) -> int:
+        """The number of values that suppression may remove from the reference."""
+        sums = accumulate(sorted(attribute.counts))
+        return 0 if self.keeping else sum(records <= self.allowance for records in sums)
+
 
 Required = Callable[[SuppressionScope, SensitiveCodes, Any], exp.Expr]
 
 
 def _all(scope: SuppressionScope, _: SensitiveCodes, __: ValueModel) -> exp.Expr:
     """More than a class can have."""
-    return exp.Literal.number(scope.records)
+    return number(scope.records)
 
 
 def _unknown(_: SuppressionScope, __: SensitiveCodes, ___: ValueModel) -> exp.Expr:
     """Nothing is proved of a model that is not closed under union."""
-    return exp.Literal.number(0)
+    return number(0)
 
 
 def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     needed = math.log(model.l) - TOLERANCE
-    part = 1 - column(sensitive.ENTROPY) / _real(needed) if needed > 0 else _real(0.0)
-    nothing = column(sensitive.COUNTED).eq(0)
-    return when(
-        nothing, column(CLASS_SIZE), _whole(column(sensitive.COUNTED) * exp.Paren(this=part))
-    )
+    part = 1 - column(ENTROPY) / real(needed) if needed > 0 else real(0.0)
+    nothing = column(COUNTED).eq(0)
+    return when(nothing, column(CLASS_SIZE), _whole(column(COUNTED) * exp.Paren(this=part)))
 
 
 def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     """The largest count loses what keeps it from being below c times the tail of the class."""
     factor = Fraction(str(model.c))
-    tail = column(sensitive.tail(int(model.l)))
+    rest = column(tail(int(model.l)))
     # The factor may be a quotient of large numbers: 1 / 3 as it was written has 16 digits.
-    whole = exp.cast(tail.copy(), exp.DataType.Type.INT128)
+    whole = exp.cast(rest.copy(), exp.DataType.Type.INT128)
     most = exp.Paren(this=whole * factor.numerator - 1) // factor.denominator
-    return when(tail.eq(0), column(CLASS_SIZE), bigint(column(sensitive.LARGEST) - most))
+    return when(rest.eq(0), column(CLASS_SIZE), bigint(column(LARGEST) - most))
 
 
 def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> exp.Expr:
-    """In whole numbers, as alpha is written."""
+    """X >= (c - alpha n) / (1 - alpha) in whole numbers, as alpha is written."""
     alpha = Fraction(str(model.alpha))
     rest = alpha.denominator - alpha.numerator
     if not rest:
-        return exp.Literal.number(0)
+        return number(0)
     large = exp.DataType.Type.INT128
-    own = exp.cast(column(sensitive.LARGEST), large) * alpha.denominator
-    excess = own - exp.cast(column(sensitive.COUNTED), large) * alpha.numerator
+    own = exp.cast(column(LARGEST), large) * alpha.denominator
+    excess = own - exp.cast(column(COUNTED), large) * alpha.numerator
     return bigint(exp.Paren(this=excess + (rest - 1)) // rest)
 
 
 def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLikeness) -> exp.Expr:
     left, records = scope.left(attribute), attribute.records
     if not left:
-        return exp.Literal.number(0)
-    excess = column(sensitive.distance(RATIO)) - _real(model.most_ratio * records / left)
-    rarest = column(sensitive.COUNTED) * _real(min(attribute.counts) / records)
+        return number(0)
+    excess = column(distance(RATIO)) - real(model.most_ratio * records / left)
+    rarest = column(COUNTED) * real(min(attribute.counts) / records)
     required = _whole(rarest * excess)
     if not model.least_ratio:
         return required
-    staying = attribute.values - (0 if scope.keeping else attribute.vanishing(scope.allowance))
-    lacking = column(sensitive.DISTINCT_VALUES) < staying
-    return when(lacking, exp.Literal.number(scope.records), required)
+    lacking = column(DISTINCT_VALUES) < attribute.values - scope.vanishing(attribute)
+    return when(lacking, number(scope.records), required)
 
 
 def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
     """See the module's docstring; both sides of the quotient are multiplied by n M."""
     left = scope.left(attribute)
     if not left:
-        return exp.Literal.number(0)
+        return number(0)
     limit = model.t + TOLERANCE
-    allowed = column(sensitive.COUNTED) * _real(limit * left)
-    excess = exp.Paren(this=column(sensitive.EXCEEDING) - allowed)
-    rest = exp.Paren(this=_real((1 - limit) * left) - column(sensitive.FAVOURED))
+    allowed = column(COUNTED) * real(limit * left)
+    excess = exp.Paren(this=column(EXCEEDING) - allowed)
+    rest = exp.Paren(this=real((1 - limit) * left) - column(FAVOURED))
     required = _whole(exp.Div(this=excess.copy(), expression=rest))
-    return when(excess > 0, required, exp.Literal.number(0))
+    return when(excess > 0, required, number(0))
 
 
 def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
     steps = attribute.values - 1
     if steps < 1:
-        return exp.Literal.number(0)
+        return number(0)
     mean = sum(rank * count for rank, count in enumerate(attribute.counts)) / attribute.records
-    vanishing = 0 if scope.keeping else attribute.vanishing(scope.allowance)
-    slack = scope.moved(attribute) + vanishing / steps
+    slack = scope.moved(attribute) + scope.vanishing(attribute) / steps
     return _by_furthest(model, slack, max(mean, steps - mean) / steps)
 
 
@@ -271,12 +280,12 @@ def _by_divergence(
     scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness
 ) -> exp.Expr:
     if scope.moved(attribute) or not attribute.counts:
-        return exp.Literal.number(0)
+        return number(0)
     return _by_furthest(model, 0.0, math.log(attribute.records / min(attribute.counts)))
 
 
 def _by_furthest(model: TCloseness, slack: float, furthest: float) -> exp.Expr:
-    """Of a convex distance.
+    """S >= (D(C) - t') / (M - t') of a convex distance, t' being t and the slack.
 
     Args:
         model: The model.
@@ -285,9 +294,9 @@ def _by_furthest(model: TCloseness, slack: float, furthest: float) -> exp.Expr:
     """
     limit = model.t + slack + TOLERANCE
     if limit >= furthest:
-        return exp.Literal.number(0)
-    excess = column(sensitive.distance(model.distance)) - _real(limit)
-    return _whole(column(sensitive.COUNTED) * excess / _real(furthest - limit))
+        return number(0)
+    excess = column(distance(model.distance)) - real(limit)
+    return _whole(column(COUNTED) * excess / real(furthest - limit))
 
 
 _REQUIRED: ByForm[Required] = ByForm(
@@ -310,9 +319,5 @@ _REQUIRED: ByForm[Required] = ByForm(
 
 def _whole(records: exp.Expr) -> exp.Expr:
     """The least whole number of records, not below 0; rounding never makes it one too many."""
-    whole = exp.Ceil(this=exp.Sub(this=exp.Paren(this=records), expression=_real(SAFETY)))
-    return bigint(greatest(whole, exp.Literal.number(0)))
-
-
-def _real(number: float) -> exp.Expr:
-    return exp.cast(exp.Literal.number(repr(number)), exp.DataType.Type.DOUBLE)
+    whole = exp.Ceil(this=exp.Sub(this=exp.Paren(this=records), expression=real(SAFETY)))
+    return bigint(greatest(whole, number(0)))

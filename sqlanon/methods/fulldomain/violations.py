@@ -38,7 +38,7 @@ from sqlanon.query.encoding.encode import SIZE, VALUE, union_all
 from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.spread import Shape
-from sqlanon.query.syntax import column, nested
+from sqlanon.query.syntax import column, nested, select, star
 
 Rows = list[tuple[int, ...]]
 
@@ -73,7 +73,7 @@ class Violations:
         found, rounds = self._found(batch, gone), 1
         while self.scope.moving and 0 < found.records <= self.scope.allowance:
             grown = self.engine.materialize(
-                "suppressed", union_all([_all(gone), self._newly(classes, gone)])
+                "suppressed", union_all([select([star()], gone), self._newly(classes, gone)])
             )
             again = self._found(batch, grown)
             if again.classes == found.classes:
@@ -115,7 +115,7 @@ class Violations:
 
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         words, prices = self.scope.words, batch.source.prices
-        query = with_nodes(self._added_up(_all(gone), batch), words, prices)
+        query = with_nodes(self._added_up(select([star()], gone), batch), words, prices)
         rows = self.engine.rows(query, batch.parameters)
         return ViolationCounts(*rows[0][1:]) if rows else NOTHING
 
@@ -249,7 +249,3 @@ class _Classes:
         if self.masks is None:
             return class_rows(self.details, self.words, selected)
         return classes_side_by_side(self.details, self.masks, selected)
-
-
-def _all(table: exp.Table) -> exp.Select:
-    return exp.Select(expressions=[exp.Star()]).from_(table.copy(), copy=False)

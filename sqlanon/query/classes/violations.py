@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.query.arithmetic import number
 from sqlanon.query.classes.frequency import CLASS_SIZE, REQUIRED
 from sqlanon.query.encoding.encode import SIZE, VALUE, same_columns, union_all, word
 from sqlanon.query.syntax import (
@@ -65,8 +66,7 @@ def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.
     if not entity:
         return select([*_columns(keys), value, column(SIZE)], rows)
     persons = select([*_columns(keys), value, column(ENTITY)], rows).distinct(copy=False)
-    one = alias(bigint(exp.Literal.number(1)), SIZE)
-    return select([*_columns(keys), column(VALUE), one], nested(persons, "persons"))
+    return each_once(persons, keys)
 
 
 def small(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
@@ -81,8 +81,8 @@ def few_persons(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
 
 
 def _too_few(rows: Rows, keys: Keys, count: exp.Expr, k: int, records: int) -> exp.Select:
-    few = exp.LT(this=count, expression=exp.Literal.number(k))
-    required = alias(bigint(exp.Literal.number(records)), REQUIRED)
+    few = exp.LT(this=count, expression=number(k))
+    required = alias(bigint(number(records)), REQUIRED)
     query = select([*_columns(keys), required], rows, by=_columns(keys))
     return query.having(few, copy=False)
 
@@ -91,7 +91,7 @@ def failing(
     figures: exp.Select, keys: Keys, conditions: Sequence[tuple[exp.Expr, exp.Expr]]
 ) -> exp.Select:
     """Classes whose figures fail any model."""
-    needed = [when(fails, required, exp.Literal.number(0)) for fails, required in conditions]
+    needed = [when(fails, required, number(0)) for fails, required in conditions]
     most = greatest(*needed)
     fails = exp.or_(*(fails for fails, _ in conditions), copy=False)
     query = select([*_columns(keys), alias(bigint(most), REQUIRED)], nested(figures, "figures"))
@@ -128,7 +128,7 @@ def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp
     """
     first, *others = [f"part_{place}" for place in range(len(parts))]
     needed = [
-        when(_of(fails, name), _of(required, name), exp.Literal.number(_KEPT))
+        when(_of(fails, name), _of(required, name), number(_KEPT))
         for name, part in zip([first, *others], parts, strict=True)
         for fails, required in part.conditions
     ]
@@ -139,7 +139,7 @@ def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp
     for name, part in zip(others, parts[1:], strict=True):
         judged.join(nested(part.rows, name), on=same_columns(first, name, keys), copy=False)
     query = select([star()], nested(judged, "judged"))
-    kept_not = exp.GTE(this=column(REQUIRED), expression=exp.Literal.number(0))
+    kept_not = exp.GTE(this=column(REQUIRED), expression=number(0))
     return query.where(kept_not, copy=False)
 
 
@@ -160,16 +160,16 @@ def persons(rows: exp.Query, keys: Keys) -> exp.Select:
 
 def each_once(rows: exp.Query, keys: Keys) -> exp.Select:
     """Rows of persons and values, each of SIZE 1."""
-    one = alias(bigint(exp.Literal.number(1)), SIZE)
+    one = alias(bigint(number(1)), SIZE)
     figures = [*_columns(keys), column(VALUE), one]
-    return select(figures, nested(rows, "rows"))
+    return select(figures, nested(rows, "persons"))
 
 
 def without(
     rows: exp.Table, suppressed: exp.Table, keys: Keys, *, nullable: bool = False
 ) -> exp.Select:
     """The details of the classes that are not suppressed."""
-    gone = select([exp.Literal.number(1)], named(suppressed, "gone"))
+    gone = select([number(1)], named(suppressed, "gone"))
     gone.where(same_columns("gone", _DETAILS, keys, nullable=nullable), copy=False)
     query = select([star()], named(rows, _DETAILS))
     return query.where(exp.Not(this=exp.Exists(this=gone)), copy=False)

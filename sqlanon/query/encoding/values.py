@@ -15,7 +15,7 @@ from sqlanon.query.encoding.encode import (
     same_value,
     values_of,
 )
-from sqlanon.query.privacy.sensitive import node
+from sqlanon.query.privacy.figures import node
 from sqlanon.query.syntax import alias, bigint, column, nested, select
 
 Row = tuple[str | int | None, ...]

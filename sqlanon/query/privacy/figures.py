@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.query.arithmetic import ascending, is_null, minus, number, over, summed
 from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_value
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, total
+from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, star, total
 
 RECORDS = "records"
 REACHED = "reached"
@@ -17,6 +17,11 @@ DISTINCT_VALUES = "distinct_values"
 LARGEST = "largest"
 ENTROPY = "entropy"
 BELOW = "below"
+EXCEEDING = "exceeding"
+FAVOURED = "favoured"
+RATIO = "ratio"
+INVERSE = "inverse-ratio"
+SURPLUS = "surplus"
 SCALED = ("scaled", "scaled-literal")
 Relation = exp.Table | exp.Subquery
 
@@ -48,7 +53,7 @@ class Needed:
     Args:
         entropy: Whether the entropy is.
         tails: The l of every recursive model.
-        distances: Names as in `TCloseness.distance`, or of `query.ratios`.
+        distances: Names as in `TCloseness.distance`, or RATIO, INVERSE and SURPLUS.
         nulls: Whether NULL is a value; else its records count in the class size alone.
         left: Records of the table that are published at least, for what a class has beyond the
             greatest share that a value may come to; None where nobody asks.
@@ -73,7 +78,7 @@ class Needed:
     @property
     def has_shares(self) -> bool:
         """Whether a distance without an order needs each value's share of its class."""
-        return not {"equal", "hierarchical", "surplus"}.isdisjoint(self.distances)
+        return not {"equal", "hierarchical", SURPLUS}.isdisjoint(self.distances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,5 +160,4 @@ def _ranked(source: Relation, nulls: bool, order: Relation | None, levels: range
 
 def extended(rows: exp.Select, figures: Sequence[exp.Expr]) -> exp.Select:
     """All columns of a query and some more."""
-    query = exp.Select(expressions=[exp.Star(), *figures])
-    return query.from_(nested(rows, "inner_rows"), copy=False)
+    return select([star(), *figures], nested(rows, "inner_rows"))

@@ -10,13 +10,21 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.forms import TOLERANCE
+from sqlanon.policy.privacy import DISTANCES, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
-from sqlanon.policy.thresholds import TOLERANCE
 from sqlanon.query.arithmetic import number, real, times, wide
-from sqlanon.query.privacy.figures import DISTINCT_VALUES, ENTROPY, LARGEST, Needed, distance, tail
-from sqlanon.query.privacy.ratios import INVERSE, RATIO, SURPLUS
+from sqlanon.query.privacy.figures import (
+    DISTINCT_VALUES,
+    ENTROPY,
+    INVERSE,
+    LARGEST,
+    RATIO,
+    SURPLUS,
+    Needed,
+    distance,
+    tail,
+)
 from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import column
 
@@ -43,7 +51,7 @@ def furthest(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How models of one form are judged from the figures of classes.
+    """Figures of classes that models of one form need, their violation, and what a table has.
 
     Args:
         needed: The figures of `sensitive.class_figures` that a model looks at.
@@ -77,54 +85,42 @@ def violates(model: ValueModel) -> exp.Expr:
 
 
 def found(model: ValueModel, worst: Row) -> float:
-    """What a table has of a model: the worst of all classes."""
+    """The threshold that a table meets of a model: the worst of all classes."""
     return _MODELS.of(model).found(model, worst)
 
 
-def entropy_l(worst: Row) -> float:
+def _entropy_l(worst: Row) -> float:
     """The l of entropy diversity that holds: 0 where a class has no value at all."""
     return math.exp(worst[LEAST_ENTROPY]) if worst[FEWEST] else 0.0
 
 
-def recursive_c(worst: Row, l: int) -> float:  # noqa: E741
+def _recursive_c(model: LDiversity, worst: Row) -> float:
     """The c above which recursive diversity holds: none where a class has fewer than l values."""
+    l = int(model.l)  # noqa: E741
     return math.inf if worst[tailless(l)] else float(worst[ratio(l)])
 
 
-def greatest_distance(worst: Row, name: str) -> float:
+def _greatest_distance(model: TCloseness, worst: Row) -> float:
     """The greatest distance of a class from the table.
 
     No distance is below 0, KL by Gibbs' inequality: what is there is rounding of logarithms.
     """
-    return max(float(worst[furthest(name)]), 0.0)
+    return max(float(worst[furthest(model.distance)]), 0.0)
 
 
-def greatest_share(worst: Row) -> float:
-    """The greatest share that a value has of a class: 0 where no class has a value."""
-    return float(worst[GREATEST_SHARE] or 0.0)
-
-
-def greatest_gain(worst: Row) -> float:
+def _greatest_gain(worst: Row) -> float:
     """The greatest gain (p_v - q_v) / q_v of a value in a class."""
     return max(float(worst[furthest(RATIO)]) - 1.0, 0.0)
 
 
-def greatest_enhanced_gain(worst: Row) -> float:
-    """The same, infinite where a value gains more than -ln q_v, which no beta allows."""
-    return math.inf if worst[furthest(SURPLUS)] > 1 + TOLERANCE else greatest_gain(worst)
+def _greatest_enhanced_gain(worst: Row) -> float:
+    """The greatest gain, infinite where one is above -ln q_v, which no beta allows."""
+    return math.inf if worst[furthest(SURPLUS)] > 1 + TOLERANCE else _greatest_gain(worst)
 
 
-def greatest_logarithm(worst: Row) -> float:
+def _greatest_logarithm(worst: Row) -> float:
     """The greatest |ln(p_v / q_v)|, infinite where a class lacks a value of the table."""
     return math.log(max(worst[furthest(RATIO)], worst[furthest(INVERSE)], 1.0))
-
-
-SHARES: Mapping[str, tuple[tuple[str, ...], Callable[[Row], float]]] = {
-    "alpha": ((), greatest_share),
-    "beta_likeness": ((RATIO,), greatest_gain),
-    "delta_disclosure": ((RATIO, INVERSE), greatest_logarithm),
-}
-"""By key of a report the ratios that a figure of shares looks at, and what a table has of it."""
 
 
 def _few(model: LDiversity) -> exp.Expr:
@@ -177,35 +173,37 @@ def _far(model: TCloseness) -> exp.Expr:
 _CLOSENESS = Judged(
     lambda model: Needed(distances=(model.distance,)),
     _far,
-    lambda model, worst: greatest_distance(worst, model.distance),
+    _greatest_distance,
 )
 _MODELS = ByForm(
     "figures of classes",
     {
         ("l", "distinct"): Judged(lambda _: Needed(), _few, lambda _, worst: worst[FEWEST]),
         ("l", "entropy"): Judged(
-            lambda _: Needed(entropy=True), _uneven, lambda _, worst: entropy_l(worst)
+            lambda _: Needed(entropy=True), _uneven, lambda _, worst: _entropy_l(worst)
         ),
         ("l", "recursive"): Judged(
             lambda model: Needed(tails=(int(model.l),)),
             _dominated,
-            lambda model, worst: recursive_c(worst, int(model.l)),
+            _recursive_c,
         ),
         ("alpha",): Judged(
-            lambda _: Needed(), _too_frequent, lambda _, worst: greatest_share(worst)
+            lambda _: Needed(),
+            _too_frequent,
+            lambda _, worst: float(worst[GREATEST_SHARE] or 0.0),  # a class may have no value
         ),
         ("beta_likeness", "basic"): Judged(
-            lambda _: Needed(distances=(RATIO,)), _gains, lambda _, worst: greatest_gain(worst)
+            lambda _: Needed(distances=(RATIO,)), _gains, lambda _, worst: _greatest_gain(worst)
         ),
         ("beta_likeness", "enhanced"): Judged(
             lambda _: Needed(distances=(RATIO, SURPLUS)),
             _gains_enhanced,
-            lambda _, worst: greatest_enhanced_gain(worst),
+            lambda _, worst: _greatest_enhanced_gain(worst),
         ),
         ("delta_disclosure",): Judged(
             lambda _: Needed(distances=(RATIO, INVERSE)),
             _discloses,
-            lambda _, worst: greatest_logarithm(worst),
+            lambda _, worst: _greatest_logarithm(worst),
         ),
         **{("t", name): _CLOSENESS for name in DISTANCES},
     },

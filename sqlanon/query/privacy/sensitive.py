@@ -21,6 +21,7 @@ from sqlanon.query.arithmetic import (
     of_parts,
     or_zero,
     plus,
+    summed,
     times,
 )
 from sqlanon.query.classes.frequency import CLASS_SIZE
@@ -29,20 +30,20 @@ from sqlanon.query.privacy.figures import (
     BELOW,
     DISTINCT_VALUES,
     ENTROPY,
+    EXCEEDING,
+    FAVOURED,
+    INVERSE,
     LARGEST,
-    REACHED,
+    RATIO,
     RECORDS,
     SCALED,
+    SURPLUS,
     Needed,
     Reference,
     Relation,
     distance,
-    node,
-    node_records,
-    reference,
     tail,
 )
-from sqlanon.query.privacy.ratios import RATIOS
 from sqlanon.query.privacy.spread import (
     COUNTED,
     HELD,
@@ -59,32 +60,7 @@ from sqlanon.query.privacy.spread import (
     excess,
     spread,
 )
-from sqlanon.query.syntax import alias, bigint, column, nested, table, total, when
-
-__all__ = [
-    "BELOW",
-    "COUNTED",
-    "DISTINCT_VALUES",
-    "ENTROPY",
-    "EXCEEDING",
-    "FAVOURED",
-    "LARGEST",
-    "RANK",
-    "REACHED",
-    "RECORDS",
-    "Needed",
-    "Reference",
-    "Relation",
-    "class_figures",
-    "distance",
-    "node",
-    "node_records",
-    "reference",
-    "tail",
-]
-
-EXCEEDING = "exceeding"
-FAVOURED = "favoured"
+from sqlanon.query.syntax import alias, bigint, column, nested, select, table, total, when
 
 _NO_REFERENCE = Reference(table("none"), 0, 0)
 
@@ -96,7 +72,7 @@ def class_figures(
     reference: Reference | None = None,
     shape: Shape | None = None,
 ) -> exp.Select:
-    """How one attribute's values are spread over every class: one row per class.
+    """Figures of one attribute's values in every class: one row per class.
 
     Rows of the keys, CLASS_SIZE (records, NULLs of the attribute included), COUNTED (n),
     DISTINCT_VALUES, LARGEST (r_1), and as needed ENTROPY [nats], `tail(l)` (n without the l - 1
@@ -126,11 +102,8 @@ def class_figures(
         figures += [alias(f, n) for f, n in zip(beyond(needed.left), names, strict=True)]
     wanted = scope.shape.wanted
     figures = [figure for figure in figures if wanted is None or figure.alias in wanted]
-    query = exp.Select(
-        expressions=[*scope.by(), *scope.any_kept(), *figures],
-        group=exp.Group(expressions=scope.by()),
-    )
-    return query.from_(nested(spread(scope, source), "classes"), copy=False)
+    columns = [*scope.by(), *scope.any_kept(), *figures]
+    return select(columns, nested(spread(scope, source), "classes"), by=scope.by())
 
 
 def _n() -> exp.Expr:
@@ -164,7 +137,7 @@ def _tail(l: int) -> exp.Expr:  # noqa: E741
 
 
 def _whole(*factors: exp.Expr) -> exp.Expr:
-    """What a distance in whole numbers is a part of; NULL where that is nothing."""
+    """The denominator of a distance in whole numbers; NULL where it is 0."""
     return not_zero(times(double(_n()), *factors))
 
 
@@ -179,7 +152,7 @@ def _equal(scope: SpreadScope) -> exp.Expr:
 
 
 def _hierarchical(scope: SpreadScope) -> exp.Expr:
-    """The same at every level."""
+    """The mean of the equal distance over the levels below the top."""
     found, height = excess(scope), max(scope.reference.height, 1)
     if scope.reference.levels:
         found = plus(found, or_zero(exp.Max(this=column(MOVED))))
@@ -230,6 +203,29 @@ def _scaled_by(name: str) -> Distance:
     return scaled
 
 
+def _ratio(scope: SpreadScope) -> exp.Expr:
+    """The greatest p_v / q_v."""
+    own = divided(double(column(HELD)), double(column(RECORDS)))
+    counted = not_zero(summed(HELD))
+    return divided(times(exp.Max(this=own), double(scope.records)), counted)
+
+
+def _inverse(scope: SpreadScope) -> exp.Expr:
+    """The greatest q_v / p_v, infinite where a class lacks a value of the table."""
+    own = divided(double(column(RECORDS)), double(column(HELD)))
+    greatest = divided(times(exp.Max(this=own), summed(HELD)), double(scope.records))
+    lacking = exp.LT(this=exp.Count(this=column(HELD)), expression=scope.values)
+    return when(lacking, double(exp.Literal.string("Infinity")), greatest)
+
+
+def _surplus(scope: SpreadScope) -> exp.Expr:
+    """The greatest p_v / q_v + ln q_v, of which enhanced beta-likeness allows 1."""
+    here = times(double(column(HELD)), scope.records)
+    there = times(double(column(RECORDS)), column(COUNTED))
+    share = exp.Ln(this=divided(double(column(RECORDS)), double(scope.records)))
+    return exp.Max(this=plus(divided(here, there), share))
+
+
 def _counts() -> exp.Expr:
     return exp.Not(this=is_null(column(HELD)))
 
@@ -241,5 +237,7 @@ _DISTANCES: dict[str, Distance] = {
     "hierarchical": _hierarchical,
     "kl": _kl,
     **{name: _scaled_by(name) for name in SCALED},
-    **RATIOS,
+    RATIO: _ratio,
+    INVERSE: _inverse,
+    SURPLUS: _surplus,
 }

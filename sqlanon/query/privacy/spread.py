@@ -38,7 +38,7 @@ from sqlanon.query.privacy.figures import (
     node,
     node_records,
 )
-from sqlanon.query.syntax import alias, bigint, column, named, nested, table, when
+from sqlanon.query.syntax import alias, bigint, column, named, nested, select, star, table, when
 
 HELD = "held"  # records of the class that hold the value and count
 COUNTED = "counted"  # all records of the class that count, n
@@ -53,7 +53,7 @@ _BIGINT = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a source of figures has besides its keys, VALUE and SIZE, and what is made of it.
+    """Columns of a source of figures besides its keys, VALUE and SIZE, and the figures wanted.
 
     Args:
         grouped: Whether it has one row per class and value.
@@ -68,7 +68,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class SpreadScope:
-    """What every stage looks at.
+    """Classes, figures and reference that every stage of the query looks at.
 
     Args:
         keys: Columns that tell classes apart.
@@ -101,7 +101,7 @@ class SpreadScope:
         return [] if self.shape.row is None else [column(self.shape.row, of)]
 
     def any_kept(self) -> list[exp.Expr]:
-        """Any of its values."""
+        """The smallest value of that column, under its name."""
         row = self.shape.row
         return [] if row is None else [alias(exp.Min(this=column(row)), row)]
 
@@ -141,13 +141,13 @@ def spread(scope: SpreadScope, source: Relation) -> exp.Select:
 
 
 def excess(scope: SpreadScope) -> exp.Expr:
-    """What a class has beyond its share of every value or node: sum of max(c N - C n, 0)."""
+    """Excess of a class over its share of every value or node: sum of max(c N - C n, 0)."""
     more = exp.GT(this=_here(scope), expression=_there())
     return or_zero(exp.Sum(this=when(more, minus(_here(scope), _there()))))
 
 
 def beyond(left: int) -> tuple[exp.Expr, exp.Expr]:
-    """What a class has beyond the greatest shares that values may come to, and these shares.
+    """Excess of a class over the greatest shares that values may come to, and these shares.
 
     Suppression leaves at least M = `left` records, so no share of what is published is above C / M.
     The first sum is that of max(c M - n C, 0), the second that of the C that it counts.
@@ -176,37 +176,32 @@ def _held(scope: SpreadScope, source: Relation) -> exp.Select:
         held = when(exp.Not(this=is_null(column(VALUE))), held)
     kept = scope.kept() if grouped else scope.any_kept()
     columns = [*scope.by(), column(VALUE), *kept, alias(size, SIZE), alias(held, HELD)]
-    query = exp.Select(expressions=columns).from_(source.copy(), copy=False)
-    if not grouped:
-        query.set("group", exp.Group(expressions=[*scope.by(), column(VALUE)]))
-    return query
+    return select(columns, source.copy(), by=() if grouped else [*scope.by(), column(VALUE)])
 
 
 def _placed(scope: SpreadScope, held: exp.Select) -> exp.Select:
-    """The same with what the reference says of each value."""
+    """Adds the rank, records and nodes that the reference has of each value."""
     levels = scope.reference.levels
     nodes = [name for level in levels for name in (node(level), node_records(level))]
     said = [column(name, "reference") for name in (RANK, RECORDS, BELOW, *nodes)]
     own = [*scope.by("held"), *scope.kept("held"), column(SIZE, "held"), column(HELD, "held")]
     same = same_value(column(VALUE, "held"), column(VALUE, "reference"), scope.needed.nulls)
-    query = exp.Select(expressions=[*own, *said]).from_(nested(held, "held"), copy=False)
+    query = select([*own, *said], nested(held, "held"))
     reference = named(scope.reference.table, "reference")
     return query.join(reference, on=same, join_type="left", copy=False)
 
 
 def _sized(scope: SpreadScope, rows: exp.Select) -> exp.Select:
-    """The same with COUNTED, for which a window would sort."""
+    """Adds COUNTED by a join, since a window would sort."""
     sizes = [*scope.by(), alias(bigint(summed(HELD)), COUNTED)]
-    counts = exp.Select(expressions=sizes, group=exp.Group(expressions=scope.by()))
-    counts.from_(table("values"), copy=False)
-    query = exp.Select(expressions=[star("values"), column(COUNTED, "sizes")])
-    query.from_(table("values"), copy=False)
+    counts = select(sizes, table("values"), by=scope.by())
+    query = select([star("values"), column(COUNTED, "sizes")], table("values"))
     query.join(nested(counts, "sizes"), on=scope.same("values", "sizes"), copy=False)
     return _with(query, "values", rows)
 
 
 def _windows(scope: SpreadScope) -> list[exp.Expr]:
-    """What a value's row must know of the others of its class, in their order."""
+    """Window figures over the values of a class, in the order of their ranks or sizes."""
     figures = []
     if scope.needed.in_order:
 
@@ -249,7 +244,7 @@ def _steps(scope: SpreadScope) -> list[exp.Expr]:
 
 
 def _moved(scope: SpreadScope, rows: exp.Select) -> exp.Select:
-    """The same with MOVED: what a class has beyond its share of all inner nodes."""
+    """Adds MOVED: the excess of a class over its share of all inner nodes."""
     parts = []
     for level in scope.reference.levels:
         counts = [
@@ -258,25 +253,22 @@ def _moved(scope: SpreadScope, rows: exp.Select) -> exp.Select:
             alias(bigint(summed(HELD)), HELD),
             alias(exp.Max(this=column(node_records(level))), RECORDS),
         ]
-        group = exp.Group(expressions=[*scope.by(), column(COUNTED), column(node(level))])
-        nodes = exp.Select(expressions=counts, group=group).from_(table("spread"), copy=False)
+        by = [*scope.by(), column(COUNTED), column(node(level))]
+        nodes = select(counts, table("spread"), by=by)
         parts.append(_per_class(scope, excess(scope), nested(nodes, "nodes")))
-    moved = _per_class(scope, summed(MOVED), subquery(union_all(parts), "levels"))
-    query = exp.Select(expressions=[star("spread"), column(MOVED, "moved")])
-    query.from_(table("spread"), copy=False)
+    moved = _per_class(scope, summed(MOVED), nested(union_all(parts), "levels"))
+    query = select([star("spread"), column(MOVED, "moved")], table("spread"))
     same = scope.same("spread", "moved")
     query.join(nested(moved, "moved"), on=same, join_type="left", copy=False)
     return _with(query, "spread", rows)
 
 
 def _per_class(scope: SpreadScope, moved: exp.Expr, relation: exp.Subquery) -> exp.Select:
-    columns = [*scope.by(), alias(moved, MOVED)]
-    query = exp.Select(expressions=columns, group=exp.Group(expressions=scope.by()))
-    return query.from_(relation, copy=False)
+    return select([*scope.by(), alias(moved, MOVED)], relation, by=scope.by())
 
 
 def _turned(scope: SpreadScope, rows: exp.Select) -> exp.Select:
-    """The same with where the terms of the ordered distance change their sign after each value.
+    """Adds TURN: the rank where the terms of the ordered distance change their sign.
 
     From a value of a class up to its next one, at the ranks i from RANK to NEXT_RANK - 1, the
     class has reached a of its n records and the table Q_i of its N: the terms are |a N - n Q_i|.
@@ -286,7 +278,7 @@ def _turned(scope: SpreadScope, rows: exp.Select) -> exp.Select:
     rounded = minus(plus(times(column(THROUGH), scope.records), column(COUNTED)), number(1))
     mark = bigint(whole_part(rounded, column(COUNTED)))
     said = [column(TURN, "turns"), column(TURN_BELOW, "turns")]
-    query = exp.Select(expressions=[star("marked"), *said]).from_(table("marked"), copy=False)
+    query = select([star("marked"), *said], table("marked"))
     same = exp.and_(
         exp.EQ(this=column(_MARK, "marked"), expression=column(_MARK, "turns")),
         is_null(column(REACHED, "turns")),
@@ -300,10 +292,8 @@ def _turned(scope: SpreadScope, rows: exp.Select) -> exp.Select:
 def _turns(scope: SpreadScope) -> exp.Select:
     """Rows of the distinct marks, with a REACHED of NULL, and of the reference, in one order."""
     nothing = exp.Cast(this=exp.Null(), to=exp.DataType(this=exp.DataType.Type.BIGINT))
-    asked = exp.Select(expressions=[column(_MARK), alias(nothing, REACHED)]).distinct(copy=False)
-    asked.from_(table("marked"), copy=False)
-    given = exp.Select(expressions=[column(REACHED), column(REACHED)])
-    given.from_(scope.reference.table.copy(), copy=False)
+    asked = select([column(_MARK), alias(nothing, REACHED)], table("marked")).distinct(copy=False)
+    given = select([column(REACHED), column(REACHED)], scope.reference.table.copy())
 
     def so_far(function: exp.Expr) -> exp.Window:
         # A mark comes before a Q of its own height: only smaller ones are before it.
@@ -314,19 +304,8 @@ def _turns(scope: SpreadScope) -> exp.Select:
         alias(so_far(exp.Count(this=column(REACHED))), TURN),
         alias(bigint(or_zero(so_far(summed(REACHED)))), TURN_BELOW),
     ]
-    query = exp.Select(expressions=[column(_MARK), column(REACHED), *figures])
-    return query.from_(subquery(union_all([asked, given]), "axis"), copy=False)
-
-
-def star(of: str) -> exp.Column:
-    """All columns of a relation."""
-    return exp.Column(this=exp.Star(), table=exp.Identifier(this=of, quoted=True))
-
-
-def subquery(query: exp.Expr, name: str) -> exp.Subquery:
-    """Any query as a relation under a quoted alias."""
-    own = exp.TableAlias(this=exp.Identifier(this=name, quoted=True))
-    return exp.Subquery(this=query, alias=own)
+    axis = nested(union_all([asked, given]), "axis")
+    return select([column(_MARK), column(REACHED), *figures], axis)
 
 
 def _with(query: exp.Select, name: str, rows: exp.Select) -> exp.Select:

@@ -8,7 +8,15 @@ from sqlglot import exp
 
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes.frequency import CLASS_SIZE
-from sqlanon.query.encoding.encode import VALUE
+from sqlanon.query.privacy.figures import (
+    DISTINCT_VALUES,
+    ENTROPY,
+    LARGEST,
+    RECORDS,
+    Needed,
+    distance,
+    tail,
+)
 from sqlanon.query.privacy.models import (
     FEWEST,
     GREATEST_SHARE,
@@ -18,16 +26,7 @@ from sqlanon.query.privacy.models import (
     tailless,
     violates,
 )
-from sqlanon.query.privacy.sensitive import (
-    COUNTED,
-    DISTINCT_VALUES,
-    ENTROPY,
-    LARGEST,
-    RECORDS,
-    Needed,
-    distance,
-    tail,
-)
+from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested, total, when
 
 HOMOGENEOUS = "homogeneous"
@@ -83,11 +82,6 @@ def fewest(figures: exp.Select) -> exp.Select:
 def extent(reference: exp.Table) -> exp.Select:
     """Records that count and values of a distribution, in one row."""
     return exp.select(total(column(RECORDS)), bigint(count_all())).from_(reference.copy())
-
-
-def nulls(held: exp.Table) -> exp.Select:
-    """How many rows of VALUE hold NULL."""
-    return exp.select(_count(column(VALUE).is_(exp.null()))).from_(held.copy())
 
 
 def _count(condition: exp.Expr) -> exp.Expr:

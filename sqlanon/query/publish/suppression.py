@@ -15,9 +15,8 @@ from sqlglot import exp
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import REQUIRED
-from sqlanon.query.privacy import details as detail
 from sqlanon.query.privacy import models, sensitive
-from sqlanon.query.privacy.sensitive import Needed, Reference, Relation
+from sqlanon.query.privacy.figures import Needed, Reference, Relation, reference
 from sqlanon.query.syntax import column, nested, select, star, table
 
 _DETAILS = "sqlanon_details"
@@ -105,14 +104,14 @@ class SuppressionQuery:
             if not asked:
                 continue
             name = f"sqlanon_reference_{place}_{number}"
-            counted = detail.values(rows, attribute.number, entity=attribute.persons)
-            reference = sensitive.reference(
+            counted = violations.spread_rows(rows, (), attribute.number, entity=attribute.persons)
+            counts = reference(
                 nested(counted, "rows"),
                 nulls=attribute.needed.nulls,
                 order=attribute.order,
                 height=attribute.height,
             )
-            references.append((name, reference))
+            references.append((name, counts))
             spread = violations.spread_rows(rows, keys, attribute.number, entity=attribute.persons)
             figures = sensitive.class_figures(
                 nested(spread, "spread_rows"),

@@ -28,14 +28,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.policy.forms import ByForm
-from sqlanon.policy.privacy import BY_RATIO
+from sqlanon.policy.privacy import BY_RATIO, ByForm
+from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.privacy import Demands, ValueDemand, ratio_bounds
 
-Numbers = NDArray[np.int64]
-Reals = NDArray[np.float64]
 GREATEST = 1e4
 """The greatest coefficient of a cut: small violations must not drown in a solver's tolerance."""
 
@@ -134,7 +131,7 @@ def _hierarchical(demand: ValueDemand, counts: Numbers) -> Cut:
 
 
 def _by_nodes(demand: ValueDemand, counts: Numbers, nodes: list[Numbers]) -> Cut:
-    """By what a class has beyond its share of every node at each level."""
+    """The cut by the excess of a class over its share of every node at each level."""
     table, records = demand.table, int(demand.table.sum())
     beyond = counts * records - table * int(counts.sum())
     factors = np.zeros(len(counts), np.int64)
@@ -153,8 +150,7 @@ def _norm(demand: ValueDemand, factors: Numbers, parts: int) -> Cut:
 
 
 def _divergence(demand: ValueDemand, counts: Numbers) -> Cut:
-    reference = demand.table / demand.table.sum()
-    return _gradient(demand, counts, reference, -float(demand.model.threshold))
+    return _gradient(demand, counts, demand.shares, -float(demand.model.threshold))
 
 
 def _gradient(demand: ValueDemand, counts: Numbers, reference: Reals, constant: float) -> Cut:

@@ -21,8 +21,8 @@ from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.query.encoding.values import listed
 from sqlanon.query.privacy import sensitive
+from sqlanon.query.privacy.figures import Reference, reference
 from sqlanon.query.privacy.models import needed_by, violates
-from sqlanon.query.privacy.sensitive import Reference
 from sqlanon.query.publish.recode import create_table
 from sqlanon.query.syntax import nested, table
 
@@ -67,8 +67,8 @@ def by_figures(own, others, model, scope):
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE source (class INTEGER, value VARCHAR, size BIGINT)")
         connection.executemany("INSERT INTO source VALUES (?, ?, ?)", rows)
-        reference = sensitive.reference(table("source"), order=TREE, height=2)
-        connection.execute(render(create_table(table("reference"), reference), "duckdb"))
+        counted = reference(table("source"), order=TREE, height=2)
+        connection.execute(render(create_table(table("reference"), counted), "duckdb"))
         needed = scope.needed(codes)
         figures = sensitive.class_figures(table("source"), ["class"], needed, codes.reference)
         answer = [violates(model), scope.required(codes, model)]

@@ -21,7 +21,7 @@ values = st.lists(st.integers(0, 9), min_size=3, max_size=3)
 @given(models, classes, values, st.lists(values, max_size=30))
 def test_cuts_part_a_class_that_fails_from_all_that_satisfy(model, whole, failing, others):
     demand, present = demand_of(model, whole)
-    assume(demand.union_closed)
+    assume(demand.model.union_closed)
     counts = np.array([failing, *others])[:, : len(present)]
     holds = demand.holds(counts)
     assume(not holds[0] and (counts[0].sum() or not model.holds_without_values))
