@@ -13,7 +13,7 @@ from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.reports.document import SCHEMA_VERSION
 
 from . import output
-from .grouping import PanelCommand, grouped, help_without_command
+from .option_groups import PanelCommand, grouped, help_without_command
 from .options import Input, Overwrite, RunOptions, Table, option, repeatable
 from .policies import divide, policy_document
 

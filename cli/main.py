@@ -17,7 +17,7 @@ import typer
 from sqlanon.errors import SqlanonError
 
 from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
-from .grouping import PanelCommand, grouped, help_without_command
+from .option_groups import PanelCommand, grouped, help_without_command
 from .output import OutputError, complain, open_streams, tell, write
 
 BUG = 3

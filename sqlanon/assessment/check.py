@@ -15,7 +15,7 @@ from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
-from sqlanon.query.classes import classes
+from sqlanon.query.classes import table_classes
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
 from sqlanon.wording import alike, counted
 
@@ -192,7 +192,7 @@ def _identifying(
     kept = [name for name in policy.keep if name != policy.entity]
     if not kept or policy.k == 1:
         return []
-    records, *counts = engine.rows(classes.distinct_values(table, kept))[0]
+    records, *counts = engine.rows(table_classes.distinct_values(table, kept))[0]
     return [
         f"kept column {name!r} has {count:,} distinct values, more than one for every {policy.k} "
         "records: it may identify people, then it is a quasi-identifier or an identifier"

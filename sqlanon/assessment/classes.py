@@ -12,8 +12,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
 from sqlanon.query.assess import risk
-from sqlanon.query.classes import classes
-from sqlanon.query.classes.classes import Coding
+from sqlanon.query.classes import table_classes
+from sqlanon.query.classes.table_classes import Coding
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 
@@ -41,12 +41,12 @@ def class_statistics(
     # Numbering every column's values first is faster where they are few; it changes no count.
     if (
         records < NUMBERED_FROM
-        or max(engine.rows(classes.distinct_among(table, names, SAMPLE))[0]) > MOST_NUMBERED
+        or max(engine.rows(table_classes.distinct_among(table, names, SAMPLE))[0]) > MOST_NUMBERED
     ):
-        return ClassStatistics.of(engine.rows(classes.size_histogram(table, names)))
+        return ClassStatistics.of(engine.rows(table_classes.size_histogram(table, names)))
     with engine.workspace():
         coding = code_columns(engine, table, names).coding
-        found = ClassStatistics.of(engine.rows(classes.coded_histogram(table, coding)))
+        found = ClassStatistics.of(engine.rows(table_classes.coded_histogram(table, coding)))
     if found.records != records:
         raise SourceError(CHANGED)
     return found
@@ -126,12 +126,12 @@ class Tabulated:
         alone, since nothing else matters.
         """
         if self.has_persons:
-            return [classes.person_rows(self.rows, self.words, value)]
+            return [table_classes.person_rows(self.rows, self.words, value)]
         if not self.singles:
-            return [classes.attribute_rows(self.rows, self.words, value)]
+            return [table_classes.attribute_rows(self.rows, self.words, value)]
         return [
-            classes.shared_rows(self.rows, self.words, value),
-            classes.single_rows(self.rows, self.words, value),
+            table_classes.shared_rows(self.rows, self.words, value),
+            table_classes.single_rows(self.rows, self.words, value),
         ]
 
 
@@ -153,19 +153,19 @@ def tabulate(
     total = engine.rows(rows_of(table))[0][0]
     coding = code_columns(engine, table, names).coding
     coding = replace(coding, ranks=dict(ranks), entity=entity)
-    rows, words = engine.materialize("rows", classes.coded_rows(table, coding)), coding.words
+    rows, words = engine.materialize("rows", table_classes.coded_rows(table, coding)), coding.words
     if engine.rows(rows_of(rows))[0][0] != total:
         raise SourceError(CHANGED)
     if entity is not None:
-        counted = engine.materialize("classes", classes.person_classes(rows, words))
-        sizes = ClassStatistics.of(engine.rows(classes.sizes_histogram(counted)))
+        counted = engine.materialize("classes", table_classes.person_classes(rows, words))
+        sizes = ClassStatistics.of(engine.rows(table_classes.sizes_histogram(counted)))
         return Tabulated(rows, words, ClassStatistics(sizes.histogram, total), 0, True)
-    counted = engine.materialize("classes", classes.larger_classes(rows, words))
-    larger = ClassStatistics.of(engine.rows(classes.sizes_histogram(counted)))
+    counted = engine.materialize("classes", table_classes.larger_classes(rows, words))
+    larger = ClassStatistics.of(engine.rows(table_classes.sizes_histogram(counted)))
     singles = total - larger.records
     found = ClassStatistics.of([*larger.histogram.items(), *([(1, singles)] if singles else [])])
     if total < APART_FROM or singles < APART_SHARE * total:
         return Tabulated(rows, words, found, 0, False)
-    sized = engine.materialize("sized", classes.sized_rows(rows, counted, words))
+    sized = engine.materialize("sized", table_classes.sized_rows(rows, counted, words))
     engine.drop(rows)
     return Tabulated(sized, words, found, singles, False)

@@ -14,7 +14,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.microdata.details import rank_values
 from sqlanon.microdata.sensitive import BoundSensitive
 from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness
-from sqlanon.query.classes.classes import pair_value
+from sqlanon.query.classes.table_classes import pair_value
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding.encode import presence
 from sqlanon.query.privacy import models, sensitive, worst

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.loss.release import Spread
-from sqlanon.query.assess import measure, released
+from sqlanon.query.assess import measure, release
 from sqlanon.query.syntax import nested
 
 
@@ -39,8 +39,8 @@ def class_spread(
 
     `suppressed` is the label of suppressed records; None where no class counts as suppressed.
     """
-    every = released.column_values(original, sensitive.name)
-    kept = released.class_values(table, sensitive.by, sensitive.name, suppressed)
+    every = release.column_values(original, sensitive.name)
+    kept = release.class_values(table, sensitive.by, sensitive.name, suppressed)
     if not sensitive.nulls:
         every, kept = measure.without_null(every), measure.without_null(kept)
     [(records, squares)] = engine.rows(measure.value_squares(nested(every, "rows")))

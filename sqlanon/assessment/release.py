@@ -13,12 +13,12 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.labels import Label, LabelMatch, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded
-from sqlanon.query.assess import measure, released
+from sqlanon.query.assess import measure, release
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import nested
 from sqlanon.query.text import TEXT
@@ -108,14 +108,14 @@ class Published:
 
     def majority(self, name: str) -> int:
         """Records that hold the most frequent value of a column within their class."""
-        values = released.class_values(self.table, self.subject.names, name, self.suppressed)
+        values = release.class_values(self.table, self.subject.names, name, self.suppressed)
         query = measure.majority(nested(values, "rows"), label_keys(self.subject.names))
         count: int = self.engine.rows(query)[0][0]
         return count
 
     def _read(self) -> exp.Table:
         """The node that each label stands for, and the leaves under it, as a table."""
-        names = (encode.ATTRIBUTE, measure.LABEL, released.PLACE, measure.LEAVES)
+        names = (encode.ATTRIBUTE, measure.LABEL, release.PLACE, measure.LEAVES)
         rows: list[tuple[object, ...]] = []
         for number, labels in enumerate(self.labels):
             positions = labels.positions
@@ -151,13 +151,13 @@ class Published:
         number = len(self.labels)
         masks = [self.encoded.layout.column_masks(column, 0) for column in range(number)]
         rows = self.engine.materialize(
-            "mapped", released.mapped(self.encoded.table, self._targets(), masks)
+            "mapped", release.mapped(self.encoded.table, self._targets(), masks)
         )
-        held = self.engine.materialize("held", released.place_sizes(rows, number))
+        held = self.engine.materialize("held", release.place_sizes(rows, number))
         there = self.engine.materialize(
-            "released", released.released_places(self.classes, self._read(), number)
+            "released", release.released_places(self.classes, self._read(), number)
         )
-        surplus = self.engine.rows(released.surplus(there, held, number))[0][0]
+        surplus = self.engine.rows(release.surplus(there, held, number))[0][0]
         if surplus:
             raise SourceError(
                 f"{surplus} classes of the released table hold more records than the original has "
@@ -166,7 +166,7 @@ class Published:
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
         for column, leaf, whole, part in self.engine.rows(
-            released.origins(rows, there, held, number)
+            release.origins(rows, there, held, number)
         ):
             linked[column].append((leaf, targets[column][leaf], whole + part))
         return linked
@@ -175,7 +175,7 @@ class Published:
         """Which node each leaf became, as a table; a leaf that is not published is left out."""
         layout, trees = self.encoded.layout, self.subject.trees
         words = map(encode.word, range(layout.words))
-        names = (encode.ATTRIBUTE, encode.LEAF, released.PLACE, *words)
+        names = (encode.ATTRIBUTE, encode.LEAF, release.PLACE, *words)
         rows: list[tuple[object, ...]] = []
         for number, labels in enumerate(self.labels):
             positions, codes = labels.positions, layout.leaf_codes(number, trees[number])
@@ -204,7 +204,7 @@ def read_published(
             several nodes have.
         PolicyError: The label of suppressed values is that of a value or node, too.
     """
-    query = released.table_classes(table, subject.names, suppressed)
+    query = release.table_classes(table, subject.names, suppressed)
     classes = engine.materialize("classes", query)
     kept, lost = _statistics(engine, classes)
     published = kept.records + lost
@@ -217,7 +217,7 @@ def read_published(
     if lost == subject.records:
         # Nothing tells it from a table generalized to the top, which suppresses nothing.
         label = None
-        query = released.table_classes(table, subject.names, None)
+        query = release.table_classes(table, subject.names, None)
         classes = engine.materialize("classes", query)
         kept, lost = _statistics(engine, classes)
     if lost:
@@ -240,13 +240,11 @@ def _labels(
     nodes, places = _load_nodes(engine, subject, suppressed)
     found, faults = [], []
     for number, name in enumerate(subject.names):
-        held = engine.materialize("held", released.held_labels(classes, number))
+        held = engine.materialize("held", release.held_labels(classes, number))
         kind = subject.columns[name]
         matches = [
             LabelMatch(label, places[number][place], records, n)
-            for label, place, records, n in engine.rows(
-                released.readings(held, nodes, number, kind)
-            )
+            for label, place, records, n in engine.rows(release.readings(held, nodes, number, kind))
         ]
         tree = Nodes(subject.trees[number], encoded.counts[number])
         reading = read(tree, matches)
@@ -262,7 +260,7 @@ def _load_nodes(
     engine: Engine, subject: Subject, suppressed: str
 ) -> tuple[exp.Table, list[list[Place]]]:
     """The labels of every node of every column, as a table; and per column its nodes."""
-    names = (encode.ATTRIBUTE, encode.LEAF, released.IS_LEAF, released.PLACE)
+    names = (encode.ATTRIBUTE, encode.LEAF, release.IS_LEAF, release.PLACE)
     listed = [_node_labels(tree, suppressed) for tree in subject.trees]
     rows = [
         (number, label, int(place[0] == 0), position)
@@ -288,7 +286,7 @@ def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
 def _unknown(
     engine: Engine, held: exp.Table, name: str, matches: Sequence[LabelMatch]
 ) -> list[str]:
-    labels, records = engine.rows(released.held_totals(held))[0]
+    labels, records = engine.rows(release.held_totals(held))[0]
     known = {match.label: match.records for match in matches}
     if labels == len(known):
         return []

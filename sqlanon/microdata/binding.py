@@ -13,7 +13,7 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
-from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.text import NESTED_TYPES
 from sqlanon.wording import counted
 

@@ -18,7 +18,7 @@ from sqlanon.microdata.encoding import Encoded, Maps, uncovered_faults
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
-from sqlanon.query.publish import local
+from sqlanon.query.publish import clusters
 from sqlanon.query.syntax import column, select, star
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
@@ -76,13 +76,13 @@ def distinct_combinations(
 
         attributes, carried = ranked(engine, subject, policy)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
-    table = engine.materialize("combinations", local.units(subject.table, by))
+    table = engine.materialize("combinations", clusters.units(subject.table, by))
     words = layout.words
-    unit, size = local.free(local.UNIT, by), local.free(SIZE, by)
-    own = {local.UNIT: Carried(unit), COUNT: Carried(size)}
+    unit, size = clusters.free(clusters.UNIT, by), clusters.free(SIZE, by)
+    own = {clusters.UNIT: Carried(unit), COUNT: Carried(size)}
     query = encode.encoded(table, maps, set(subject.nullable), words, own | carried)
     coded = engine.materialize("coded", query)
-    by_unit = exp.Ordered(this=column(local.UNIT))
+    by_unit = exp.Ordered(this=column(clusters.UNIT))
     rows = engine.fetch(select([star()], coded).order_by(by_unit, copy=False))
     if rows.column(word(0)).null_count:
         raise HierarchyError(uncovered_faults(engine, subject, maps))

@@ -21,7 +21,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
-from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.reports.hierarchy import HierarchyReport
 
 EXAMPLES = 5

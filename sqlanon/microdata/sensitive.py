@@ -15,8 +15,9 @@ from sqlanon.microdata.binding import enumerated, resolved
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
-from sqlanon.query.encoding import encode, values
-from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.encoding import encode
+from sqlanon.query.encoding import value_order as values
+from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.privacy.figures import Needed, Relation
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute

@@ -88,6 +88,6 @@ def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -
     """The columns that records had better be sorted by the places of."""
     if recoding.records is not None or subject.records < SORTED_BY_PLACES:
         return ()
-    from sqlanon.publishing.sort_keys import few_labels  # small tables do not need it
+    from sqlanon.publishing.sort_columns import few_labels  # small tables do not need it
 
     return few_labels(engine, subject, policy, recoding.levels)

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import render
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.query.encoding.values import listed
+from sqlanon.query.encoding.value_order import listed
 from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.models import needed_by, violates
 

@@ -34,7 +34,7 @@ from sqlanon import (
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.loss.cells import LOSSES, MEASURES
 from sqlanon.loss.measures import FORMULAS, measured
-from sqlanon.methods.fulldomain.release import Chosen, node_release
+from sqlanon.methods.fulldomain.node_release import Chosen, node_release
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Sensitive

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
-from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.hierarchy.value_labels import level_labels
 
 CONNECTION = duckdb.connect()
 NAME = 'a "b" c'

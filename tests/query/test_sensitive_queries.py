@@ -9,10 +9,10 @@ from sqlglot import ErrorLevel, exp, parse_one
 
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.query.classes import classes
-from sqlanon.query.classes.classes import Coding
+from sqlanon.query.classes import table_classes
+from sqlanon.query.classes.table_classes import Coding
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.encoding import values
+from sqlanon.query.encoding import value_order
 from sqlanon.query.encoding.encode import VALUE, word
 from sqlanon.query.privacy import figures, models, sensitive, worst
 from sqlanon.query.privacy.figures import Needed, Reference
@@ -156,7 +156,7 @@ SNAPSHOTS = [
     Snapshot(
         "reference_in_order",
         figures.reference(
-            SOURCE, nulls=False, order=values.listed(GRADES[::-1], TEXT, [1]), height=2
+            SOURCE, nulls=False, order=value_order.listed(GRADES[::-1], TEXT, [1]), height=2
         ),
         [("low", 0, 3, 0, 3, 4, 0), ("mid", 1, 1, 0, 4, 4, 3), ("top", 2, 1, 1, 5, 1, 7)],
     ),
@@ -222,58 +222,60 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "reordered",
-        values.reordered(
+        value_order.reordered(
             nested(
                 exp.select(alias(column("value"), VALUE), alias(-column("rank"), "rank")).from_(
                     "grades"
                 ),
                 "o",
             ),
-            values.listed(GRADES, TEXT, [1]),
+            value_order.listed(GRADES, TEXT, [1]),
             [1],
         ).this,
         [("low", 0, 0), ("mid", -1, 0), ("top", -2, 1)],
     ),
     Snapshot(
         "coded_rows",
-        classes.coded_rows(PEOPLE, CODING),
+        table_classes.coded_rows(PEOPLE, CODING),
         [(0, 0, 0, 1), (0, 1, 1, 1), (0, 0, 1, 1), (1, 2, None, 2), (3, 0, 0, None)],
     ),
     Snapshot(
         "coded_histogram",
-        classes.coded_histogram(PEOPLE, CODING),
+        table_classes.coded_histogram(PEOPLE, CODING),
         [(3, 1), (1, 2)],
     ),
-    Snapshot("larger_classes", classes.larger_classes(CODES, 1), [(0, 3)]),
-    Snapshot("person_classes", classes.person_classes(CODES, 1), [(0, 1), (1, 1), (3, 1)]),
-    Snapshot("sizes_histogram", classes.sizes_histogram(table("larger")), [(3, 1)]),
+    Snapshot("larger_classes", table_classes.larger_classes(CODES, 1), [(0, 3)]),
+    Snapshot("person_classes", table_classes.person_classes(CODES, 1), [(0, 1), (1, 1), (3, 1)]),
+    Snapshot("sizes_histogram", table_classes.sizes_histogram(table("larger")), [(3, 1)]),
     Snapshot(
         "sized_rows",
-        classes.sized_rows(table("towns"), table("larger"), 1),
+        table_classes.sized_rows(table("towns"), table("larger"), 1),
         [("Ulm", 0, 3), ("Bonn", 1, 1)],
     ),
     Snapshot(
         "attribute_rows",
-        classes.attribute_rows(CODES, 1, VALUES_0),
+        table_classes.attribute_rows(CODES, 1, VALUES_0),
         [(0, 0, 1), (0, 1, 1), (0, 0, 1), (1, 2, 1), (3, 0, 1)],
     ),
     Snapshot(
         "person_rows",
-        classes.person_rows(CODES, 1, VALUES_0),
+        table_classes.person_rows(CODES, 1, VALUES_0),
         [(0, 0, 1), (0, 1, 1), (1, 2, 1), (3, 0, 1)],
     ),
     Snapshot(
         "shared_rows",
-        classes.shared_rows(CODES, 1, VALUES_0),
+        table_classes.shared_rows(CODES, 1, VALUES_0),
         [(0, 0, 1), (0, 1, 1), (0, 0, 1)],
     ),
     Snapshot(
         "single_rows",
-        classes.single_rows(CODES, 2, classes.pair_value(0, 1, 2)),
+        table_classes.single_rows(CODES, 2, table_classes.pair_value(0, 1, 2)),
         [(None, 0, None, 1), (0, 0, 0, 1)],
     ),
-    Snapshot("distinct_among", classes.distinct_among(PEOPLE, ["town", "pay"], 3), [(1, 2)]),
-    Snapshot("distinct_values", classes.distinct_values(PEOPLE, ["town", "pay"]), [(5, 2, 2)]),
+    Snapshot("distinct_among", table_classes.distinct_among(PEOPLE, ["town", "pay"], 3), [(1, 2)]),
+    Snapshot(
+        "distinct_values", table_classes.distinct_values(PEOPLE, ["town", "pay"]), [(5, 2, 2)]
+    ),
     Snapshot(
         "worst",
         worst.worst(of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), MODELS),

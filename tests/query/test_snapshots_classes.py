@@ -10,14 +10,14 @@ from snapshots import (  # noqa: F401
     text,
 )
 
-from sqlanon.query.classes import classes
+from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of, table
 
 SNAPSHOTS = [
     Snapshot(
         "size_histogram",
-        classes.size_histogram(PEOPLE, ["sex", "age"]),
+        table_classes.size_histogram(PEOPLE, ["sex", "age"]),
         [(1, 2), (3, 1)],
     ),
     Snapshot(
@@ -33,7 +33,7 @@ def test_classes_are_counted_whatever_a_column_is_called(connection, name):
     connection.execute(
         f'CREATE OR REPLACE TEMP TABLE named AS SELECT * FROM (VALUES (1), (1), (NULL)) v("{name}")'
     )
-    query = classes.size_histogram(table("named"), [name])
+    query = table_classes.size_histogram(table("named"), [name])
     assert sorted(connection.execute(text(query)).fetchall()) == [(1, 1), (2, 1)]
 
 

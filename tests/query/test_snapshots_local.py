@@ -11,7 +11,7 @@ from snapshots import (  # noqa: F401
 )
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.publish import local
+from sqlanon.query.publish import clusters
 from sqlanon.recoding import Clusters, Run
 
 SEX = Hierarchy.from_rows([("f", "known", "*"), ("m", "known", "*")])
@@ -22,28 +22,28 @@ RECODING = Clusters(((0, 2), (1, 0)), RUNS)
 
 
 def published(recoding):
-    return local.published(PEOPLE, dict.fromkeys(["age", "sex", "zip"]), HIERARCHIES, recoding)
+    return clusters.published(PEOPLE, dict.fromkeys(["age", "sex", "zip"]), HIERARCHIES, recoding)
 
 
 SNAPSHOTS = [
     Snapshot(
         "units",
-        local.units(PEOPLE, ["age", "sex"]),
+        clusters.units(PEOPLE, ["age", "sex"]),
         [(31, "f", 3, 0), (45, "m", 1, 1), (45, None, 1, 2)],
     ),
     Snapshot(
         "assigned",
-        local.assigned(Clusters(((0, 1), (1, 0)), (Run(0, 1, 0), Run(0, 2, 1)))),
+        clusters.assigned(Clusters(((0, 1), (1, 0)), (Run(0, 1, 0), Run(0, 2, 1)))),
         [(0, 0, 0, 0), (0, 1, 2, 1)],
     ),
     Snapshot(
         "assigned, without records that are dropped",
-        local.assigned(Clusters((None, (1, 0)), (Run(0, 1, 0), Run(0, 2, 1)))),
+        clusters.assigned(Clusters((None, (1, 0)), (Run(0, 1, 0), Run(0, 2, 1)))),
         [(0, 1, 2, 1)],
     ),
     Snapshot(
         "nodes",
-        local.nodes(RECODING),
+        clusters.nodes(RECODING),
         [(0, 0, 2), (1, 1, 0)],
     ),
     Snapshot(

@@ -13,7 +13,7 @@ from snapshots import (  # noqa: F401
     text,
 )
 
-from sqlanon.query.assess import measure, released
+from sqlanon.query.assess import measure, release
 from sqlanon.query.syntax import nested, table
 
 TABLES = """
@@ -153,7 +153,7 @@ SNAPSHOTS = [
     Snapshot(
         "majority",
         measure.majority(
-            nested(released.class_values(table("people"), ["sex"], "value", None), "rows"),
+            nested(release.class_values(table("people"), ["sex"], "value", None), "rows"),
             ["label_0"],
         ),
         [(3,)],
@@ -161,18 +161,18 @@ SNAPSHOTS = [
     Snapshot(
         "value_squares without NULL",
         measure.value_squares(
-            nested(measure.without_null(released.column_values(table("people"), "value")), "rows")
+            nested(measure.without_null(release.column_values(table("people"), "value")), "rows")
         ),
         [(3, 5)],
     ),
     Snapshot(
         "table_classes",
-        released.table_classes(table("stars"), ["age", "sex"], "*"),
+        release.table_classes(table("stars"), ["age", "sex"], "*"),
         [("31", "*", 1, False), ("*", "*", 1, True), (None, "*", 1, False)],
     ),
     Snapshot(
         "table_classes of columns called like what the query makes",
-        released.table_classes(table("people"), ["label_0", "value"], None),
+        release.table_classes(table("people"), ["label_0", "value"], None),
         [
             ("x", "flu", 1, False),
             ("x", None, 1, False),
@@ -182,47 +182,47 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "class_values",
-        released.class_values(table("stars"), ["age", "sex"], "ill", "*"),
+        release.class_values(table("stars"), ["age", "sex"], "ill", "*"),
         [("flu", 1, "31", "*"), (None, 1, None, "*")],
     ),
     Snapshot(
         "held_labels",
-        released.held_labels(CLASSES, 1),
+        release.held_labels(CLASSES, 1),
         [("f", 3, 2), ("m", 1, 1)],
     ),
     Snapshot(
         "held_totals",
-        released.held_totals(table("held")),
+        release.held_totals(table("held")),
         [(4, 8)],
     ),
     Snapshot(
         "readings",
-        released.readings(table("held"), table("nodes"), 0, INTEGER),
+        release.readings(table("held"), table("nodes"), 0, INTEGER),
         [("30-39", 3, 2, 1), (None, 4, 1, 1), ("045", 1, 1, 1), (None, 2, 1, 1)],
     ),
     Snapshot(
         "mapped",
-        released.mapped(CODES, table("targets"), [(3, 0), (0, 1)]),
+        release.mapped(CODES, table("targets"), [(3, 0), (0, 1)]),
         [(0, 7, 0, 8, 2), (0, 7, 1, 9, 1), (1, 7, 0, 8, 1), (1, 7, 1, 9, 1)],
     ),
     Snapshot(
         "place_sizes",
-        released.place_sizes(MAPPED, 2),
+        release.place_sizes(MAPPED, 2),
         [(7, 8, 4), (7, 9, 2)],
     ),
     Snapshot(
         "released_places",
-        released.released_places(CLASSES, table("read"), 2),
+        release.released_places(CLASSES, table("read"), 2),
         [(0, 0, 2), (1, 0, 1), (2, 1, 1)],
     ),
     Snapshot(
         "surplus",
-        released.surplus(table("there"), table("original"), 2),
+        release.surplus(table("there"), table("original"), 2),
         [(0,)],
     ),
     Snapshot(
         "origins",
-        released.origins(table("one_mapped"), table("one_there"), table("one_original"), 1),
+        release.origins(table("one_mapped"), table("one_there"), table("one_original"), 1),
         [(0, 0, 0, 1.5), (0, 1, 0, 0.5), (0, 2, 2, 0.0)],
     ),
 ]

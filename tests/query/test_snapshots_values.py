@@ -10,12 +10,12 @@ from snapshots import (  # noqa: F401
 )
 from sqlglot import exp
 
-from sqlanon.query.encoding import values
+from sqlanon.query.encoding import value_order
 from sqlanon.query.syntax import column
 
-LISTED = values.listed([("31", 0, 7), ("45", 1, 8), ("old", 2, 8), (None, 3, 9)], INTEGER, [1])
-RULED = values.ruled(PEOPLE, "age", [column("value") % 10, exp.Literal.string("*")])
-RANKS = values.listed([("45", 0), ("31", 1)], INTEGER, [])
+LISTED = value_order.listed([("31", 0, 7), ("45", 1, 8), ("old", 2, 8), (None, 3, 9)], INTEGER, [1])
+RULED = value_order.ruled(PEOPLE, "age", [column("value") % 10, exp.Literal.string("*")])
+RANKS = value_order.listed([("45", 0), ("31", 1)], INTEGER, [])
 
 
 SNAPSHOTS = [
@@ -31,7 +31,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "reordered",
-        exp.select("*").from_(values.reordered(RANKS, LISTED, [1])),
+        exp.select("*").from_(value_order.reordered(RANKS, LISTED, [1])),
         [(31, 1, 7), (45, 0, 8)],
     ),
 ]

@@ -10,8 +10,8 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.methods.clustering.clusters import problem_of
 from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.method import problem_of
 from sqlanon.methods.local.input import plain, refuse_unsuited
 from sqlanon.microdata.binding import bind
 from sqlanon.policy.policy import Policy

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sqlanon.engine.base import Engine
-from sqlanon.methods.clustering.method import FirstClusters, decide_clusters
+from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.methods.local.input import EncodedRecords, encode_records, plain, refuse_unsuited
 from sqlanon.methods.options import CoverOptions

@@ -6,8 +6,8 @@ import numpy as np
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.clustering.clusters import FirstClusters
 from sqlanon.methods.clustering.covers import decide_cover
-from sqlanon.methods.clustering.method import FirstClusters
 from sqlanon.methods.options import DirectCoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject

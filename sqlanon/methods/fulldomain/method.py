@@ -11,8 +11,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
+from sqlanon.methods.fulldomain.node_release import Chosen, node_release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
-from sqlanon.methods.fulldomain.release import Chosen, node_release
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject

@@ -16,7 +16,7 @@ from sqlanon.loss.objectives import (
 )
 from sqlanon.methods.fulldomain.cell_costs import Pricing
 from sqlanon.methods.fulldomain.frequency_sets import FrequencySets
-from sqlanon.methods.fulldomain.release import Chosen
+from sqlanon.methods.fulldomain.node_release import Chosen
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Options

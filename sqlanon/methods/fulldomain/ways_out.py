@@ -10,7 +10,7 @@ from fractions import Fraction
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
-from sqlanon.query.classes import classes
+from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import details, models, sensitive, worst
 from sqlanon.query.syntax import nested
@@ -58,7 +58,7 @@ def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
     if not names:
         return {}
     table, ask = problem.subject.table, problem.sets.engine.rows
-    records, *distinct = ask(classes.distinct_values(table, names))[0]
+    records, *distinct = ask(table_classes.distinct_values(table, names))[0]
     _, *present = ask(encode.presence(table, names))[0]
     attributes = problem.policy.sensitive_attributes
     none = {name for name, attribute in attributes.items() if attribute.nulls == "none"}

@@ -10,7 +10,7 @@ import numpy as np
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.labels import Label, LabelMatch, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Release, Tallied
 from sqlanon.methods.local.input import EncodedRecords

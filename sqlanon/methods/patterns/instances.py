@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.distinct import COUNT, DistinctCombinations
 from sqlanon.query.classes import instances
-from sqlanon.query.publish.local import UNIT
+from sqlanon.query.publish.clusters import UNIT
 from sqlanon.search.arrays import Flags, Numbers
 
 GROUPINGS = 4

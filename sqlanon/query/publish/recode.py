@@ -17,7 +17,7 @@ from sqlanon.query.encoding.encode import (
     same_value,
     values_of,
 )
-from sqlanon.query.hierarchy.labels import level_labels
+from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.publish.suppression import SuppressionQuery, is_published, is_suppressed
 from sqlanon.query.syntax import (
     alias,

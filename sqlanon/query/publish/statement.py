@@ -61,9 +61,9 @@ def _of_node(recoding: FullDomain, publication: Publication) -> exp.Select:
 
 
 def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
-    from sqlanon.query.publish import local  # recodings at one level do not need it
+    from sqlanon.query.publish import clusters  # recodings at one level do not need it
 
-    return local.published(
+    return clusters.published(
         publication.source, publication.columns, publication.hierarchies, recoding
     )
 

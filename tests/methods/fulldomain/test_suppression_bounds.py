@@ -19,7 +19,7 @@ from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
 from sqlanon.microdata.details import SensitiveCodes
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
-from sqlanon.query.encoding.values import listed
+from sqlanon.query.encoding.value_order import listed
 from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.figures import Reference, reference
 from sqlanon.query.privacy.models import needed_by, violates

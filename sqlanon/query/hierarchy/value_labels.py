@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
-from sqlanon.query.hierarchy.intervals import interval_labels
+from sqlanon.query.hierarchy.interval_labels import interval_labels
 from sqlanon.query.text import (
     NESTED_TYPES,
     NOT_FINITE,
