@@ -90,12 +90,9 @@ def bound(
 def asked(
     policy: Policy, table: exp.Table, columns: Columns
 ) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
-    """The sensitive columns that models look at, and what is asked of them.
+    """The sensitive columns that models look at, and the models that they must satisfy.
 
-    Args:
-        policy: A policy whose hierarchies refer to no stored one.
-        table: The table.
-        columns: The types of the sensitive columns.
+    The policy's hierarchies refer to no stored one; `columns` has the types of the columns.
     """
     names = _models(policy)
     attributes = []
@@ -147,11 +144,7 @@ def value_order(
 ) -> tuple[exp.Subquery | None, int]:
     """The order of an attribute's values and the height of its hierarchy; None for the type's own.
 
-    Args:
-        attribute: The attribute; its hierarchy refers to no stored one.
-        name: The column.
-        kind: Its type.
-        table: The table, whose values a rule is applied to.
+    The hierarchy refers to no stored one; a rule is applied to the values of the table.
     """
     if attribute.order is None:
         if attribute.hierarchy is None:
