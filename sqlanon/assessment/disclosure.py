@@ -63,14 +63,7 @@ def rank_attribute(
 def attribute_figures(
     engine: Engine, table: Tabulated, number: int, attribute: Ranked
 ) -> tuple[SensitiveFigures, tuple[ModelResult, ...]]:
-    """The worst of all classes in every figure of an attribute, and whether its models hold.
-
-    Args:
-        engine: Where the table lives.
-        table: The table as codes.
-        number: The attribute's number among those of the table.
-        attribute: The attribute.
-    """
+    """The worst of all classes in every figure of a table's attribute, and whether models hold."""
     bound = attribute.bound
     diverse = {l: LDiversity(l, "recursive", 1) for l in sorted({2, *bound.needed.tails})}  # noqa: E741
     distances = dict.fromkeys([*bound.distances, *bound.needed.distances])

@@ -78,7 +78,8 @@ def bound(
     models = _models(policy).get(name, ())
     order, height = value_order(attribute, name, kind, table)
     is_ordered = order is not None or kind.this in ORDERED_TYPES
-    _refuse_flat(name, models, attribute.hierarchy)
+    if attribute.hierarchy is None:
+        _refuse_flat(name, models)
     if not is_ordered:
         _refuse_unordered(name, models, is_enumeration=name in enumerated(engine, table))
     if order is not None:
@@ -90,12 +91,9 @@ def bound(
 def asked(
     policy: Policy, table: exp.Table, columns: Columns
 ) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
-    """The sensitive columns that models look at, and what is asked of them.
+    """The sensitive columns that models look at, and the models that they must satisfy.
 
-    Args:
-        policy: A policy whose hierarchies refer to no stored one.
-        table: The table.
-        columns: The types of the sensitive columns.
+    The policy's hierarchies refer to no stored one; `columns` has the types of the columns.
     """
     names = _models(policy)
     attributes = []
@@ -147,11 +145,7 @@ def value_order(
 ) -> tuple[exp.Subquery | None, int]:
     """The order of an attribute's values and the height of its hierarchy; None for the type's own.
 
-    Args:
-        attribute: The attribute; its hierarchy refers to no stored one.
-        name: The column.
-        kind: Its type.
-        table: The table, whose values a rule is applied to.
+    The hierarchy refers to no stored one; a rule is applied to the values of the table.
     """
     if attribute.order is None:
         if attribute.hierarchy is None:
@@ -181,30 +175,29 @@ def _hierarchy_order(
     return values.listed(rows, kind, inner), tree.height
 
 
-def _refuse_flat(name: str, models: tuple[ValueModel, ...], hierarchy: Hierarchy | None) -> None:
+def _refuse_flat(name: str, models: Sequence[ValueModel]) -> None:
     needy = [model for model in models if model.needs == "hierarchy"]
-    if needy and hierarchy is None:
+    if needy:
         raise PolicyError(
             f"{_named(needy)} needs a hierarchy of sensitive column {name!r}; give one "
             f"with Sensitive(hierarchy=...) (--hierarchy {name}=FILE)"
         )
 
 
-def _refuse_unordered(name: str, models: tuple[ValueModel, ...], *, is_enumeration: bool) -> None:
+def _refuse_unordered(name: str, models: Sequence[ValueModel], *, is_enumeration: bool) -> None:
     needy = [model for model in models if model.needs == "order"]
-    if not needy:
-        return
     # Its labels in their order are part of its type, which is not published with the table.
     why = (
         "which is an enumeration and published as text, so that the order of its labels is lost"
         if is_enumeration
         else "whose type has none of their own"
     )
-    raise PolicyError(
-        f"{_named(needy)} needs an order of sensitive column {name!r}, {why}; give one "
-        "with Sensitive(order=[...]) (order = [...] in the policy file) or a hierarchy, whose "
-        f"leaves are in order (--hierarchy {name}=FILE)"
-    )
+    if needy:
+        raise PolicyError(
+            f"{_named(needy)} needs an order of sensitive column {name!r}, {why}; give one "
+            "with Sensitive(order=[...]) (order = [...] in the policy file) or a hierarchy, whose "
+            f"leaves are in order (--hierarchy {name}=FILE)"
+        )
 
 
 def _named(models: Sequence[ValueModel]) -> str:

@@ -48,12 +48,7 @@ _HIERARCHY_KEYS = sorted({*FORMS, *(key for keys in FORMS.values() for key in ke
 
 
 def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> QuasiIdentifier:
-    """A quasi-identifier from its entry in a document.
-
-    Args:
-        name: The column.
-        entry: Its keys.
-        folder: Where relative paths of hierarchy files start.
+    """A quasi-identifier from its entry in a document; paths in it start at the folder.
 
     Raises:
         PolicyError: Unknown keys, or a value of the wrong kind.

@@ -41,11 +41,7 @@ class ValueDemand:
         return self.table / max(int(self.table.sum()), 1)
 
     def holds(self, counts: Numbers) -> Flags:
-        """Which clusters satisfy it.
-
-        Args:
-            counts: `counts[cluster, value]`: records that hold a value and count.
-        """
+        """Which clusters satisfy it, by `counts[cluster, value]`, the records that hold a value."""
         return _HOLDS.of(self.model)(self, counts)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 
 import pytest
 
+from sqlanon.assessment import disclosure
 from sqlanon.cli.options import PolicyOptions
 from sqlanon.methods.fulldomain import suppression_bounds
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query.privacy import models
+from sqlanon.reports.check import ModelResult
 from sqlanon.search import privacy
 from sqlanon.search.patterns import cuts
 
@@ -30,3 +33,19 @@ def test_a_model_is_never_taken_for_another(table):
 
 def test_every_family_has_an_option():
     assert {*FAMILIES} <= {option.name for option in fields(PolicyOptions)}
+
+
+def test_a_check_reports_a_figure_of_every_family():
+    assert {"l", "t", *disclosure._SHARES} == {*FAMILIES}
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("recursive (2, 3)-diversity", "classes of fewer values, which no c allows"),
+        ("1.5-disclosure privacy", "classes with too many or none of a value"),
+        ("enhanced 2-likeness", "classes with too many or none of a value"),
+    ],
+)
+def test_a_figure_that_no_threshold_allows_says_why(model, said):
+    assert ModelResult(model, 2.0, math.inf, holds=False, column="job").found().startswith(said)

@@ -287,10 +287,8 @@ def _by_divergence(
 def _by_furthest(model: TCloseness, slack: float, furthest: float) -> exp.Expr:
     """S >= (D(C) - t') / (M - t') of a convex distance, t' being t and the slack.
 
-    Args:
-        model: The model.
-        slack: What suppression may change of the distance of any class.
-        furthest: The greatest distance from the reference, where all records hold one value.
+    The slack is what suppression may change of the distance of any class, and the furthest distance
+    from the reference, M, that of a class whose records all hold one value.
     """
     limit = model.t + slack + TOLERANCE
     if limit >= furthest:

@@ -54,13 +54,7 @@ def words(count: int) -> list[str]:
 def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.Select:
     """Rows of the keys, VALUE and SIZE of one sensitive attribute.
 
-    A person with several records of a class and value counts once.
-
-    Args:
-        rows: Details of classes.
-        keys: What tells classes apart.
-        attribute: Number of the attribute.
-        entity: Whether records have persons.
+    A person with several records of a class and value counts once, where the details have any.
     """
     value = alias(column(value_of(attribute)), VALUE)
     if not entity:

@@ -12,13 +12,7 @@ from sqlanon.query.syntax import alias, bigint, column, count_all, nested
 
 
 def held(source: exp.Table, name: str, entity: str | None) -> exp.Select:
-    """Rows of VALUE and SIZE of a column; a person counts once for each value.
-
-    Args:
-        source: The table.
-        name: The column.
-        entity: The column that says whose record it is.
-    """
+    """Rows of VALUE and SIZE of a column; a person of `entity` counts once for each value."""
     if entity is None:
         counts = [alias(column(name), VALUE), alias(bigint(count_all()), SIZE)]
         return exp.select(*counts).from_(source.copy()).group_by(column(name))

@@ -142,20 +142,21 @@ def _too_frequent(model: AlphaAnonymity) -> exp.Expr:
 
 
 def _gains(model: BetaLikeness) -> exp.Expr:
-    return _above(RATIO, model.most_ratio)
+    return _above({RATIO: model.most_ratio})
 
 
 def _gains_enhanced(model: BetaLikeness) -> exp.Expr:
-    return exp.or_(_gains(model), _above(SURPLUS, 1 + TOLERANCE), copy=False)
+    return _above({RATIO: model.most_ratio, SURPLUS: 1 + TOLERANCE})
 
 
 def _discloses(model: DeltaDisclosure) -> exp.Expr:
-    both = (_above(name, model.most_ratio) for name in (RATIO, INVERSE))
-    return exp.or_(*both, copy=False)
+    return _above({RATIO: model.most_ratio, INVERSE: model.most_ratio})
 
 
-def _above(name: str, limit: float) -> exp.Expr:
-    return exp.GT(this=column(distance(name)), expression=real(limit))
+def _above(limits: Mapping[str, float]) -> exp.Expr:
+    """Whether any of several distances is above its limit."""
+    each = [exp.GT(this=column(distance(n)), expression=real(most)) for n, most in limits.items()]
+    return exp.or_(*each, copy=False)
 
 
 def _compared(how: type[exp.Binary], figure: str, factor: Fraction, other: str) -> exp.Expr:
@@ -167,7 +168,7 @@ def _compared(how: type[exp.Binary], figure: str, factor: Fraction, other: str) 
 
 
 def _far(model: TCloseness) -> exp.Expr:
-    return _above(model.distance, model.t + TOLERANCE)
+    return _above({model.distance: model.t + TOLERANCE})
 
 
 _CLOSENESS = Judged(

@@ -119,12 +119,7 @@ class SpreadScope:
 
 
 def spread(scope: SpreadScope, source: Relation) -> exp.Select:
-    """One row per class and value, with what the figures need.
-
-    Args:
-        scope: The figures.
-        source: Rows of the keys, VALUE and SIZE.
-    """
+    """One row per class and value of a source of keys, VALUE and SIZE, as the figures need it."""
     needed, rows = scope.needed, _held(scope, source)
     if needed.distances:
         rows = _placed(scope, rows)

@@ -63,11 +63,9 @@ def inseparable(demands: Demands) -> dict[str, str]:
 
 
 def cut(demand: ValueDemand, counts: Numbers) -> Cut:
-    """An inequality that a class breaks, and every class that satisfies the model obeys.
+    """An inequality that a class of these counts, which fails the model, breaks.
 
-    Args:
-        demand: The model, which the class fails and which is not `inseparable`.
-        counts: Its records per value.
+    Every class that satisfies the model obeys it; the model is not `inseparable`.
     """
     row = _CUTS.of(demand.model)
     assert not isinstance(row, str)
