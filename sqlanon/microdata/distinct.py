@@ -25,7 +25,7 @@ from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.packing import leaf_numbers, packed_codes
 
 if TYPE_CHECKING:
-    from sqlanon.microdata.details import SensitiveCodes
+    from sqlanon.microdata.sensitive_codes import SensitiveCodes
 
 COUNT = "records"
 
@@ -72,7 +72,7 @@ def distinct_combinations(
     attributes: Sequence[SensitiveCodes] = ()
     carried: dict[str, Carried] = {}
     if policy.demands:
-        from sqlanon.microdata.details import ranked  # k alone does not need it
+        from sqlanon.microdata.sensitive_codes import ranked  # k alone does not need it
 
         attributes, carried = ranked(engine, subject, policy)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))

@@ -22,7 +22,7 @@ from sqlanon.query.text import TEXT
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
-    from sqlanon.microdata.details import Details, SensitiveCodes
+    from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
     from sqlanon.query.encoding.encode import Carried
 
 Maps = Mapping[str, exp.Select]
@@ -69,7 +69,7 @@ def encode_subject(
     layout, maps = leaf_maps(engine, subject)
     details: Details | None = None
     if policy.demands or policy.entity or valued:
-        from sqlanon.microdata.details import ranked  # k alone needs none of these
+        from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
 
         codes = ranked(engine, subject, policy, valued)
         table, details = _detailed(engine, subject, (layout, maps), codes)
@@ -106,7 +106,7 @@ def _detailed(
     codes: tuple[Sequence[SensitiveCodes], Mapping[str, Carried]],
 ) -> tuple[exp.Table, Details]:
     """The table of combinations from that of the details, which carries sensitive codes, too."""
-    from sqlanon.microdata.details import Details  # k alone needs none of these
+    from sqlanon.microdata.sensitive_codes import Details  # k alone needs none of these
     from sqlanon.query.classes.violations import ENTITY
 
     (layout, maps), (attributes, carried) = coding, codes

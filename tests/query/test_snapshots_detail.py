@@ -8,7 +8,7 @@ from snapshots import (  # noqa: F401
     test_query_is_plain_enough_for_spark,
 )
 
-from sqlanon.query.privacy import details
+from sqlanon.query.privacy import value_ranks
 from sqlanon.query.syntax import table
 
 REFERENCE = table("reference")
@@ -16,22 +16,22 @@ REFERENCE = table("reference")
 SNAPSHOTS = [
     Snapshot(
         "held by records",
-        details.held(PEOPLE, "job", None),
+        value_ranks.held(PEOPLE, "job", None),
         [("boss", 1), ("clerk", 1), ("nurse", 3)],
     ),
     Snapshot(
         "held by persons",
-        details.held(PEOPLE, "job", "age"),
+        value_ranks.held(PEOPLE, "job", "age"),
         [("boss", 1), ("clerk", 1), ("nurse", 1), ("nurse", 1)],
     ),
     Snapshot(
         "by_rank",
-        details.by_rank(REFERENCE, 2),
+        value_ranks.by_rank(REFERENCE, 2),
         [(0, 0, 4, 4, 0, "x", 6), (1, 1, 2, 6, 4, "x", 6)],
     ),
     Snapshot(
         "rank_counts",
-        details.rank_counts(REFERENCE, 2),
+        value_ranks.rank_counts(REFERENCE, 2),
         [(0, 4, "x"), (1, 2, "x")],
     ),
 ]

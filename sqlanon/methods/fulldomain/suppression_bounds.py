@@ -45,7 +45,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.microdata.details import Details, SensitiveCodes
+from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
 from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import BY_RATIO, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness

@@ -19,7 +19,7 @@ from sqlanon.methods.fulldomain.suppression_bounds import (
     SuppressionScope,
     ViolationCounts,
 )
-from sqlanon.microdata.details import SensitiveCodes
+from sqlanon.microdata.sensitive_codes import SensitiveCodes
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
     CLASS_SIZE,

@@ -12,7 +12,7 @@ from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
-from sqlanon.query.privacy import details, models, sensitive, worst
+from sqlanon.query.privacy import models, sensitive, value_ranks, worst
 from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import SearchOutcome
@@ -90,7 +90,9 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
         nulls = policy.sensitive_attributes[demand.column].nulls == "value"
         needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
         for entity in {policy.entity, None}:
-            rows = details.as_one_class(details.held(problem.subject.table, demand.column, entity))
+            rows = value_ranks.as_one_class(
+                value_ranks.held(problem.subject.table, demand.column, entity)
+            )
             figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed)
             [row] = engine.rows(worst.worst(figures, needed, [model]))
             if row[-1]:

@@ -16,7 +16,7 @@ from strategies import models
 
 from sqlanon.engine.base import render
 from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
-from sqlanon.microdata.details import SensitiveCodes
+from sqlanon.microdata.sensitive_codes import SensitiveCodes
 from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.query.encoding.value_order import listed
