@@ -104,7 +104,7 @@ class Component:
                 weights=counts[some],
                 minlength=self.instances * width,
             )
-            classes = held.astype(np.int64).reshape(-1, width)[used]
+            classes = held.astype(np.int64).reshape(self.instances, width)[used]
             fails = np.flatnonzero(~demand.holds(classes))
             found += [(int(used[n]), cut(demand, classes[n])) for n in fails]
         return found

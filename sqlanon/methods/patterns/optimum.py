@@ -36,6 +36,7 @@ from sqlanon.methods.patterns.problem import (
     Parts,
     PatternProblem,
     droppable,
+    is_shifting,
     greedy_parts,
     published_cost,
 )
@@ -75,6 +76,8 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float
     cost, part by part. What this costs is a bound on all that the policy allows. Where the records
     left over can be published or left out, the bound is met. Else they are too few for a class, and
     the whole table is solved again with the class of suppressed records as one more instance.
+    Where records may be left out under a model that refers to the published table, none are, and
+    no bound is known.
 
     Args:
         table: The table and its patterns.
@@ -111,6 +114,8 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float
     cost = published_cost(table, best, policy)
     if cost == math.inf:
         return best
+    if is_shifting(table, policy):
+        bound = 0
     gap = (cost - bound) / cost if cost else 0.0
     proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
     return replace(best, bound=bound, search=proof)

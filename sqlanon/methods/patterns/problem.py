@@ -147,17 +147,32 @@ def _is_class(table: PatternProblem, parts: Parts, members: Flags) -> bool:
 
 
 def droppable(table: PatternProblem, policy: Policy) -> int:
-    """The number of records that may be left out.
+    """The number of records that these methods leave out at most.
 
     None where a model refers to the distribution of the published table: what is left out changes
     how far every class is from it.
     """
+    return 0 if _is_relative(table) else _allowed(table, policy)
+
+
+def is_shifting(table: PatternProblem, policy: Policy) -> bool:
+    """Whether the policy allows for more than these methods look at.
+
+    Records left out would change the distribution that a model refers to, so what all records lose
+    at least is no bound then.
+    """
+    return _is_relative(table) and _allowed(table, policy) > 0
+
+
+def _is_relative(table: PatternProblem) -> bool:
     demands = table.rows.demands
-    distant = demands is not None and any(d.model.relative for d in demands.every)
-    if policy.suppressed != "drop" or distant:
-        return 0
+    return demands is not None and any(each.model.relative for each in demands.every)
+
+
+def _allowed(table: PatternProblem, policy: Policy) -> int:
+    """The number of records that the policy allows to leave out."""
     records = int(table.rows.sizes.sum())
-    return min(policy.allowance(records), records - 1)
+    return min(policy.allowance(records), records - 1) if policy.suppressed == "drop" else 0
 
 
 def _joined(table: PatternProblem, parts: Parts, suppressed: Flags, policy: Policy) -> Flags:

@@ -164,6 +164,42 @@ def test_exact_proves_the_optimum_under_models(people, model):
     assert exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
 
 
+@pytest.mark.parametrize("model", [DeltaDisclosure(0.3), BetaLikeness(0.2), TCloseness(0.1)])
+def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE people AS SELECT * FROM (VALUES ('a', 'q'), ('a', 'p'), ('a', 'q'), "
+        "('a', 'p'), ('b', 'q')) AS rows(town, ill)"
+    )
+    policy = Policy(
+        ["town"], sensitive=["ill"], models=[KAnonymity(2), model], suppression_limit=0.2
+    )
+    left_out = sqlanon.plan(connection, "people", policy).report
+    exact = sqlanon.plan(
+        connection, "people", policy, method="pattern-exact", patterns=[["town"]]
+    ).report
+    assert exact.lower_bound <= left_out.loss["lm"] < exact.loss["lm"]
+    assert not exact.search["proven"]
+
+
+@pytest.mark.parametrize("model", [AlphaAnonymity(0.5), LDiversity(2), TCloseness(0.2)])
+def test_exact_publishes_where_a_sensitive_column_has_no_value(model):
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE people AS SELECT unnest(['a', 'a', 'b', 'b']) AS town, NULL AS ill"
+    )
+    models = [KAnonymity(2), model]
+    policy = Policy(["town"], sensitive={"ill": Sensitive(nulls="none")}, models=models)
+    try:
+        report = sqlanon.plan(
+            connection, "people", policy, method="pattern-exact", patterns="all"
+        ).report
+    except UnsatisfiableError:
+        assert not model.holds_without_values
+    else:
+        assert report.loss["lm"] == 0
+
+
 def test_exact_refuses_a_distance_that_is_not_convex(people):
     ill = Sensitive(order=["flu", "gout"])
     policy = policy_of(TCloseness(0.3, "scaled"), sensitive={"ill": ill})
