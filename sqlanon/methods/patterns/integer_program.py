@@ -192,7 +192,7 @@ class Component:
             assert self.values is not None
             members = np.flatnonzero(self.instance == instance)
             values = self.values[members, own.attribute]
-            factors = np.where(values >= 0, np.array(own.factors)[values], 0.0)
+            factors = np.append(own.factors, 0.0)[values]  # the last one for no value, -1
             entries.append((np.full(len(members), last + number), members, factors))
             entries.append((np.array([last + number]), y[[instance]], np.array([own.least])))
         entries.append((np.full(rows, last + len(self.cuts)), left, np.ones(rows)))

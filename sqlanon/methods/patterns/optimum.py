@@ -36,8 +36,8 @@ from sqlanon.methods.patterns.problem import (
     Parts,
     PatternProblem,
     droppable,
-    is_shifting,
     greedy_parts,
+    is_shifting,
     published_cost,
 )
 from sqlanon.methods.registry import Decided, Options

@@ -11,6 +11,7 @@ all, so an integer program holds with it for every class that is used.
 - Alpha: c_v - alpha N <= 0 for the most frequent value v.
 - Ratios: c_v - most_v q_v N <= 0 and least_v q_v N - c_v <= 0 of every value v; where each value
   has a least ratio, a class has a record of each.
+- Both, where a class C breaks the bound by the last digits alone: |C| c_v - C_v N <= -1.
 - Equal, ordered and hierarchical t-closeness: N times the distance is a sum of norms of c - q N,
   each the greatest over a choice of signs, so each choice gives a cut.
 - Entropy l, and t-closeness by kl: sum c_v ln(c_v / N) + N ln l and sum c_v ln(c_v / (q_v N)) - t N
@@ -35,6 +36,8 @@ from sqlanon.search.privacy import Demands, ValueDemand, ratio_bounds
 
 GREATEST = 1e4
 """The greatest coefficient of a cut: small violations must not drown in a solver's tolerance."""
+_PARTED = 1e-6
+"""Share of a class by which a bound must be broken for a solver to see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,22 @@ def _recursive(demand: ValueDemand, counts: Numbers) -> Cut:
 
 
 def _alpha(demand: ValueDemand, counts: Numbers) -> Cut:
-    alpha = Fraction(str(demand.model.threshold))
+    alpha, value = Fraction(str(demand.model.threshold)), int(counts.argmax())
+    if counts[value] - alpha * int(counts.sum()) <= _PARTED * int(counts.sum()):
+        return _by_share(demand, counts, value, 1)
     factors = np.full(len(counts), -float(alpha.numerator))
-    factors[int(counts.argmax())] += alpha.denominator
+    factors[value] += alpha.denominator
     return _scaled(demand, factors)
+
+
+def _by_share(demand: ValueDemand, counts: Numbers, value: int, sign: int) -> Cut:
+    """The cut by the share of a value in this very class, for a bound that hardly parts it.
+
+    A class that satisfies the model has a smaller share (greater, with a sign of -1), which is a
+    difference of at least 1 in whole numbers.
+    """
+    factors = np.eye(len(counts), dtype=np.int64)[value] * counts.sum() - counts[value]
+    return _cut(demand, (sign * factors).astype(float), 1.0)
 
 
 def _by_ratio(demand: ValueDemand, counts: Numbers) -> Cut:
@@ -106,11 +121,12 @@ def _by_ratio(demand: ValueDemand, counts: Numbers) -> Cut:
     if not size:
         return _cut(demand, -own[0], 1.0)
     above, below = counts - most * size, least * size - counts
-    if above.max() >= below.max():
-        value = int(above.argmax())
-        return _scaled(demand, own[value] - most[value])
-    value = int(below.argmax())
-    return _scaled(demand, least[value] - own[value])
+    is_over = bool(above.max() >= below.max())
+    beyond = above if is_over else below
+    value = int(beyond.argmax())
+    if beyond[value] <= _PARTED * size:
+        return _by_share(demand, counts, value, 1 if is_over else -1)
+    return _scaled(demand, own[value] - most[value] if is_over else least[value] - own[value])
 
 
 def _ordered(demand: ValueDemand, counts: Numbers) -> Cut:

@@ -178,7 +178,7 @@ def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
     exact = sqlanon.plan(
         connection, "people", policy, method="pattern-exact", patterns=[["town"]]
     ).report
-    assert exact.lower_bound <= left_out.loss["lm"] < exact.loss["lm"]
+    assert exact.lower_bound <= 0.2 <= left_out.loss["lm"] <= exact.loss["lm"]
     assert not exact.search["proven"]
 
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import demand_of
 from strategies import models
 
+from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.privacy import TCloseness
 from sqlanon.search.patterns.cuts import cut, inseparable
 from sqlanon.search.privacy import Demands, ValueDemand
 
 classes = st.lists(st.sampled_from(["nurse", "clerk", "boss"]), min_size=1, max_size=9)
+NURSES = ["nurse", "nurse", "clerk", "clerk", "clerk", "boss", "boss"]
 values = st.lists(st.integers(0, 9), min_size=3, max_size=3)
 
 
 @settings(max_examples=300, deadline=None)
+@example(DeltaDisclosure(math.log(1.5)), NURSES, [1, 0, 3], [[1, 1, 1], [2, 1, 2]])
+@example(DeltaDisclosure(math.log(2)), NURSES, [1, 2, 4], [[2, 3, 2], [1, 1, 1]])
+@example(AlphaAnonymity(2 / 3), NURSES, [2, 0, 1], [[3, 3, 2], [1, 1, 1]])
+@example(BetaLikeness(1 / 3), NURSES, [2, 2, 1], [[2, 3, 2], [1, 1, 1]])
 @given(models, classes, values, st.lists(values, max_size=30))
 def test_cuts_part_a_class_that_fails_from_all_that_satisfy(model, whole, failing, others):
     demand, present = demand_of(model, whole)
