@@ -12,7 +12,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.clusters import problem_of
 from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.local.input import plain, refuse_unsuited
+from sqlanon.methods.local.input import plain
 from sqlanon.microdata.binding import bind
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.bound import BoundReport
@@ -55,7 +55,6 @@ def bound_table(
         raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
     own = plain(policy)
     subject = bind(engine, table, own)
-    refuse_unsuited(subject, own)
     with engine.workspace():
         mine = Mine.of(engine, subject, own, loss)
         problem = problem_of(mine.read)

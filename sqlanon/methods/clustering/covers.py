@@ -36,7 +36,8 @@ class Mine:
 
     @classmethod
     def of(cls, engine: Engine, subject: Subject, policy: Policy, loss: str) -> Mine:
-        """Encodes a table."""
+        """Encodes a table, once it is known that it may be recoded record by record."""
+        refuse_unsuited(subject, policy)
         encoded = encode_subject(engine, subject, plain(policy))
         return cls(engine, encoded, encode_records(engine, subject, policy, loss, encoded))
 
@@ -67,7 +68,6 @@ def decide_cover(
         PolicyError: The policy asks for what this method cannot do.
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    refuse_unsuited(subject, policy)
     mine = Mine.of(engine, subject, policy, options.loss)
     own: CoverOptions = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"

@@ -58,8 +58,10 @@ def encode_records(
     """Reads a table in codes, with its cell costs, from the table of its codes if there is one.
 
     Raises:
-        HierarchyError: A hierarchy does not fit its column.
+        HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
+        PolicyError: The policy asks for what no local method can do.
     """
+    refuse_unsuited(subject, policy)
     coding = leaf_maps(engine, subject) if encoded is None else (encoded.layout, encoded.maps)
     held = distinct_combinations(engine, subject, coding, policy)
     counts = held.leaf_counts(subject.trees) if encoded is None else encoded.counts

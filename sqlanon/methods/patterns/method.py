@@ -10,7 +10,7 @@ import numpy as np
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.methods.local.input import EncodedRecords, encode_records, refuse_unsuited
+from sqlanon.methods.local.input import EncodedRecords, encode_records
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
@@ -47,7 +47,6 @@ def decide_patterns(
         PolicyError: No patterns, unfit patterns, or what this method cannot do.
         UnsatisfiableError: The records that no pattern has a place for cannot be published.
     """
-    refuse_unsuited(subject, policy)
     nodes = asked_nodes(subject, options)
     read = encode_records(engine, subject, policy, options.loss)
     table = pattern_problem(read, nodes)
