@@ -81,8 +81,9 @@ def masks_of(patterns: Patterns) -> Masks:
 
 
 def described(options: type) -> dict[str, Option]:
-    """The options that a dataclass holds, by name."""
-    return {each.name: each.metadata["option"] for each in fields(options)}
+    """The options that a dataclass holds, by name: its own, then those that it inherits."""
+    ordered = sorted(fields(options), key=lambda each: each.name not in options.__annotations__)
+    return {each.name: each.metadata["option"] for each in ordered}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +95,9 @@ class LatticeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class CoverOptions:
-    """Options of a cover by itemsets."""
+class ClusterOptions:
+    """Options of every method that refines clusters."""
 
-    candidates: str = _option(
-        "closed",
-        "Cover by closed, frequent or (set-cover, tiny tables) all itemsets: closed.",
-        "KIND",
-        is_valid=("closed", "frequent", "all").__contains__,
-        fault="candidates {!r} are not known; choose closed, frequent, all",
-    )
-    beta: float | None = _option(
-        None,
-        "Only itemsets that cost below 1/beta of a suppressed record.",
-        "NUMBER",
-        float,
-        lambda value: _is_real(value, 1),
-        "beta {!r} is not a number of at least 1",
-    )
     refine: bool = _option(True, "Leave clusters as they were found.")
     block_records: int = _option(
         250_000,
@@ -129,6 +115,27 @@ class CoverOptions:
                 "time_limit bounds the refinement of clusters, which is switched off; leave one of "
                 "them out"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class CoverOptions(ClusterOptions):
+    """Options of a cover by itemsets."""
+
+    candidates: str = _option(
+        "closed",
+        "Cover by closed, frequent or (set-cover, tiny tables) all itemsets: closed.",
+        "KIND",
+        is_valid=("closed", "frequent", "all").__contains__,
+        fault="candidates {!r} are not known; choose closed, frequent, all",
+    )
+    beta: float | None = _option(
+        None,
+        "Only itemsets that cost below 1/beta of a suppressed record.",
+        "NUMBER",
+        float,
+        lambda value: _is_real(value, 1),
+        "beta {!r} is not a number of at least 1",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlanon.recoding import Recoding
     from sqlanon.reports.plan import Report
 
-Own = TypeVar("Own")
+Own_co = TypeVar("Own_co", covariant=True)
 AUTO = "auto"
 
 
@@ -173,7 +173,7 @@ def owners_of(option: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Options(Generic[Own]):
+class Options(Generic[Own_co]):
     """Options of a search.
 
     Args:
@@ -189,7 +189,7 @@ class Options(Generic[Own]):
     """
 
     method: Method
-    own: Own
+    own: Own_co
     loss: str = "lm"
     seed: int = 0
     progress: Callable[[str], None] | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
+from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
@@ -56,7 +56,9 @@ Raises UnsatisfiableError where none satisfy the policy.
 """
 
 
-def decide_clusters(read: EncodedRecords, options: Options[Any], start: Start) -> Decided:
+def decide_clusters(
+    read: EncodedRecords, options: Options[ClusterOptions], start: Start
+) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
 
     Raises:
@@ -123,7 +125,9 @@ def _unused(policy: Policy) -> Iterator[str]:
         yield "this method publishes every record; the suppression limit is not used"
 
 
-def _by_blocks(problem: ClusteringProblem, options: Options[Any], start: Start) -> RecordNodes:
+def _by_blocks(
+    problem: ClusteringProblem, options: Options[ClusterOptions], start: Start
+) -> RecordNodes:
     """Clusters of all records, block by block.
 
     Raises:
@@ -151,13 +155,13 @@ def _by_blocks(problem: ClusteringProblem, options: Options[Any], start: Start) 
     )
 
 
-def largest_block(options: Options[Any]) -> int:
+def largest_block(options: Options[ClusterOptions]) -> int:
     """Largest table that is clustered as a whole, where memory counts, too [records]."""
-    most: int = options.own.block_records
+    most = options.own.block_records
     return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
 
 
-def _block_notes(options: Options[Any], blocks: Sequence[Numbers]) -> Iterator[str]:
+def _block_notes(options: Options[ClusterOptions], blocks: Sequence[Numbers]) -> Iterator[str]:
     most = largest_block(options)
     limit = "" if most == options.own.block_records else ", as the memory limit allows"
     yield (
@@ -178,7 +182,9 @@ def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:
     return replace(problem, leaves=problem.leaves[records], demand=demand)
 
 
-def _refined(problem: ClusteringProblem, options: Options[Any], start: Start) -> RecordNodes:
+def _refined(
+    problem: ClusteringProblem, options: Options[ClusterOptions], start: Start
+) -> RecordNodes:
     """Clusters of a table or a block of it, refined where that is asked for."""
     started = start(problem)
     found, bounds = started.found, started.bounds

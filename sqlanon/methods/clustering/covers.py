@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class Mine:
 
 
 def decide_cover(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[Any], cover: Cover
+    engine: Engine, subject: Subject, policy: Policy, options: Options[CoverOptions], cover: Cover
 ) -> Decided:
     """A recoding of every record, from the first clusters that a cover by itemsets chooses.
 
@@ -69,7 +68,7 @@ def decide_cover(
         UnsatisfiableError: No clusters satisfy the policy.
     """
     mine = Mine.of(engine, subject, policy, options.loss)
-    own: CoverOptions = options.own
+    own = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"
 
     def start(problem: ClusteringProblem) -> FirstClusters:
