@@ -137,15 +137,17 @@ class Report:
 
     def _found_text(self) -> str:
         candidates = self.search.get("candidates", 0)
+        found = counted(self.statistics.classes, "class", "classes")
         if "used_patterns" in self.search:
-            classes = counted(self.statistics.classes, "class", "classes")
             used = self.search["used_patterns"]
-            return f"{self.method}: {classes} by {used:,} of {counted(candidates, 'pattern')}"
+            return f"{self.method}: {found} by {used:,} of {counted(candidates, 'pattern')}"
         if self.records_per_level:
-            clusters = counted(self.search["clusters"], "cluster")
+            if "clusters" in self.search:
+                found = counted(self.search["clusters"], "cluster")
+            chosen = f" from {counted(candidates, 'candidate')}" if candidates else ""
             blocks = self.search.get("blocks", 1)
             apart = f", in {blocks:,} blocks" if blocks > 1 else ""
-            return f"{self.method}: {clusters} from {counted(candidates, 'candidate')}{apart}"
+            return f"{self.method}: {found}{chosen}{apart}"
         proof = "proven best" if self.search.get("proven") else "best found"
         checked = self.search.get("checked", 0)
         return f"{self.method}: {proof} of {candidates:,} recodings, {checked:,} checked"

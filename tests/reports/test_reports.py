@@ -239,3 +239,20 @@ def test_a_share_that_is_not_all_does_not_read_so():
 
 def test_key_of_a_loss_has_underscores():
     assert key("average-class-size") == "average_class_size"
+
+
+@pytest.mark.parametrize(
+    ("search", "said"),
+    [
+        ({}, "new: 3 classes"),
+        ({"clusters": 2, "candidates": 0}, "new: 2 clusters"),
+        ({"clusters": 2, "candidates": 1}, "new: 2 clusters from 1 candidate"),
+        (
+            {"clusters": 2, "candidates": 9, "blocks": 2},
+            "new: 2 clusters from 9 candidates, in 2 blocks",
+        ),
+    ],
+)
+def test_a_local_method_is_told_by_what_is_known_of_its_search(search, said):
+    found = report(method="new", search=search, levels={}, records_per_level={"age": [20, 2]})
+    assert found.to_text().splitlines()[0] == said
