@@ -15,6 +15,7 @@ import sqlanon
 from sqlanon.cli import failures
 from sqlanon.cli.main import program
 from sqlanon.errors import PolicyError
+from sqlanon.methods.registry import METHODS, OPTIONS, listed, owners_of
 from sqlanon.reports.document import SCHEMA_VERSION
 
 COMMANDS = ["demo", "check", "plan", "apply", "anonymize", "rewrite"]
@@ -69,6 +70,8 @@ def panels(said):
 
 
 def test_help_groups_options_by_purpose(run):
+    owners = dict.fromkeys(tuple(owners_of(name)) for name in OPTIONS)
+    own = [f"Only with {listed(names)}" for names in owners if 0 < len(names) <= len(METHODS) / 2]
     found = panels(run("anonymize", "--help").out)
     assert list(found) == [
         "Policy",
@@ -76,10 +79,7 @@ def test_help_groups_options_by_purpose(run):
         "Privacy models",
         "Suppression",
         "Method",
-        "Only with incognito",
-        "Only with set-cover and direct-cover",
-        "Only with direct-cover",
-        "Only with pattern-greedy and pattern-exact",
+        *own,
         "Target",
         "Output",
         "Resources",
@@ -88,6 +88,7 @@ def test_help_groups_options_by_purpose(run):
     assert found["Privacy models"] == ["--k", "--l", "--t", *shares, "--nulls"]
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]
     assert found["Method"] == ["--method", "--loss", "--time-limit"]
+    assert found["Only with incognito"] == ["--minimal-nodes"]
     assert found["Only with direct-cover"] == ["--suppress-uncovered"]
 
 
