@@ -11,7 +11,7 @@ from .policies import PolicyMaker, policy_document
 
 
 @dataclass(frozen=True, slots=True)
-class RiskOptions:
+class RiskCommandOptions:
     """Thresholds of risk, and the sets of columns that are looked at."""
 
     panel: ClassVar[str] = "Risk"
@@ -43,7 +43,9 @@ class RiskOptions:
         return threshold | given(self, "population", "identifying", "max_columns", "every_subset")
 
 
-def risk(*, given: Input, asked: RiskOptions, policy: PolicyOptions, run: RunOptions) -> None:
+def risk(
+    *, given: Input, asked: RiskCommandOptions, policy: PolicyOptions, run: RunOptions
+) -> None:
     """Tell how easily people are found in a table as it stands; writes nothing.
 
     Prosecutor, journalist and marketer risk, uniques, and which sets of columns tell people apart.

@@ -14,6 +14,8 @@ def pytest_collection_modifyitems(config, items):
     """Marks all but the first rows of parameters as slow, before tests are selected."""
     seen = {}
     for item in items:
+        if item.get_closest_marker("every_row"):
+            continue
         test = item.nodeid.split("[")[0]
         seen[test] = seen.get(test, 0) + 1
         if seen[test] > ROWS:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.every_row
 ROOT = Path(__file__).parent.parent
 # Each row may import the rows above it. Within a row a tuple is in order, too; a set holds
 # siblings, which never import each other.
@@ -40,42 +42,62 @@ LIBRARIES = {
 HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer", "highspy"}
 
 
-def imported(path, *, late=True):
+@cache
+def tree(text):
+    """The syntax of a text, parsed once however many tests ask."""
+    return ast.parse(text)
+
+
+@cache
+def nodes(text):
+    """What the tests ask for in a text, at any depth."""
+    asked = ast.Import | ast.ImportFrom | ast.ClassDef | ast.Call
+    return [node for node in ast.walk(tree(text)) if isinstance(node, asked)]
+
+
+def imported(path, house=ROOT, *, late=True):
     """Modules that a file imports, absolute, those for type checkers included."""
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree) if late else tree.body:
+    package = dotted(path, house) if path.stem == "__init__" else dotted(path, house)[:-1]
+    for node in nodes(path.read_text()) if late else tree(path.read_text()).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            near = package[: len(package) - node.level + 1] if node.level else ()
+            home = ".".join((*near, *filter(None, [node.module])))
+            yield from (f"{home}.{alias.name}" for alias in node.names)
 
 
-def sources():
+def dotted(path, house=ROOT):
+    """The parts of the name that a file is imported by; the command line is a package inside."""
+    parts = path.relative_to(house).with_suffix("").parts
+    parts = parts[:-1] if parts[-1] == "__init__" else parts
+    return parts if parts[0] == "sqlanon" else ("sqlanon", *parts)
+
+
+def sources(house=ROOT):
     """Every file of the library and of the command line."""
-    return [*(ROOT / "sqlanon").rglob("*.py"), *(ROOT / "cli").rglob("*.py")]
+    return [*(house / "sqlanon").rglob("*.py"), *(house / "cli").rglob("*.py")]
 
 
-def modules(folder=ROOT / "sqlanon"):
-    """Every module of a package by its name inside it, without those that name the package."""
-    found = {}
-    for path in sorted(folder.rglob("*.py")):
-        if path.name != "__init__.py":
-            found[".".join(path.relative_to(folder).with_suffix("").parts)] = path
-    return found
+def modules(house=ROOT):
+    """Every module and package by its name inside the package, which itself is left out."""
+    named = {".".join(dotted(path, house)[1:]): path for path in sorted(sources(house))}
+    return {name: path for name, path in named.items() if name}
 
 
-def arrows(folder=ROOT / "sqlanon"):
-    """Which modules of the package each of its modules imports."""
-    known = modules(folder)
+def arrows(house=ROOT):
+    """Which modules each module imports; a name of the package itself counts as `api`."""
+    known = modules(house)
     found = {}
     for name, path in known.items():
         own = set()
-        for target in imported(path):
-            parts = target.split(".")[1:] if target.startswith("sqlanon.") else []
+        for target in imported(path, house):
+            first, *parts = target.split(".")
             while parts and ".".join(parts) not in known:
                 parts.pop()
-            own.add(".".join(parts))
-        found[name] = own - {"", name}
+            if first == "sqlanon":
+                own.add(".".join(parts) or "api")
+        found[name] = own - {name}
     return found
 
 
@@ -121,11 +143,11 @@ def circles(found):
     return sorted({tuple(sorted(m for m in reached[n] if n in reached[m])) for n in found} - {()})
 
 
-def shared_class_names(folder=ROOT / "sqlanon"):
+def shared_class_names(house=ROOT):
     """Public classes of one name in several modules."""
     homes = defaultdict(list)
-    for name, path in modules(folder).items():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for name, path in modules(house).items():
+        for node in nodes(path.read_text()):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(name)
     return {name: found for name, found in homes.items() if len(found) > 1}
@@ -148,18 +170,30 @@ def test_every_public_class_has_a_name_of_its_own():
     assert not shared_class_names()
 
 
+def write(house, name, text):
+    """Writes a module into a house."""
+    home = house if name.split(".")[0] == "cli" else house / "sqlanon"
+    path = home.joinpath(*name.split(".")).with_suffix(".py")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
 @pytest.fixture
 def house(tmp_path):
-    """A package of two layers that breaks no rule."""
+    """A package of a few layers that breaks no rule."""
     for name, text in {
+        "__init__": "from sqlanon.api import plan as plan",
         "errors": "class Fault: ...",
+        "policy.__init__": "",
         "policy.roles": "from sqlanon.errors import Fault\nclass Role: ...",
         "search.cover": "from sqlanon.policy.roles import Role",
         "query.text": "from sqlanon.policy import roles",
+        "api": "from sqlanon.search.cover import Cover",
+        "cli.__init__": "from .main import run",
+        "cli.main": "import sqlanon\nfrom . import output\nfrom sqlanon.errors import Fault",
+        "cli.output": "import json\nclass Output: ...",
     }.items():
-        path = tmp_path / Path(*name.split(".")).with_suffix(".py")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+        write(tmp_path, name, text)
     return tmp_path
 
 
@@ -172,25 +206,56 @@ def test_a_house_without_faults_has_none(house):
 @pytest.mark.parametrize(
     ("module", "text", "target"),
     [
-        ("policy/roles", "from sqlanon.search import cover", "search.cover"),
-        ("policy/roles", "def late():\n    import sqlanon.search.cover", "search.cover"),
+        ("policy.roles", "from sqlanon.search import cover", "search.cover"),
+        ("policy.roles", "def late():\n    import sqlanon.search.cover", "search.cover"),
         ("errors", "if TYPE_CHECKING:\n    from sqlanon.policy.roles import Role", "policy.roles"),
-        ("query/text", "from sqlanon.search.cover import Cover", "search.cover"),
+        ("query.text", "from sqlanon.search.cover import Cover", "search.cover"),
+        ("policy.roles", "from ..search.cover import Cover", "search.cover"),
+        ("policy.roles", "from ..search import cover", "search.cover"),
+        ("errors", "from . import policy", "policy"),
+        ("errors", "from .policy.roles import Role", "policy.roles"),
+        ("policy.__init__", "from sqlanon.search.cover import Cover", "search.cover"),
+        ("policy.__init__", "from ..search.cover import Cover", "search.cover"),
+        ("errors", "from sqlanon.policy import Role", "policy"),
+        ("policy.roles", "from sqlanon import plan", "api"),
+        ("policy.roles", "def late():\n    import sqlanon", "api"),
+        ("policy.roles", "from .. import plan", "api"),
+        ("api", "from sqlanon.cli.output import Output", "cli.output"),
+        ("api", "from .cli import output", "cli.output"),
+        ("api", "from sqlanon.cli import run", "cli"),
     ],
 )
 def test_an_upward_import_and_one_between_siblings_are_found(house, module, text, target):
-    (house / f"{module}.py").write_text(text)
-    assert upward(arrows(house), LAYERS) == [(module.replace("/", "."), target)]
+    write(house, module, text)
+    assert upward(arrows(house), LAYERS) == [(module.removesuffix(".__init__"), target)]
 
 
-def test_a_circle_is_found(house):
-    (house / "errors.py").write_text("def late():\n    from sqlanon.search.cover import Cover")
-    assert circles(arrows(house)) == [("errors", "policy.roles", "search.cover")]
+@pytest.mark.parametrize(
+    ("module", "text", "circle"),
+    [
+        (
+            "errors",
+            "def late():\n    from sqlanon.search.cover import Cover",
+            ("errors", "policy.roles", "search.cover"),
+        ),
+        ("cli.output", "from .main import run", ("cli.main", "cli.output")),
+        ("cli.output", "from sqlanon.cli import main", ("cli.main", "cli.output")),
+        ("cli.main", "from . import run", ("cli", "cli.main")),
+    ],
+)
+def test_a_circle_is_found(house, module, text, circle):
+    write(house, module, text)
+    assert circles(arrows(house)) == [circle]
 
 
-def test_two_public_classes_of_one_name_are_found(house):
-    (house / "query" / "text.py").write_text("class Role: ...\nclass _Fault: ...")
-    assert shared_class_names(house) == {"Role": ["policy.roles", "query.text"]}
+@pytest.mark.parametrize(
+    ("module", "name"), [("query.text", "query.text"), ("query.__init__", "query"), ("cli.x",) * 2]
+)
+def test_two_public_classes_of_one_name_are_found(house, module, name):
+    write(house, module, "class Role: ...\nclass _Fault: ...")
+    assert {each: set(homes) for each, homes in shared_class_names(house).items()} == {
+        "Role": {"policy.roles", name}
+    }
 
 
 @pytest.mark.parametrize("room", sorted(GROUND | set(LIBRARIES)))
@@ -219,7 +284,7 @@ def test_nobody_asks_for_the_type_of_a_recoding():
     for path in sources():
         asked = [
             node
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in nodes(path.read_text())
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "type")
             if {"Clusters", "FullDomain", "Recoding"} & {ast.unparse(each) for each in node.args}
             or any(ast.unparse(each).split(".")[-1] == "recoding" for each in node.args)

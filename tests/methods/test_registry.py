@@ -16,6 +16,7 @@ from sqlanon.engine.base import Limits
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 
+pytestmark = pytest.mark.every_row
 ROOT = Path(__file__).parents[2]
 COMMON = {"method": "str", "loss": "str", "seed": "int", "progress": "Progress | None"}
 

@@ -127,11 +127,20 @@ def fails(model, values, whole, about=0):
         return any(gains(model, Counter(values), Counter(whole)))
     if isinstance(model, DeltaDisclosure):
         return found["logarithm"] > model.delta - ROUNDING
+    if isinstance(model, LDiversity):
+        return is_uniform(model, values, found)
+    raise NotImplementedError(f"no definition of {model!r}")
+
+
+def is_uniform(model, values, found):
+    """Whether the values of a class are too alike: l-diversity by its definitions."""
     if model.kind == "distinct":
         return found["distinct_values"] < model.l
     if model.kind == "entropy":
         return not values or found["entropy"] < math.log(model.l) - ROUNDING
-    return found["largest"] >= Fraction(str(model.c)) * found[f"tail_{model.l}"]
+    if model.kind == "recursive":
+        return found["largest"] >= Fraction(str(model.c)) * found[f"tail_{model.l}"]
+    raise NotImplementedError(f"no definition of {model!r}")
 
 
 def gains(model, counts, whole):

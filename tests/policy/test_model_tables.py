@@ -6,6 +6,9 @@ import math
 from dataclasses import fields
 
 import pytest
+import strategies
+from hypothesis import Phase, find, settings
+from oracles import lattice
 
 from sqlanon.assessment import disclosure
 from sqlanon.cli.options import PolicyOptions
@@ -16,6 +19,7 @@ from sqlanon.reports.check import ModelResult
 from sqlanon.search import privacy
 from sqlanon.search.patterns import cuts
 
+pytestmark = pytest.mark.every_row
 TABLES = [models._MODELS, privacy._HOLDS, cuts._CUTS, suppression_bounds._REQUIRED]
 
 
@@ -29,6 +33,18 @@ def test_a_model_is_never_taken_for_another(table):
     known = {form: row for form, row in table.rows.items() if form != ("l", "entropy")}
     with pytest.raises(LookupError, match=f"{table.layer}: nothing is said of entropy 3-diversity"):
         ByForm(table.layer, known).of(LDiversity(3, "entropy"))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_every_form_is_drawn_and_defined_for_brute_force(form):
+    once = settings(database=None, phases=[Phase.generate])
+    drawn = find(strategies.models, lambda model: model.form == form, settings=once)
+    assert lattice.fails(drawn, ["nurse"], ["nurse", "clerk"]) in (True, False)
+
+
+def test_brute_force_refuses_what_it_has_no_definition_of():
+    with pytest.raises(NotImplementedError, match="no definition of"):
+        lattice.fails(object(), ["nurse"], ["nurse", "clerk"])
 
 
 def test_every_family_has_an_option():

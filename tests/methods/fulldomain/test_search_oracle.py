@@ -10,12 +10,11 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from oracles.lattice import LOSSES
 from strategies import hierarchies, level_bounds, records_of, weights
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, UnsatisfiableError
-
-LOSSES = ("lm", "precision", "suppressed-cells", "discernibility", "average-class-size")
 
 
 @st.composite
