@@ -7,7 +7,8 @@ from dataclasses import Field, dataclass, make_dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, listed, method_named, owners_of
+from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, method_named, owners_of
+from sqlanon.wording import listed
 
 from .options import PolicyOptions, PublishingOptions, option, repeatable, switch
 

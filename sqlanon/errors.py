@@ -54,6 +54,6 @@ class UnsatisfiableError(SqlanonError):
 
 
 class VerificationError(SqlanonError):
-    """What was about to be published failed its own check; nothing was published."""
+    """A table about to be published that failed its own check; nothing was published."""
 
     exit_code = 1

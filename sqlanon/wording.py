@@ -17,6 +17,15 @@ def counted(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+
+
 def in_columns(rows: Sequence[Sequence[str]], aligned: str) -> list[str]:
     """Rows of cells as lines of columns, each aligned by "<" or ">"."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]

@@ -40,7 +40,7 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
         policy, notes = as_published(policy, list(engine.columns(table)))
         found = table_results(engine, table, policy)
         notes += [*policy_notes(policy), *found.notes()]
-        notes += _identifying(engine, table, policy, found.statistics)
+        notes += _identifying(engine, table, policy)
     return CheckReport(
         statistics=found.statistics,
         models=found.models,
@@ -185,9 +185,7 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
     return published, notes
 
 
-def _identifying(
-    engine: Engine, table: exp.Table, policy: Policy, statistics: ClassStatistics
-) -> list[str]:
+def _identifying(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
     """Kept columns with so many values that they may tell records apart themselves."""
     kept = [name for name in policy.keep if name != policy.entity]
     if not kept or policy.k == 1:

@@ -138,19 +138,43 @@ def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
     return {id(cost): cost for cost in costs}
 
 
-CellCost = Callable[[Tree, int, Counts], list[Fraction]]
-"""The loss of a cell per node of a level, from the tree, the level and the records per leaf."""
+def _one(tree: Tree, counts: Counts) -> Fraction:
+    return Fraction(1)
 
-CELL_LOSSES: Mapping[str, CellCost] = {
-    "lm": lm_cost,
-    "tree": tree_cost,
-    "precision": precision_cost,
-    "suppressed-cells": suppressed_cost,
-    "monotone-entropy": monotone_entropy_cost,
+
+def _whole_entropy(tree: Tree, counts: Counts) -> Fraction:
+    return entropy_cost(tree, tree.height, counts)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class CellLoss:
+    """A loss that adds up over cells.
+
+    Args:
+        cost: The loss of a cell per node of a level, from the tree, the level and the records per
+            leaf.
+        suppressed: The loss of a cell of a suppressed record, from the tree and the records.
+        total: Whether it is the sum over all cells instead of their average.
+    """
+
+    cost: Callable[[Tree, int, Counts], list[Fraction]]
+    suppressed: Callable[[Tree, Counts], Fraction] = _one
+    total: bool = False
+
+
+CELL_LOSSES: Mapping[str, CellLoss] = {
+    "lm": CellLoss(lm_cost),
+    "tree": CellLoss(tree_cost),
+    "precision": CellLoss(precision_cost),
+    "suppressed-cells": CellLoss(suppressed_cost, total=True),
+    "monotone-entropy": CellLoss(monotone_entropy_cost, _whole_entropy),
 }
 """Cell losses that never shrink on the way up, so that they can steer a search."""
 
-CELL_MEASURES: Mapping[str, CellCost] = {**CELL_LOSSES, "entropy": entropy_cost}
+CELL_MEASURES: Mapping[str, CellLoss] = {
+    **CELL_LOSSES,
+    "entropy": CellLoss(entropy_cost, _whole_entropy),
+}
 """Measures that add up over cells and follow from their nodes alone."""
 
 CLASS_LOSSES = ("discernibility", "average-class-size")
@@ -171,13 +195,6 @@ MEASURES = (
     *VALUE_MEASURES,
 )
 """The names of all measures."""
-
-
-def suppressed_cell(name: str, tree: Tree, counts: Counts = ()) -> Fraction:
-    """The loss of a cell of a suppressed record: 1, or the whole column's entropy."""
-    if name in ("entropy", "monotone-entropy"):
-        return entropy_cost(tree, tree.height, counts)[0]
-    return Fraction(1)
 
 
 def shares(weights: Sequence[float]) -> list[Fraction]:
@@ -218,13 +235,13 @@ class CellCosts:
 
         Per column, `counts` has the records of each leaf; only entropies look at them.
         """
-        held = counts or [()] * len(trees)
+        loss, held = CELL_LOSSES[name], counts or [()] * len(trees)
         table = [
-            [CELL_LOSSES[name](tree, level, leaves) for level in range(tree.height + 1)]
+            [loss.cost(tree, level, leaves) for level in range(tree.height + 1)]
             for tree, leaves in zip(trees, held, strict=True)
         ]
         parts = [
-            share * suppressed_cell(name, tree, leaves)
+            share * loss.suppressed(tree, leaves)
             for share, tree, leaves in zip(shares(weights), trees, held, strict=True)
         ]
         whole = sum(parts, Fraction(0))
@@ -238,7 +255,7 @@ class CellCosts:
                 levels.append(tuple(units[id(cost)] for cost in level))
             columns.append(tuple(levels))
         record = math.floor(whole * unit)
-        scale = record / unit * (len(trees) * records if name == "suppressed-cells" else 1)
+        scale = record / unit * (len(trees) * records if loss.total else 1)
         # Where nothing can be lost, suppressed records still count.
         return cls(record or 1, tuple(columns), scale)
 

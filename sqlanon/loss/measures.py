@@ -22,7 +22,6 @@ from sqlanon.loss.cells import (
     VALUE_MEASURES,
     distinct,
     shares,
-    suppressed_cell,
 )
 from sqlanon.loss.release import Column, Release
 from sqlanon.wording import key
@@ -31,15 +30,12 @@ from sqlanon.wording import key
 def cell_measure(name: str, release: Release, weights: Sequence[float]) -> Fraction:
     """A cell measure as the weighted average over all cells of the original.
 
-    The formulas are those of `cells.CELL_MEASURES`; a suppressed record loses `suppressed_cell` per
-    cell.
+    The formulas are those of `cells.CELL_MEASURES`.
     """
-    total = Fraction(0)
+    measure, total = CELL_MEASURES[name], Fraction(0)
     for column, part in zip(release.columns, shares(weights), strict=True):
-        cells = release.suppressed * suppressed_cell(name, column.tree, column.counts)
-        costs = {
-            level: CELL_MEASURES[name](column.tree, level, column.counts) for level in column.levels
-        }
+        cells = release.suppressed * measure.suppressed(column.tree, column.counts)
+        costs = {level: measure.cost(column.tree, level, column.counts) for level in column.levels}
         counts: Counter[int] = Counter()
         for (level, node), records in column.records.items():
             counts[id(costs[level][node])] += records

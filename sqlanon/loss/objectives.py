@@ -91,10 +91,12 @@ class ClassCounts:
 class Objective(Protocol):
     """A loss as the full-domain search minimizes it, in whole numbers.
 
-    Its two parts are added (`additive`), or the larger of them counts.
+    Its two parts are added (`additive`), or the larger of them counts. `squares` says whether it
+    needs squared class sizes.
     """
 
     additive: ClassVar[bool]
+    squares: ClassVar[bool]
 
     @property
     def floor(self) -> tuple[tuple[int, ...], ...]:
@@ -142,6 +144,7 @@ class CellObjective:
     floor: tuple[tuple[int, ...], ...]
     scale: float = 1.0
     additive: ClassVar[bool] = True
+    squares: ClassVar[bool] = False
 
     def up(self, node: Node, counts: ClassCounts) -> int:
         """The loss of all cells by generalization alone."""
@@ -187,6 +190,7 @@ class DiscernibilityObjective:
     records: int
     floor: tuple[tuple[int, ...], ...]
     additive: ClassVar[bool] = True
+    squares: ClassVar[bool] = True
 
     def up(self, node: Node, counts: ClassCounts) -> int:
         """Sum of the squared sizes of all classes."""
@@ -235,6 +239,7 @@ class ClassSizeObjective:
     k: int
     floor: tuple[tuple[int, ...], ...]
     additive: ClassVar[bool] = False
+    squares: ClassVar[bool] = False
 
     def up(self, node: Node, counts: ClassCounts) -> int:
         """Published classes and what the small ones can make at most, negated."""

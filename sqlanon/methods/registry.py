@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,7 +17,7 @@ from sqlanon.methods.options import (
     PatternOptions,
     described,
 )
-from sqlanon.wording import did_you_mean
+from sqlanon.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
@@ -122,15 +122,6 @@ METHODS: Mapping[str, Method] = {
 }
 DEFAULT = METHODS["incognito"]
 """The method that `auto` stands for."""
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
 def method_named(name: str) -> Method:

@@ -56,7 +56,7 @@ class Policy:
             instead of records. It is not published, unless it is among `keep`.
 
     Raises:
-        PolicyError: A column in two roles, a figure out of range, or l-diversity or t-closeness
+        PolicyError: A column in two roles, a figure out of range, or a model of sensitive values
             without a sensitive column; all mistakes at once.
     """
 
@@ -114,7 +114,7 @@ class Policy:
 
     @property
     def demands(self) -> tuple[Demand, ...]:
-        """The models of each sensitive column, in the order of columns; l before t."""
+        """The models of each sensitive column, in the order of columns, then of `FAMILIES`."""
         common = [model for model in self.models if not isinstance(model, KAnonymity)]
         demands = []
         for column, attribute in self.sensitive_attributes.items():

@@ -10,7 +10,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.forms import is_number
 from sqlanon.policy.privacy import FAMILIES, ValueModel, strictest
-from sqlanon.wording import counted
+from sqlanon.wording import counted, listed
 
 Nulls = Literal["value", "none"]
 
@@ -76,7 +76,7 @@ class Sensitive:
     def _faults(self) -> list[str]:
         faults = []
         if not all_of(self.models, ValueModel):
-            titles = " and ".join(family.title for family in FAMILIES.values())
+            titles = listed([family.title for family in FAMILIES.values()])
             faults.append(
                 f"models of a sensitive column must be a list of {titles}, such as [LDiversity(3)]"
             )

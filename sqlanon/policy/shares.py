@@ -4,7 +4,11 @@ As in `privacy`, a class has c_v records with value v, n = sum c_v, p_v = c_v / 
 share of v in the table that is looked at.
 
 A model that bounds the ratios p_v / q_v says the least and the greatest one, and whether that is
-capped at 1 - ln q_v; all searches follow from these (`privacy.BY_RATIO`).
+capped at 1 - ln q_v; all searches follow from these (`privacy.BY_RATIO`). The reference q is that
+of the published table, so that it can be checked alone; the papers take the original.
+
+With an entity column a person counts once for each value, so c_v and n are numbers of pairs of a
+person and a value: whoever has several values counts for each.
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ class AlphaAnonymity:
 
     Together with k-anonymity this is (alpha, k)-anonymity. Its source asks it of the values that
     are called sensitive; here every value of the column is one. A class without any value that
-    counts satisfies it.
+    counts satisfies it. With an entity column the shares are of pairs of a person and a value, so
+    a person with several values counts for each, and two thirds of the persons may share a value
+    that has half of the pairs.
 
     Args:
         alpha: Greatest share allowed, above 0; 1 protects nobody.
@@ -201,8 +207,9 @@ class DeltaDisclosure:
     """All values are about as frequent in every class as in the table: |ln(p_v / q_v)| < delta.
 
     It is asked of every value of the table, so a class must have a record of each: where one is
-    missing, p_v = 0 and no delta is enough. pycanon leaves such values out, so its figure is finite
-    where this one is not, and the same where every class has every value.
+    missing, p_v = 0 and no delta is enough. pycanon and ARX leave such values out, so their figures
+    are finite where this one is not. The logarithm is natural, as pycanon's; that of ARX is to base
+    2, so that its delta is ours over ln 2.
 
     The inequality is strict. No quotient of whole numbers is a power of e that it could equal;
     delta as a logarithm that was rounded is held to be met exactly within `TOLERANCE`.

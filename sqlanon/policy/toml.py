@@ -40,7 +40,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text("utf-8-sig"))
     except OSError as error:
         raise PolicyError(f"policy file {str(path)!r}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PolicyError(f"policy file {str(path)!r} is no valid TOML: {error}") from None
 
 

@@ -214,7 +214,7 @@ class Plan:
             return plan
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
-        except (LookupError, TypeError, AttributeError, ValueError):
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
             raise SourceError(
                 f"{str(path)!r} is no plan that this version of sqlanon has saved"
             ) from None

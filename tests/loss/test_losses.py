@@ -14,6 +14,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import (
     CELL_LOSSES,
+    CELL_MEASURES,
     LOSSES,
     MEASURES,
     PARTS,
@@ -22,7 +23,6 @@ from sqlanon.loss.cells import (
     lm_cost,
     monotone_entropy_cost,
     precision_cost,
-    suppressed_cell,
     suppressed_cost,
     tree_cost,
 )
@@ -228,9 +228,10 @@ def test_monotone_entropy_is_the_least_from_the_node_to_the_top():
 
 
 def test_a_suppressed_cell_loses_1_or_the_entropy_of_its_column():
-    assert [suppressed_cell(name, ONE_VALUE) for name in ("lm", "tree")] == [1, 1]
-    assert suppressed_cell("entropy", SEX, (1, 3)) == entropy_cost(SEX, 1, (1, 3))[0]
-    assert suppressed_cell("monotone-entropy", ONE_VALUE, (5,)) == 0
+    assert [CELL_LOSSES[name].suppressed(ONE_VALUE, ()) for name in ("lm", "tree")] == [1, 1]
+    lost = CELL_MEASURES["entropy"].suppressed(SEX, (1, 3))
+    assert lost == entropy_cost(SEX, 1, (1, 3))[0]
+    assert CELL_LOSSES["monotone-entropy"].suppressed(ONE_VALUE, (5,)) == 0
 
 
 def chain(leaves):
@@ -251,7 +252,7 @@ def test_cell_costs_are_exact_where_a_common_denominator_fits(name, columns, rec
     for tree, share, column in zip(grown, shares, costs.costs, strict=True):
         exact = Fraction(str(share)) / whole
         for level, places in enumerate(column):
-            expected = [exact * cost for cost in CELL_LOSSES[name](tree, level)]
+            expected = [exact * cost for cost in CELL_LOSSES[name].cost(tree, level, ())]
             assert [Fraction(cost, costs.unit) for cost in places] == expected
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,11 @@ def problem_of(
     if cells in CELL_LOSSES:
         costs = CellCosts.of(cells, subject.trees, subject.weights, subject.records, encoded.counts)
     entropies = encoded.entropies(subject.trees)
-    objective = _objective(options.loss, subject, encoded, costs, policy.k)
+    if costs is not None:
+        objective = _cell_objective(subject, encoded, costs)
+    else:
+        heights = [tree.height for tree in subject.trees]
+        objective = _CLASS_OBJECTIVES[options.loss](subject.records, policy.k, heights)
     gains, ratio = None, None
     if weighed:
         from sqlanon.methods.fulldomain.gains import GainCounter  # no other loss needs it
@@ -74,7 +79,7 @@ def problem_of(
     if costs is not None and allowance:
         pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
     sets = FrequencySets(engine, encoded, subject.low, entropies, pricing)
-    sizes = SizeChecks(sets, policy.k, objective, options.loss == "discernibility", gains)
+    sizes = SizeChecks(sets, policy.k, objective, gains)
     models = _model_checks(sizes, policy, subject.records, costs is None)
     lattice = Lattice(
         subject.low,
@@ -108,32 +113,37 @@ def _model_checks(
         policy.allowance(records),
         policy.suppressed == "keep",
     )
-    violations = Violations(sizes.sets.engine, scope, sizes.squares)
+    violations = Violations(sizes.sets.engine, scope, sizes.objective.squares)
     return ModelChecks(sizes, violations, looks_at_classes)
 
 
-def _objective(
-    loss: str, subject: Subject, encoded: Encoded, costs: CellCosts | None, k: int
-) -> Objective:
-    levels = [range(tree.height + 1) for tree in subject.trees]
-    if costs is not None:
-        floor = tuple(
-            tuple(
-                sum(
-                    count * cost
-                    for count, cost in zip(
-                        node_counts(tree, level, counts), costs.costs[number][level], strict=True
-                    )
-                )
-                for level in levels[number]
+def _cell_objective(subject: Subject, encoded: Encoded, costs: CellCosts) -> Objective:
+    floor = tuple(
+        tuple(
+            sum(
+                count * cost
+                for count, cost in zip(node_counts(tree, level, counts), prices, strict=True)
             )
-            for number, (tree, counts) in enumerate(zip(subject.trees, encoded.counts, strict=True))
+            for level, prices in enumerate(levels)
         )
-        return CellObjective(costs.unit, subject.records, floor, costs.scale)
-    if loss == "discernibility":
-        rest = tuple((0,) * len(column) for column in levels[1:])
-        return DiscernibilityObjective(
-            subject.records, ((subject.records,) * len(levels[0]), *rest)
-        )
-    lowest = -(subject.records // k)
-    return ClassSizeObjective(subject.records, k, tuple((lowest,) * len(c) for c in levels))
+        for tree, counts, levels in zip(subject.trees, encoded.counts, costs.costs, strict=True)
+    )
+    return CellObjective(costs.unit, subject.records, floor, costs.scale)
+
+
+def _discernibility(records: int, _: int, heights: Sequence[int]) -> Objective:
+    first, *rest = heights
+    floor = ((records,) * (first + 1), *((0,) * (height + 1) for height in rest))
+    return DiscernibilityObjective(records, floor)
+
+
+def _class_size(records: int, k: int, heights: Sequence[int]) -> Objective:
+    lowest = -(records // k)
+    return ClassSizeObjective(records, k, tuple((lowest,) * (height + 1) for height in heights))
+
+
+_CLASS_OBJECTIVES: Mapping[str, Callable[[int, int, Sequence[int]], Objective]] = {
+    "discernibility": _discernibility,
+    "average-class-size": _class_size,
+}
+"""Losses of classes, from the table's records, k and the heights of the hierarchies."""

@@ -30,14 +30,12 @@ class SizeChecks:
         sets: The frequency sets to count from.
         k: Smallest class size allowed [records].
         objective: The loss, whose two parts each check works out.
-        squares: Whether it needs squared class sizes.
         gains: What classes gain, where the loss asks for it.
     """
 
     sets: FrequencySets
     k: int
     objective: Objective
-    squares: bool
     gains: GainCounter | None = None
     _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
 
@@ -127,6 +125,6 @@ class SizeChecks:
         words = self.sets.encoded.layout.words
         if source.prices is None:
             return frequency.class_counts(
-                source.table, words, self.k, squares=self.squares, masks=masks
+                source.table, words, self.k, squares=self.objective.squares, masks=masks
             )
         return frequency.small_costs(source.table, words, self.k, source.prices, masks)

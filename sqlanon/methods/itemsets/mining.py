@@ -5,7 +5,7 @@ is frequent with a support of k records or more, and closed where no lower nodes
 support. So the closed frequent itemsets are the classes that a local recoding may choose from.
 Sources: Kenig 2009, chapter 7; Park and Shim 2007, sections 4.3 and 4.4, for suppression.
 
-Attributes are taken one after the other, the statements are those of `query.extension`. Records
+Attributes are taken one after the other by the statements of `query.itemsets.extension`. Records
 are rows of the encoded table, so that those alike are counted once with their size. Nothing but
 the codes of values goes to the database, and nothing comes back until it is fetched.
 """

@@ -25,7 +25,7 @@ NOWHERE = -1
 
 
 class ClusterDemand(Protocol):
-    """What every cluster must satisfy beside its size, such as l-diversity and t-closeness."""
+    """Condition on every cluster beside its size: the models of sensitive values."""
 
     @property
     def union_closed(self) -> bool:

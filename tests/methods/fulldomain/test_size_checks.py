@@ -75,7 +75,7 @@ def checks_of(connection, case, bits=WORD_BITS):
         encoded.entropies(subject.trees),
         pricing_of(engine, encoded, subject, costs),
     )
-    return SizeChecks(sets, case["k"], objective, case["loss"] == "discernibility")
+    return SizeChecks(sets, case["k"], objective)
 
 
 def pricing_of(engine, encoded, subject, costs):
