@@ -243,7 +243,7 @@ def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLik
         return number(0)
     excess = column(distance(RATIO)) - real(model.most_ratio * records / left)
     rarest = column(COUNTED) * real(min(attribute.counts) / records)
-    required = _whole(rarest * excess)
+    required = _whole(rarest * exp.Paren(this=excess))  # sqlglot wraps no factor of a product
     if not model.least_ratio:
         return required
     lacking = column(DISTINCT_VALUES) < attribute.values - scope.vanishing(attribute)

@@ -8,7 +8,7 @@ from collections import Counter
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import fails
 from sqlglot import exp
@@ -107,8 +107,8 @@ def within(numbers, room):
     return (rest for rest in parts(numbers) if sum(numbers) - sum(rest) <= room)
 
 
-@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
+@example((2, 1, 1), (1, 2, 2), DeltaDisclosure(0.3), 2, False)
 @given(counts.filter(any), counts, models, allowances, st.booleans())
 def test_no_fewer_records_of_a_class_have_to_go_than_required(
     own, others, model, allowance, keeping
