@@ -49,7 +49,7 @@ from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
 from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import BY_RATIO, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
-from sqlanon.query.arithmetic import number, real
+from sqlanon.query.arithmetic import number, real, times
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.privacy.figures import (
@@ -243,7 +243,7 @@ def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLik
         return number(0)
     excess = column(distance(RATIO)) - real(model.most_ratio * records / left)
     rarest = column(COUNTED) * real(min(attribute.counts) / records)
-    required = _whole(rarest * exp.Paren(this=excess))  # sqlglot wraps no factor of a product
+    required = _whole(times(rarest, excess))
     if not model.least_ratio:
         return required
     lacking = column(DISTINCT_VALUES) < attribute.values - scope.vanishing(attribute)
