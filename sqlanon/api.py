@@ -87,6 +87,7 @@ def risk(
     threshold: float = RISK_THRESHOLD,
     identifying: float = 0.05,
     max_columns: int | None = None,
+    max_sets: int | None = None,
     every_subset: bool = False,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
@@ -101,7 +102,10 @@ def risk(
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for no sets, None for as many as
-            keep the sets within 2,000.
+            keep the sets within `max_sets`.
+        max_sets: Most sets that are looked at, up to 200,000; the largest sizes are left out
+            first, single columns never. None for 2,000, or all of at most `max_columns` columns
+            where that is given.
         every_subset: Whether to count and list every set, also those that hold a smaller
             identifying one.
         progress: Called with a line that says how far the count is.
@@ -111,7 +115,9 @@ def risk(
     """
     from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
-    options = RiskOptions(threshold, identifying, max_columns, every_subset, progress)
+    options = RiskOptions(
+        threshold, identifying, max_columns, max_sets, every_subset, tell=progress
+    )
     with (
         open_source(connection, table, read_only=True, **resources) as source,
         opened_population(source.engine, population) as against,

@@ -13,10 +13,11 @@ from sqlglot import exp
 from sqlanon.assessment.check import as_published, suited_types
 from sqlanon.assessment.subset_codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
+    DEFAULT_SETS,
     MOST_SETS,
     SubsetOptions,
     Tell,
-    default_largest,
+    largest_within,
     number_of_subsets,
     subset_risk,
 )
@@ -35,6 +36,7 @@ from sqlanon.reports.risk import (
     RiskReport,
 )
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.wording import many
 
 IDENTIFYING = 0.05
 
@@ -47,7 +49,9 @@ class RiskOptions:
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for none, None for as many as keep
-            the sets within `subsets.DEFAULT_SETS`.
+            the sets within `max_sets`.
+        max_sets: Most sets that are looked at; the largest sizes are left out first, single columns
+            never. None for `subsets.DEFAULT_SETS`, or all of at most `max_columns` where given.
         every_subset: Whether every set of at most so many columns is counted and listed.
         tell: Called with a line that says how far the count is.
 
@@ -58,6 +62,7 @@ class RiskOptions:
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING
     max_columns: int | None = None
+    max_sets: int | None = None
     every_subset: bool = False
     tell: Tell | None = None
 
@@ -73,8 +78,18 @@ class RiskOptions:
         most = self.max_columns
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
             faults.append(f"max_columns {most!r} is not a whole number of at least 0")
+        sets = self.max_sets
+        if sets is not None and (type(sets) is not int or not 1 <= sets <= MOST_SETS):
+            faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
         if faults:
             raise PolicyError("; ".join(faults))
+
+    @property
+    def budget(self) -> int:
+        """Most sets that are looked at, however many columns there are."""
+        if self.max_sets is not None:
+            return self.max_sets
+        return DEFAULT_SETS if self.max_columns is None else MOST_SETS
 
     def largest(self, columns: int) -> int:
         """Most columns of a set, for so many quasi-identifiers.
@@ -83,13 +98,16 @@ class RiskOptions:
             PolicyError: There are too many such sets.
         """
         if self.max_columns is None:
-            return default_largest(columns)
+            return largest_within(columns, self.max_sets or DEFAULT_SETS)
         largest = min(self.max_columns, columns)
+        if self.max_sets is not None:
+            return min(largest, largest_within(columns, self.max_sets))
         sets = number_of_subsets(columns, largest)
         if sets > MOST_SETS:
             raise PolicyError(
-                f"{columns} columns have {sets:,} sets of at most {largest}, more than "
-                f"{MOST_SETS:,}; lower max_columns (--max-columns)"
+                f"{columns} columns have {many(sets)} sets of at most {largest}, more than "
+                f"{MOST_SETS:,}; lower max_columns (--max-columns), or let max_sets (--max-sets) "
+                "choose it"
             )
         return largest
 
@@ -139,7 +157,9 @@ def assess(
         if entity is not None:
             statistics = replace(statistics, rows=coded.records)
         persons = _persons(engine, coded, statistics, entity)
-        wanted = SubsetOptions(options.identifying, largest, options.every_subset, options.tell)
+        wanted = SubsetOptions(
+            options.identifying, largest, options.every_subset, options.tell, options.budget
+        )
         subsets = subset_risk(engine, coded, wanted) if largest else None
     return RiskReport(
         statistics=statistics,
@@ -287,7 +307,9 @@ def _notes(
     if subsets is not None and subsets.left_out:
         limit = "1 column" if subsets.largest == 1 else f"{subsets.largest} columns"
         notes.append(
-            f"sets of more than {limit} were left out ({subsets.left_out:,}); --max-columns looks "
-            "further"
+            f"sets of more than {limit} were left out ({many(subsets.left_out)}); of these only "
+            "those that hold an identifying set are known to identify; --max-columns or --max-sets "
+            f"looks further ({subsets.looked_at:,} sets were looked at, of at most "
+            f"{subsets.budget:,})"
         )
     return notes
