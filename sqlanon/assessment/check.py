@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.assessment.classes import class_statistics, tabulate
+from sqlanon.assessment.classes import Tabulated, class_statistics, tabulate
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
@@ -16,8 +17,13 @@ from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.query.classes import table_classes
+from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
+from sqlanon.reports.trajectories import OF_TRAJECTORIES, Trajectories
 from sqlanon.wording import alike, counted
+
+if TYPE_CHECKING:
+    from sqlanon.assessment.disclosure import Ranked
 
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
@@ -37,8 +43,9 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
     """
     started = time.monotonic()
     with engine.transaction():
+        dropped = {*policy.identifiers, *policy.drop}
         policy, notes = as_published(policy, list(engine.columns(table)))
-        found = table_results(engine, table, policy)
+        found = table_results(engine, table, policy, joined=policy.entity not in dropped)
         notes += [*policy_notes(policy), *found.notes()]
         notes += _identifying(engine, table, policy)
     return CheckReport(
@@ -51,6 +58,7 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
         sensitive=found.sensitive,
         joint=found.joint,
         entity=policy.entity,
+        trajectories=found.trajectories,
     )
 
 
@@ -63,17 +71,19 @@ class TableResults:
         models: The policy's models and whether they hold.
         sensitive: What the classes tell of each sensitive column.
         joint: Fewest pairs of values in a class, for each two sensitive columns.
+        trajectories: Persons by all their records; None where nothing joins these.
     """
 
     statistics: ClassStatistics
     models: tuple[ModelResult, ...]
     sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
     joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    trajectories: Trajectories | None = None
 
     def notes(self) -> list[str]:
         """Homogeneous and skewed classes of sensitive columns that no model looks at."""
         asked = {result.column for result in self.models}
-        notes = []
+        notes = [] if self.trajectories is None else self.trajectories.notes()
         for name, figures in self.sensitive.items():
             if name in asked:
                 continue
@@ -111,15 +121,25 @@ def demanded_results(
     return table_results(engine, table, asked)
 
 
-def table_results(engine: Engine, table: exp.Table, policy: Policy) -> TableResults:
-    """Classes, models and sensitive figures of a table, from it alone; raises as `check_table`."""
+def table_results(
+    engine: Engine, table: exp.Table, policy: Policy, *, joined: bool = False
+) -> TableResults:
+    """Classes, models and sensitive figures of a table, from it alone; raises as `check_table`.
+
+    With `joined`, an entity column is taken to stay in the table, where it joins the records of a
+    person: models are then asked of trajectories, too.
+    """
     types = suited_types(engine, table, policy)
     if not policy.sensitive and policy.entity is None:
         statistics = class_statistics(engine, table, list(policy.attributes))
         _refuse_empty(statistics)
         return TableResults(statistics, model_results(policy, statistics))
     with engine.workspace():
-        return _sensitive_results(engine, table, policy, types)
+        bound = _ranked_attributes(engine, table, policy, types)
+        found = _sensitive_results(engine, table, policy, bound)
+        if policy.entity is None or not joined:
+            return found.results
+        return _with_trajectories(engine, policy, found)
 
 
 def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, exp.DataType]:
@@ -137,16 +157,32 @@ def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, 
     return types
 
 
-def _sensitive_results(
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Results with the coded table and the attributes that they were counted from."""
+
+    results: TableResults
+    tabulated: Tabulated
+    attributes: Sequence[Ranked]
+
+
+def _ranked_attributes(
     engine: Engine, table: exp.Table, policy: Policy, types: Mapping[str, exp.DataType]
-) -> TableResults:
-    from sqlanon.assessment.disclosure import attribute_figures, joint_diversity, rank_attribute
+) -> list[Ranked]:
+    from sqlanon.assessment.disclosure import rank_attribute
     from sqlanon.microdata.sensitive import bound  # k alone does not need them
 
-    attributes = [
+    return [
         rank_attribute(engine, table, bound(engine, table, policy, types, name), policy.entity)
         for name in policy.sensitive_attributes
     ]
+
+
+def _sensitive_results(
+    engine: Engine, table: exp.Table, policy: Policy, attributes: Sequence[Ranked]
+) -> _Found:
+    from sqlanon.assessment.disclosure import attribute_figures, joint_diversity
+
     ranks = {each.bound.name: each.values for each in attributes}
     tabulated = tabulate(engine, table, list(policy.attributes), ranks, policy.entity)
     _refuse_empty(tabulated.statistics)
@@ -157,7 +193,34 @@ def _sensitive_results(
         sensitive[each.bound.name] = figures
         results += models
     joint = joint_diversity(engine, tabulated, attributes)
-    return TableResults(tabulated.statistics, results, sensitive, joint)
+    return _Found(
+        TableResults(tabulated.statistics, results, sensitive, joint), tabulated, attributes
+    )
+
+
+def _with_trajectories(engine: Engine, policy: Policy, found: _Found) -> TableResults:
+    """The results with the models of the policy asked of trajectories, too.
+
+    Who knows all records of a person looks for them in a class among the persons who share them.
+    """
+    from sqlanon.assessment.disclosure import attribute_figures
+    from sqlanon.assessment.trajectories import coded_trajectories, tabulated_trajectories
+
+    assert policy.entity is not None
+    rows, words = found.tabulated.rows, found.tabulated.words
+    persons, sharing = coded_trajectories(engine, rows, words, ENTITY)
+    results = model_results(policy, sharing)
+    if any(each.bound.models for each in found.attributes):
+        apart = tabulated_trajectories(engine, found.tabulated, persons)
+        for number, each in enumerate(found.attributes):
+            if each.bound.models:
+                results += attribute_figures(engine, apart, number, each)[1]
+    asked = tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in results)
+    return replace(
+        found.results,
+        models=found.results.models + asked,
+        trajectories=Trajectories(policy.entity, sharing),
+    )
 
 
 def _refuse_empty(statistics: ClassStatistics) -> None:

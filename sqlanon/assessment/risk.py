@@ -21,6 +21,7 @@ from sqlanon.assessment.subsets import (
     number_of_subsets,
     subset_risk,
 )
+from sqlanon.assessment.trajectories import coded_trajectories
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import is_database, second_table
@@ -29,6 +30,7 @@ from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
+from sqlanon.query.syntax import column
 from sqlanon.reports.risk import (
     Persons,
     PopulationMatch,
@@ -36,6 +38,7 @@ from sqlanon.reports.risk import (
     RiskReport,
 )
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import many
 
 IDENTIFYING = 0.05
@@ -157,6 +160,8 @@ def assess(
         if entity is not None:
             statistics = replace(statistics, rows=coded.records)
         persons = _persons(engine, coded, statistics, entity)
+        is_dropped = entity in (*policy.identifiers, *policy.drop)
+        trajectories = None if is_dropped else _trajectories(engine, coded, entity)
         wanted = SubsetOptions(
             options.identifying, largest, options.every_subset, options.tell, options.budget
         )
@@ -168,7 +173,12 @@ def assess(
         subsets=subsets,
         population=against,
         persons=persons,
-        notes=(*notes, *_notes(against, persons, subsets, is_population_of_persons=by is not None)),
+        trajectories=trajectories,
+        notes=(
+            *notes,
+            *(trajectories.notes() if trajectories else ()),
+            *_notes(against, persons, subsets, is_population_of_persons=by is not None),
+        ),
         seconds=time.monotonic() - started,
     )
 
@@ -207,6 +217,15 @@ def _persons(
         rows = engine.rows(risk.person_histogram(coded.table, coded.words, coded.person))
         histogram = dict(sorted(rows))
     return Persons(entity, coded.records, histogram)
+
+
+def _trajectories(engine: Engine, coded: SubsetCodes, entity: str | None) -> Trajectories | None:
+    """Persons by all their records, which the entity column joins; None without one."""
+    if entity is None or coded.of_persons is None:
+        return None
+    person, size = encode.word(coded.words), exp.Sum(this=column(encode.SIZE))
+    _, sharing = coded_trajectories(engine, coded.of_persons, coded.words, person, size)
+    return Trajectories(entity, sharing)
 
 
 def _comparable(

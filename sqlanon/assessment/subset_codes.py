@@ -40,6 +40,8 @@ class SubsetCodes:
             are counted, or persons who are in one class each.
         records: Records of the table.
         total: What is counted: records, or persons.
+        of_persons: Words, the person and sizes, one row per class and person; None where records
+            are counted.
     """
 
     table: exp.Table
@@ -51,6 +53,7 @@ class SubsetCodes:
     person: str | None
     records: int
     total: int
+    of_persons: exp.Table | None = None
 
     @property
     def whole(self) -> Subset:
@@ -83,7 +86,7 @@ def code_table(
     rows, records = engine.rows(encode.extent(base))[0]
     if records != engine.rows(encode.presence(table, []))[0][0]:
         raise SourceError(CHANGED)
-    total, person = records, None
+    total, person, of_persons = records, None, None if entity is None else base
     if entity is not None:
         total, person = numbers[-1], encode.word(words)
         if rows == total:
@@ -92,7 +95,8 @@ def code_table(
             person = None
             rows = engine.rows(encode.extent(base))[0][0]
     values = numbers[: len(names)]
-    return SubsetCodes(base, rows, tuple(names), values, fields, words, person, records, total)
+    counts = words, person, records, total, of_persons
+    return SubsetCodes(base, rows, tuple(names), values, fields, *counts)
 
 
 def _frequency_set(

@@ -44,6 +44,7 @@ def make_plan(
         raise PolicyError(
             "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
         )
+    policy.refuse_published_entity()
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),

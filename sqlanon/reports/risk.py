@@ -15,6 +15,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import SCHEMA_VERSION, page, size_line
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, part_of, percent
 
 
@@ -188,6 +189,7 @@ class RiskReport:
         subsets: Which columns tell people apart; None where not asked for.
         population: Risks against a population; None where none was given.
         persons: What counting persons found; None where records are counted.
+        trajectories: Persons by all their records; None where nothing joins these.
         notes: What a reader should know besides.
         seconds: How long it took.
     """
@@ -200,6 +202,7 @@ class RiskReport:
     persons: Persons | None
     notes: tuple[str, ...]
     seconds: float
+    trajectories: Trajectories | None = None
 
     @property
     def unit(self) -> str:
@@ -237,6 +240,9 @@ class RiskReport:
             "records": by_unit.records,
             "unique_share": by_unit.unique / by_unit.members,
             "persons": persons,
+            "trajectories": None
+            if self.trajectories is None
+            else self.trajectories.to_dict(self.threshold),
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": None if self.population is None else self.population.to_dict(),
             **({} if self.subsets is None else self.subsets.to_dict()),
@@ -253,6 +259,12 @@ class RiskReport:
             lines += self.subsets.to_lines(self.unit)
         return page(lines, self.notes)
 
+    def _unique_text(self) -> str:
+        alone = part_of(self.by_unit.unique, self.by_unit.members)
+        if self.trajectories is None:
+            return alone
+        return f"{self.trajectories.unique_text}; {alone} by a single one"
+
     def _class_lines(self) -> list[str]:
         statistics, by_unit, unit = self.statistics, self.by_unit, self.unit
         whose = "" if self.persons is None else f" of {counted(by_unit.members, 'person')}"
@@ -261,12 +273,17 @@ class RiskReport:
             f"{counted(statistics.classes, 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             size_line(statistics),
-            f"  unique {unit}  {part_of(by_unit.unique, by_unit.members)}",
+            f"  unique {unit}  {self._unique_text()}",
             f"  prosecutor      highest {percent(statistics.highest_risk)}, mean "
             f"{percent(by_unit.mean_risk)}; {unit} above {percent(self.threshold)}: "
             f"{part_of(by_unit.at_risk(self.threshold), by_unit.members)}",
         ]
+        if self.trajectories is not None:
+            lines += self.trajectories.to_lines(self.threshold)
         if self.population is None:
             marketer = percent(statistics.mean_risk)
-            lines.append(f"  marketer        at most {marketer} of the {unit} are matched rightly")
+            by = "" if self.trajectories is None else " by single records"
+            lines.append(
+                f"  marketer        at most {marketer} of the {unit} are matched rightly{by}"
+            )
         return lines

@@ -280,7 +280,7 @@ def test_entity_makes_classes_count_persons(connection):
     }
     assert document["unique_share"] == 0.25
     assert "8 records of 4 persons in 3 classes" in report.to_text()
-    assert "unique persons  1 (25%)" in report.to_text()
+    assert "unique persons  4 (100%) by all their records together; 1 (25%)" in report.to_text()
 
 
 def test_entity_of_one_record_each_is_as_without(connection):

@@ -73,7 +73,7 @@ def test_population_is_a_table_or_a_file(run, people, population):
 def test_entity_makes_persons_count(run, people):
     outcome = run("risk", people, "visits", *QI, "--entity", "person")
     assert "12 records of 6 persons in 4 classes" in outcome.out
-    assert "unique persons  2 (33.33%)" in outcome.out
+    assert "; 2 (33.33%) by a single one" in outcome.out
     words = ["--entity", "person", "--population", "everybody", "--json"]
     document = run("risk", people, "visits", *QI, *words).document
     assert document["persons"]["count"] == 6
