@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.assessment.classes import Tabulated, class_statistics, tabulate
+from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
-from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.trajectories import OF_TRAJECTORIES, Trajectories
 from sqlanon.wording import alike, counted
 
@@ -43,11 +44,13 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
     """
     started = time.monotonic()
     with engine.transaction():
-        dropped = {*policy.identifiers, *policy.drop}
-        policy, notes = as_published(policy, list(engine.columns(table)))
+        asked, columns = policy, list(engine.columns(table))
+        policy, notes = as_published(policy, columns)
+        dropped = {*asked.identifiers, *asked.drop}
         found = table_results(engine, table, policy, joined=policy.entity not in dropped)
         notes += [*policy_notes(policy), *found.notes()]
-        notes += _identifying(engine, table, policy)
+        kept = judged_columns(engine, table, asked, columns)
+        notes += [] if kept is None else kept.notes()
     return CheckReport(
         statistics=found.statistics,
         models=found.models,
@@ -59,6 +62,7 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
         joint=found.joint,
         entity=policy.entity,
         trajectories=found.trajectories,
+        kept_columns=kept,
     )
 
 
@@ -248,15 +252,19 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
     return published, notes
 
 
-def _identifying(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
-    """Kept columns with so many values that they may tell records apart themselves."""
-    kept = [name for name in policy.keep if name != policy.entity]
-    if not kept or policy.k == 1:
-        return []
-    records, *counts = engine.rows(table_classes.distinct_values(table, kept))[0]
-    return [
-        f"kept column {name!r} has {count:,} distinct values, more than one for every {policy.k} "
-        "records: it may identify people, then it is a quasi-identifier or an identifier"
-        for name, count in zip(kept, counts, strict=True)
-        if count * policy.k > records
-    ]
+def judged_columns(
+    engine: Engine, table: exp.Table, policy: Policy, columns: Sequence[str]
+) -> KeptColumns | None:
+    """Whom the columns of a table single out that no model counts; None where there is none.
+
+    Those are all but quasi-identifiers, sensitive columns, and what the policy drops.
+    """
+    named = [name for role in policy.roles.values() for name in role if name not in policy.keep]
+    settled = {*named, policy.entity}
+    if policy.others == "drop":
+        settled |= {*columns} - {*policy.keep}
+    names = [name for name in columns if name not in settled]
+    found = kept_columns(engine, table, Keeping(names, list(policy.attributes), policy.k))
+    if found is None or policy.entity is None or policy.entity not in columns:
+        return found
+    return with_joined(engine, table, found, policy.entity)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import as_published, suited_types
+from sqlanon.assessment.check import as_published, judged_columns, suited_types
 from sqlanon.assessment.subset_codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
     DEFAULT_SETS,
@@ -31,6 +31,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import column
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import (
     Persons,
     PopulationMatch,
@@ -136,17 +137,19 @@ def assess(
         SourceError: An empty table, or a population that does not hold everybody of it.
     """
     started = time.monotonic()
-    present, notes = as_published(policy, list(engine.columns(table)))
+    columns = list(engine.columns(table))
+    present, notes = as_published(policy, columns)
     suited_types(engine, table, present)
     names, entity = list(present.attributes), present.entity
     largest = options.largest(len(names))
     against, by = None, None
     if population is not None:
-        columns = _comparable(engine, table, population, names)
-        by = policy.entity if policy.entity in columns else None
+        theirs = _comparable(engine, table, population, names)
+        by = policy.entity if policy.entity in theirs else None
     with engine.workspace():
         with engine.transaction():
             coded = code_table(engine, table, names, entity)
+            kept = judged_columns(engine, table, policy, columns)
             if not coded.records:
                 raise SourceError("the table is empty; there is nothing to assess")
             if population is not None:
@@ -174,9 +177,12 @@ def assess(
         population=against,
         persons=persons,
         trajectories=trajectories,
+        kept_columns=kept,
+        not_counted=uncounted(policy, kept, columns),
         notes=(
             *notes,
             *(trajectories.notes() if trajectories else ()),
+            *(kept.notes() if kept else ()),
             *_notes(against, persons, subsets, is_population_of_persons=by is not None),
         ),
         seconds=time.monotonic() - started,
@@ -203,6 +209,20 @@ def opened_population(
             "the released one, or give a CSV or Parquet file"
         )
     return second_table(engine, population)
+
+
+def uncounted(
+    policy: Policy, kept: KeptColumns | None, columns: Sequence[str]
+) -> dict[str, list[str]]:
+    """The columns of a table that make no class, by what they are."""
+    dropped = (*policy.identifiers, *policy.drop)
+    roles = {
+        "kept": [] if kept is None else [one.name for one in kept.columns],
+        "sensitive": policy.sensitive,
+        "dropped": dropped,
+        "entity": [] if policy.entity in dropped else [policy.entity],
+    }
+    return {role: [name for name in columns if name in names] for role, names in roles.items()}
 
 
 def _persons(

@@ -15,10 +15,12 @@ from sqlanon.engine import files
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
+from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.syntax import is_same
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 
 STILL_THERE = (
@@ -63,9 +65,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """Classes and models of the published table, what was lost with the original, and the time."""
+    """Classes, models and kept columns of the published table, and what the original lost."""
 
     results: TableResults
+    kept: KeptColumns | None
     notes: tuple[str, ...]
     check_seconds: float
 
@@ -139,8 +142,9 @@ def _carry_out(
     with staging as staged:
         written = time.monotonic()
         results = _verified(engine, plan, staged)
+        kept = published_kept(engine, plan, source, staged)
         check_seconds = time.monotonic() - written
-    return _Published(results, notes, check_seconds)
+    return _Published(results, kept, notes, check_seconds)
 
 
 def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
@@ -155,12 +159,13 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
     columns = plan.policy.published(list(plan.columns))
     unseen = plan.policy.entity is not None and plan.policy.entity not in columns
     counted = plan.report if unseen else published.results
+    report = plan.report.keeping(published.kept)
     return replace(
-        plan.report,
+        report,
         statistics=counted.statistics,
         models=counted.models,
         output=output,
-        notes=(*plan.report.notes, *published.notes),
+        notes=(*report.notes, *published.notes),
         seconds=seconds,
     )
 

@@ -77,6 +77,11 @@ def make_plan(
         from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
         report = expected_report(engine, plan, table, decided.tallied)
+    # Where nobody looks at the plan, the published table is judged itself.
+    if fingerprinted and len(subject.columns) > len(subject.attributes):
+        from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
+
+        report = report.keeping(expected_kept(engine, plan, table))
     seconds = {
         "encode": decided.encoded_at - started,
         "search": decided.searched_at - decided.encoded_at,

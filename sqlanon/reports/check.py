@@ -11,6 +11,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.document import SCHEMA_VERSION, page, rounded, size_line
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, figure, part_of, percent
 
@@ -134,6 +135,7 @@ class CheckReport:
         joint: Fewest pairs of values in a class, for each two sensitive columns.
         entity: The column whose persons were counted; None where records were.
         trajectories: Persons by all their records; None where nothing joins these.
+        kept_columns: Whom columns single out that no model counts; None without any.
     """
 
     statistics: ClassStatistics
@@ -146,6 +148,7 @@ class CheckReport:
     joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
     entity: str | None = None
     trajectories: Trajectories | None = None
+    kept_columns: KeptColumns | None = None
 
     @property
     def holds(self) -> bool:
@@ -162,6 +165,7 @@ class CheckReport:
             "trajectories": None
             if self.trajectories is None
             else self.trajectories.to_dict(self.threshold),
+            "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
             "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
             "joint": {", ".join(names): count for names, count in self.joint.items()},
             "models": [result.to_dict() for result in self.models],

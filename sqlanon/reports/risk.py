@@ -8,12 +8,13 @@ classes counts in each of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import SCHEMA_VERSION, page, size_line
+from sqlanon.reports.kept import LISTED, KeptColumns
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, part_of, percent
@@ -190,6 +191,8 @@ class RiskReport:
         population: Risks against a population; None where none was given.
         persons: What counting persons found; None where records are counted.
         trajectories: Persons by all their records; None where nothing joins these.
+        kept_columns: Whom columns single out that make no class; None without any.
+        not_counted: The columns that make no class, by what they are.
         notes: What a reader should know besides.
         seconds: How long it took.
     """
@@ -203,6 +206,8 @@ class RiskReport:
     notes: tuple[str, ...]
     seconds: float
     trajectories: Trajectories | None = None
+    kept_columns: KeptColumns | None = None
+    not_counted: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -246,6 +251,8 @@ class RiskReport:
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": None if self.population is None else self.population.to_dict(),
             **({} if self.subsets is None else self.subsets.to_dict()),
+            "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
+            "not_counted": {role: list(names) for role, names in self.not_counted.items()},
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -257,6 +264,14 @@ class RiskReport:
             lines += self.population.to_lines(self.unit)
         if self.subsets is not None:
             lines += self.subsets.to_lines(self.unit)
+        if self.kept_columns is not None:
+            lines += self.kept_columns.to_lines()
+        for role, names in self.not_counted.items():
+            if names and role != "kept":
+                lines.append(
+                    f"not counted: {counted(len(names), f'{role} column')}: "
+                    f"{', '.join(names[:LISTED])}{', ...' if names[LISTED:] else ''}"
+                )
         return page(lines, self.notes)
 
     def _unique_text(self) -> str:
