@@ -16,7 +16,7 @@ from sqlanon.reports.kept import KeptColumn, KeptColumns, KeptPair
 
 BATCH = 8  # sets that a query counts
 COUNTED_ROWS = 10_000_000  # rows that are grouped for sets of columns besides single ones
-MOST_SETS = 200  # such sets
+MOST_SETS = 100  # such sets
 
 
 @dataclass(frozen=True, slots=True)
