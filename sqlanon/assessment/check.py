@@ -15,6 +15,7 @@ from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import column_types, refuse_unsuited
+from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.query.classes.violations import ENTITY
@@ -49,6 +50,7 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
         dropped = {*asked.identifiers, *asked.drop}
         found = table_results(engine, table, policy, joined=policy.entity not in dropped)
         notes += [*policy_notes(policy), *found.notes()]
+        notes += _spelling_notes(engine, table, policy)
         kept = judged_columns(engine, table, asked, columns)
         notes += [] if kept is None else kept.notes()
     return CheckReport(
@@ -250,6 +252,16 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
         notes.append(f"the table has no column {entity!r}: records are counted, not persons")
     published.check_columns(columns)
     return published, notes
+
+
+def _spelling_notes(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
+    """Notes on values in several spellings, which classes and models take for different ones."""
+    roles = {
+        "quasi-identifier": list(policy.attributes),
+        "sensitive": list(policy.sensitive_attributes),
+        "entity": [] if policy.entity is None else [policy.entity],
+    }
+    return table_spelling_notes(engine, table, column_types(engine, table), roles)
 
 
 def judged_columns(

@@ -72,11 +72,13 @@ def make_plan(
         if fingerprinted
         else None,
     )
-    report = plan.report
+    report = replace(
+        plan.report, notes=(*plan.report.notes, *_spelling_notes(engine, table, subject, policy))
+    )
     if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
         from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
-        report = expected_report(engine, plan, table, decided.tallied)
+        report = expected_report(engine, replace(plan, report=report), table, decided.tallied)
     # Where nobody looks at the plan, the published table is judged itself.
     if fingerprinted and len(subject.columns) > len(subject.attributes):
         from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
@@ -88,6 +90,19 @@ def make_plan(
         "total": time.monotonic() - started,
     }
     return replace(plan, report=replace(report, seconds=seconds))
+
+
+def _spelling_notes(
+    engine: Engine, table: exp.Table, subject: Subject, policy: Policy
+) -> list[str]:
+    """Notes on values in several spellings; those of quasi-identifiers come with the recoding."""
+    entity = [] if policy.entity is None else [policy.entity]
+    roles = {"sensitive": list(policy.sensitive_attributes), "entity": entity}
+    if not any(roles.values()):
+        return []
+    from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
+
+    return table_spelling_notes(engine, table, subject.columns, roles)
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:
