@@ -68,6 +68,7 @@ def check(
         table: Name of a table or view, or a frame that DuckDB can read; None where the source
             holds only one.
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
             A function from the table's columns to a policy serves where it depends on them.
         resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
 
@@ -97,6 +98,7 @@ def risk(
     Args:
         table: The table as it would be released.
         policy: Quasi-identifiers, and the entity where persons count; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
         population: Everybody that the table's records were drawn from, with the same columns and
             generalized alike: a table, a frame, or a path to a file of data.
         threshold: Risk above which a record counts as at risk, in (0, 1].

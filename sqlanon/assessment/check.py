@@ -14,7 +14,7 @@ from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.microdata.binding import column_types, refuse_unsuited
+from sqlanon.microdata.binding import UNSUITED, column_types, refuse_unsuited
 from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
+SHOWN = 10  # quasi-identifiers that nobody named, as a note lists them
 SKEWED = 0.5  # distance from which a class tells much of what its records hold
 
 
@@ -38,15 +39,17 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
     Hierarchies of quasi-identifiers are not needed.
 
     Raises:
-        PolicyError: No quasi-identifier, columns that the table does not have, or a sensitive
-            column without the order or hierarchy that a model needs.
+        PolicyError: No column that could be a quasi-identifier, columns that the table does not
+            have, or a sensitive column without the order or hierarchy that a model needs.
         HierarchyError: An order or hierarchy that misses values of a sensitive column.
         SourceError: An empty table, or a column of an unsuited type.
     """
     started = time.monotonic()
     with engine.transaction():
-        asked, columns = policy, list(engine.columns(table))
-        policy, notes = as_published(policy, columns)
+        columns = list(engine.columns(table))
+        asked, chosen = with_quasi_identifiers(engine, table, policy)
+        policy, notes = as_published(asked, columns)
+        notes += chosen
         dropped = {*asked.identifiers, *asked.drop}
         found = table_results(engine, table, policy, joined=policy.entity not in dropped)
         notes += [*policy_notes(policy), *found.notes()]
@@ -146,6 +149,36 @@ def table_results(
         if policy.entity is None or not joined:
             return found.results
         return _with_trajectories(engine, policy, found)
+
+
+def with_quasi_identifiers(
+    engine: Engine, table: exp.Table, policy: Policy
+) -> tuple[Policy, list[str]]:
+    """The policy, with every column in no role as a quasi-identifier where it names none.
+
+    An attacker may know any of them. Columns that make no classes are left out, and a note says so.
+    """
+    if policy.attributes:
+        return policy, []
+    types = column_types(engine, table)
+    named = {policy.entity, *(name for role in policy.roles.values() for name in role)}
+    free = [name for name in types if name not in named]
+    unsuited = [name for name in free if types[name].this in UNSUITED]
+    chosen = [name for name in free if name not in unsuited]
+    if not chosen:
+        raise PolicyError(
+            "no quasi-identifier is named and no column is left to be one; name some with --qi"
+        )
+    shown = ", ".join(map(repr, chosen[:SHOWN])) + (", ..." if chosen[SHOWN:] else "")
+    notes = [
+        f"no quasi-identifier is named (--qi): each column in no other role is taken for one, "
+        f"{len(chosen):,} in all: {shown}"
+    ]
+    if unsuited:
+        notes.append(
+            f"left out, since their types make no classes: {', '.join(map(repr, unsuited))}"
+        )
+    return replace(policy, quasi_identifiers=chosen), notes
 
 
 def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, exp.DataType]:

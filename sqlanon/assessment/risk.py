@@ -10,7 +10,12 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import as_published, judged_columns, suited_types
+from sqlanon.assessment.check import (
+    as_published,
+    judged_columns,
+    suited_types,
+    with_quasi_identifiers,
+)
 from sqlanon.assessment.subset_codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
     DEFAULT_SETS,
@@ -133,11 +138,13 @@ def assess(
         population: Everybody the table's records were drawn from, in the same columns.
 
     Raises:
-        PolicyError: No quasi-identifier, columns that are missing, or too many sets of columns.
+        PolicyError: No column that could be a quasi-identifier, columns that are missing, or too
+            many sets of columns.
         SourceError: An empty table, or a population that does not hold everybody of it.
     """
     started = time.monotonic()
     columns = list(engine.columns(table))
+    policy, chosen = with_quasi_identifiers(engine, table, policy)
     present, notes = as_published(policy, columns)
     suited_types(engine, table, present)
     names, entity = list(present.attributes), present.entity
@@ -180,6 +187,7 @@ def assess(
         kept_columns=kept,
         not_counted=uncounted(policy, kept, columns),
         notes=(
+            *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),

@@ -17,6 +17,9 @@ from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.text import NESTED_TYPES
 from sqlanon.wording import counted
 
+UNSUITED = {*NESTED_TYPES, exp.DataType.Type.INTERVAL}
+"""Types whose values are not told apart by how they are written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:

@@ -345,12 +345,6 @@ def test_table_without_records_is_an_error(connection):
         risk(connection, [])
 
 
-def test_no_quasi_identifier_is_an_error(connection):
-    fill(connection, "t", ROWS)
-    with pytest.raises(PolicyError, match="no quasi-identifier is named"):
-        sqlanon.risk(connection, "t", Policy([]))
-
-
 def test_missing_columns_are_one_error(connection):
     fill(connection, "t", ROWS)
     with pytest.raises(PolicyError, match=r"'agee'; did you mean 'age'.*'sexx'"):
