@@ -180,7 +180,8 @@ class Plan:
 
         It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
         many classes of which size will be published, and a digest without a key: whoever knows all
-        records but a few can try out what those hold. Keep it as safe as the table.
+        records but a few can try out what those hold. Keep it as safe as the table. A digest of
+        what it says itself tells slips of an editor, not somebody who works it out again.
 
         Raises:
             PolicyError: Columns without a role, with which the plan could not be applied.
