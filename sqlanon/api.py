@@ -337,7 +337,8 @@ def anonymize(
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with source.engine.transaction() if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
-            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
+            shown = confirm is not None  # the plan is looked at before it is carried out
+            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=shown)
             return publish(source.engine, found, source.table, target, replaced)
 
 

@@ -53,7 +53,7 @@ class Trajectories:
             f"{counted(sharing.members, 'person')}, since {self.entity!r} joins them: each "
             f"shared by at least {sharing.smallest:,}",
             f"                  risk highest {percent(sharing.highest_risk)}, mean "
-            f"{percent(sharing.mean_risk)}; {sharing.at_risk(threshold):,} persons above "
+            f"{percent(sharing.mean_risk)}; {counted(sharing.at_risk(threshold), 'person')} above "
             f"{percent(threshold)}",
         ]
 

@@ -206,3 +206,11 @@ def test_kept_columns_of_nested_types_are_counted(values):
     )
     [x] = sqlanon.check(DATABASE, "t", Policy(["q"])).kept_columns.columns
     assert (x.values, x.unique) == (9, 9)
+
+
+def test_the_plan_that_is_shown_before_a_table_is_replaced_tells_them():
+    people()
+    shown = []
+    target = {"in_place": True, "confirm": lambda plan: shown.extend(plan.report.notes)}
+    sqlanon.anonymize(DATABASE, "t", KEEPING, **target)
+    assert any("kept column 'mail' has 600" in note for note in shown)
