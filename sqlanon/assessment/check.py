@@ -54,7 +54,8 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
         found = table_results(engine, table, policy, joined=policy.entity not in dropped)
         notes += [*policy_notes(policy), *found.notes()]
         notes += _spelling_notes(engine, table, policy)
-        kept = judged_columns(engine, table, asked, columns)
+        alone = found.statistics.unique if policy.entity is None else None
+        kept = judged_columns(engine, table, asked, alone)
         notes += [] if kept is None else kept.notes()
     return CheckReport(
         statistics=found.statistics,
@@ -298,18 +299,21 @@ def _spelling_notes(engine: Engine, table: exp.Table, policy: Policy) -> list[st
 
 
 def judged_columns(
-    engine: Engine, table: exp.Table, policy: Policy, columns: Sequence[str]
+    engine: Engine, table: exp.Table, policy: Policy, alone: int | None = None
 ) -> KeptColumns | None:
     """Whom the columns of a table single out that no model counts; None where there is none.
 
-    Those are all but quasi-identifiers, sensitive columns, and what the policy drops.
+    Those are all but quasi-identifiers, sensitive columns, and what the policy drops. `alone` are
+    the records that quasi-identifiers single out, where that is known.
     """
+    columns = list(engine.columns(table))
     named = [name for role in policy.roles.values() for name in role if name not in policy.keep]
     settled = {*named, policy.entity}
     if policy.others == "drop":
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]
-    found = kept_columns(engine, table, Keeping(names, list(policy.attributes), policy.k))
+    keeping = Keeping(names, list(policy.attributes), policy.k, alone)
+    found = kept_columns(engine, table, keeping)
     if found is None or policy.entity is None or policy.entity not in columns:
         return found
     return with_joined(engine, table, found, policy.entity)

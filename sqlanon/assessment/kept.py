@@ -14,7 +14,8 @@ from sqlanon.query.classes import column_sets
 from sqlanon.query.syntax import rows_of
 from sqlanon.reports.kept import KeptColumn, KeptColumns, KeptPair
 
-BATCH = 8  # sets that a query counts
+BATCH = 8  # sets that a query counts at once
+LARGE = 1_000_000  # records from which it counts one, since each set holds its classes in memory
 COUNTED_ROWS = 10_000_000  # rows that are grouped for sets of columns besides single ones
 MOST_SETS = 100  # such sets
 
@@ -27,11 +28,13 @@ class Keeping:
         names: The columns.
         quasi_identifiers: Those that are generalized, or told to an attacker.
         k: Records that a class must have; 1 where nothing is asked.
+        alone: Records that the quasi-identifiers single out; None where it is not known yet.
     """
 
     names: Sequence[str]
     quasi_identifiers: Sequence[str]
     k: int
+    alone: int | None = None
 
 
 def kept_columns(engine: Engine, table: exp.Table, keeping: Keeping) -> KeptColumns | None:
@@ -46,8 +49,13 @@ def kept_columns(engine: Engine, table: exp.Table, keeping: Keeping) -> KeptColu
     if not records:
         return None
     counter = _Counter(engine, table, records)
-    sets = [*([name] for name in names), quasi, [*quasi, *names]]
-    *single, alone, together = counter.counts(sets)
+    single = counter.counts([[name] for name in names])
+    alone = 0 if not quasi else keeping.alone
+    if alone is None:
+        alone = counter.counts([quasi])[0][1]
+    together = records
+    if all(unique < records for _, unique in single):
+        together = counter.counts([[*quasi, *names]])[0][1]
     found = KeptColumns(
         records=records,
         k=keeping.k,
@@ -55,8 +63,8 @@ def kept_columns(engine: Engine, table: exp.Table, keeping: Keeping) -> KeptColu
             KeptColumn(name, values, unique)
             for name, (values, unique) in zip(names, single, strict=True)
         ),
-        unique_by_quasi_identifiers=alone[1] if quasi else 0,
-        unique_together=together[1],
+        unique_by_quasi_identifiers=alone,
+        unique_together=together,
         pairs=(),
         possible_pairs=0,
     )
@@ -105,13 +113,12 @@ class _Counter:
 
     def counts(self, sets: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
         """Classes, and records alone in one, of each set."""
-        found = [(1, int(self.records == 1))] * len(sets)
-        asked = [place for place, names in enumerate(sets) if names]
-        for start in range(0, len(asked), BATCH):
-            batch = asked[start : start + BATCH]
-            query = column_sets.set_counts(self.table, [sets[place] for place in batch])
+        found = [(0, 0)] * len(sets)
+        at_once = BATCH if self.records < LARGE else 1
+        for start in range(0, len(sets), at_once):
+            query = column_sets.set_counts(self.table, sets[start : start + at_once])
             for place, classes, unique in self.engine.rows(query):
-                found[batch[place]] = classes, unique
+                found[start + place] = classes, unique
         return found
 
     def within_budget(self, sets: Sequence[Sequence[str]]) -> list[tuple[int, int]]:

@@ -156,7 +156,7 @@ def assess(
     with engine.workspace():
         with engine.transaction():
             coded = code_table(engine, table, names, entity)
-            kept = judged_columns(engine, table, policy, columns)
+            kept = judged_columns(engine, table, policy)
             if not coded.records:
                 raise SourceError("the table is empty; there is nothing to assess")
             if population is not None:

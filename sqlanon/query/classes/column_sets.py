@@ -18,7 +18,7 @@ PERSONS = "persons"
 def set_counts(source: exp.Table, sets: Sequence[Sequence[str]]) -> exp.Expr:
     """Classes of each set of columns: rows of its place, classes, and records alone in one.
 
-    NULL is a value. A set of no column has one class.
+    NULL is a value; no set is empty.
     """
     parts = []
     for place, names in enumerate(sets):
