@@ -75,7 +75,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if not written.sql:
         output.show(run, found.to_dict(), found.to_text)
     else:
-        statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
+        statement = found.sql(written.dialect, written.into or "anonymized")
         if run.as_json:
             output.show(run, {**found.to_dict(), "sql": statement}, str)
         else:

@@ -45,7 +45,7 @@ def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
             unsupported_level=ErrorLevel.RAISE,
         )
     except UnsupportedError as error:
-        reasons = str(error)
+        reasons = "; ".join(dict.fromkeys(str(error).splitlines())).replace("; ; ", "; ")
     raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
 
 
