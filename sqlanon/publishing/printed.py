@@ -56,7 +56,8 @@ def statements(plan: Plan, dialect: str, into: str) -> list[str]:
         texts.append(render(create, dialect, pretty=True))
     temporary = [name for name, _ in steps if name]
     texts += [
-        render(exp.Drop(tables=[table(name)], kind="TABLE"), dialect) for name in reversed(temporary)
+        render(exp.Drop(tables=[table(name)], kind="TABLE"), dialect)
+        for name in reversed(temporary)
     ]
     texts[0] = "\n".join([*_heading(plan, dialect, temporary), texts[0]])
     return texts
@@ -140,7 +141,7 @@ def _with_listed_values(rows: exp.Select, dialect: str) -> exp.Select:
 
 
 def _refuse_far_days(texts: list[str | None], dialect: str) -> None:
-    if not all(text is None or _ORDINARY_DAY.match(text) and "BC" not in text for text in texts):
+    if not all(text is None or (_ORDINARY_DAY.match(text) and "BC" not in text) for text in texts):
         raise PolicyError(
             f"a hierarchy lists dates before the year 1 or after 9999, which {dialect} does not "
             "read alike; use the rule 'dates' in its place"
@@ -164,9 +165,7 @@ def _keeps_suppressed(plan: Plan) -> bool:
     return plan.policy.suppressed == "keep" and plan.report.suppressed_records > 0
 
 
-def _refuse_differences(
-    plan: Plan, own: dialects.Dialect, needed: dict[str, exp.DataType]
-) -> None:
+def _refuse_differences(plan: Plan, own: dialects.Dialect, needed: dict[str, exp.DataType]) -> None:
     """Refuses columns that another engine names, compares, counts or writes otherwise.
 
     Raises:

@@ -212,9 +212,7 @@ def _self_contained(
     return result
 
 
-def _renamed(
-    query: exp.Select, stored: Sequence[str], name: Callable[[str], str]
-) -> exp.Select:
+def _renamed(query: exp.Select, stored: Sequence[str], name: Callable[[str], str]) -> exp.Select:
     result = query.copy()
     for each in list(result.find_all(exp.Table)):
         if each.name in stored and not each.db:
