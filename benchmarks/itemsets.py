@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import duckdb
+import fim
 from adult import DATA, FOURTEEN, NINE, coarse, complete, full
 from people import GENERATED, generated
 
@@ -98,8 +99,6 @@ def transactions(connection, trees):
 
 def against_miner(connection, hierarchies, k, runs):
     """Prints a run, and its ratio to the miner's seconds within it."""
-    import fim  # growth needs no miner
-
     for _ in range(runs):
         run = Run(connection, hierarchies, k)
         print(f"k = {k}: {run.line()}")

@@ -39,7 +39,10 @@ class PlanOutput:
 
     panel: ClassVar[str] = OUTPUT
     sql: bool = switch("Print the SQL that publishes the table.")
-    dialect: str | None = option("NAME", "Dialect of --sql, such as spark; duckdb where not given.")
+    dialect: str | None = option(
+        "NAME",
+        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
+    )
     into: str | None = option(
         "TABLE", "Name of the published table in --sql; anonymized where not given."
     )

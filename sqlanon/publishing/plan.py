@@ -20,6 +20,7 @@ from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
 
 Fingerprint = tuple[int, str]
+_FIRST = "duckdb"  # the dialect of plans that name none
 MOST_ROUNDS = 1000
 """Rounds of suppression that a statement works out; each adds queries to it."""
 
@@ -57,7 +58,7 @@ class Plan:
     fingerprint: Fingerprint | None = None
     rounds: int = 1
     few: Sequence[str] = ()
-    dialect: str = "duckdb"
+    dialect: str = _FIRST
 
     def __post_init__(self) -> None:
         most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
@@ -188,7 +189,7 @@ class Plan:
             "kind": "sqlanon plan",
             "table": self.table,
             "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
-            "dialect": self.dialect,
+            **({} if self.dialect == _FIRST else {"dialect": self.dialect}),
             "enumerated": list(self.enumerated),
             "policy": self.policy.to_dict(),
             "recoding": self.recoding.to_document(),
@@ -233,7 +234,7 @@ class Plan:
         fingerprint = document["fingerprint"]
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(document["report"], document["heights"], document["histogram"])
-        dialect = document.get("dialect", "duckdb")  # older plans were all made there
+        dialect = document.get("dialect", _FIRST)
         return cls(
             policy=policy,
             table=document["table"],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as Written
@@ -13,14 +13,14 @@ from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Expressions, Intervals, Prefix
+from sqlanon.policy.policy import Policy
 from sqlanon.query.publish import dialects
 from sqlanon.query.publish.recode import create_table
 from sqlanon.query.syntax import table
 from sqlanon.query.text import type_name
+from sqlanon.recoding import Recoding
+from sqlanon.reports.plan import Report
 from sqlanon.wording import listed
-
-if TYPE_CHECKING:
-    from sqlanon.publishing.plan import Plan
 
 _ORDINARY_DAY = re.compile(r"\d{4}-")
 _DAYS = {
@@ -29,7 +29,39 @@ _DAYS = {
 }
 
 
-def statements(plan: Plan, dialect: str, into: str) -> list[str]:
+class Planned(Protocol):
+    """What is printed of a plan."""
+
+    @property
+    def policy(self) -> Policy:
+        """What the published table must satisfy."""
+
+    @property
+    def columns(self) -> Mapping[str, exp.DataType]:
+        """The columns of the table and their types."""
+
+    @property
+    def recoding(self) -> Recoding:
+        """What becomes of the quasi-identifiers."""
+
+    @property
+    def report(self) -> Report:
+        """What is expected."""
+
+    @property
+    def dialect(self) -> str:
+        """What the engine that the plan was made in reads."""
+
+    @property
+    def source(self) -> exp.Table:
+        """The table."""
+
+    def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> exp.Select:
+        """The query whose rows are published."""
+        ...
+
+
+def statements(plan: Planned, dialect: str, into: str) -> list[str]:
     """The statements that publish a plan's table, to be carried out one after the other.
 
     Raises:
@@ -63,7 +95,7 @@ def statements(plan: Plan, dialect: str, into: str) -> list[str]:
     return texts
 
 
-def _heading(plan: Plan, dialect: str, temporary: list[str]) -> Iterator[str]:
+def _heading(plan: Planned, dialect: str, temporary: list[str]) -> Iterator[str]:
     """Comments on what the statements rely on."""
     own = dialects.EXECUTED.get(dialect)
     if own is None:
@@ -84,13 +116,13 @@ def _heading(plan: Plan, dialect: str, temporary: list[str]) -> Iterator[str]:
         yield from (f"--   {name}" for name in temporary[1:])
 
 
-def _plain(plan: Plan, dialect: str) -> list[tuple[str, exp.Select]]:
+def _plain(plan: Planned, dialect: str) -> list[tuple[str, exp.Select]]:
     """The statement by the rules of the SQL writer alone."""
     rows = plan.rows(_portable(plan.source), dialect=dialect)
     return [("", _with_listed_values(rows, dialect))]
 
 
-def _adapted(plan: Plan, own: dialects.Dialect, into: str) -> list[tuple[str, exp.Select]]:
+def _adapted(plan: Planned, own: dialects.Dialect, into: str) -> list[tuple[str, exp.Select]]:
     """The statements that give the same rows by the rules of another engine."""
     rows = plan.rows(table(dialects.SOURCE), dialect=own.like)
     named = {each.name for each in rows.find_all(exp.Column)}
@@ -148,7 +180,7 @@ def _refuse_far_days(texts: list[str | None], dialect: str) -> None:
         )
 
 
-def _is_text(plan: Plan, name: str) -> bool:
+def _is_text(plan: Planned, name: str) -> bool:
     """Whether a published column is text."""
     if plan.columns[name].this in exp.DataType.TEXT_TYPES:
         return True
@@ -156,16 +188,18 @@ def _is_text(plan: Plan, name: str) -> bool:
     return is_known and (_levels(plan)[name] != (0,) or _keeps_suppressed(plan))
 
 
-def _levels(plan: Plan) -> dict[str, tuple[int, ...]]:
+def _levels(plan: Planned) -> dict[str, tuple[int, ...]]:
     return dict(zip(plan.policy.attributes, plan.recoding.levels, strict=True))
 
 
-def _keeps_suppressed(plan: Plan) -> bool:
+def _keeps_suppressed(plan: Planned) -> bool:
     """Whether suppressed records stay, under a label of text."""
     return plan.policy.suppressed == "keep" and plan.report.suppressed_records > 0
 
 
-def _refuse_differences(plan: Plan, own: dialects.Dialect, needed: dict[str, exp.DataType]) -> None:
+def _refuse_differences(
+    plan: Planned, own: dialects.Dialect, needed: dict[str, exp.DataType]
+) -> None:
     """Refuses columns that another engine names, compares, counts or writes otherwise.
 
     Raises:
@@ -194,7 +228,7 @@ def _refuse_differences(plan: Plan, own: dialects.Dialect, needed: dict[str, exp
         )
 
 
-def _written(plan: Plan) -> set[str]:
+def _written(plan: Planned) -> set[str]:
     """The columns whose values are written as text on their way."""
     mixed = {
         name
@@ -204,7 +238,7 @@ def _written(plan: Plan) -> set[str]:
     return mixed | set(_ruled(plan, Prefix))
 
 
-def _ruled(plan: Plan, rule: type[object]) -> Iterator[str]:
+def _ruled(plan: Planned, rule: type[object]) -> Iterator[str]:
     """The columns that the statement generalizes by a rule of a kind."""
     policy, levels = plan.policy, _levels(plan)
     for name, each in policy.attributes.items():
@@ -216,7 +250,7 @@ def _ruled(plan: Plan, rule: type[object]) -> Iterator[str]:
             yield name
 
 
-def _has_too_many_digits(plan: Plan, name: str, digits: int) -> bool:
+def _has_too_many_digits(plan: Planned, name: str, digits: int) -> bool:
     """Whether units of a decimal number are a product wider than the engine has digits for."""
     kind = plan.columns[name]
     if kind.this is not exp.DataType.Type.DECIMAL:
