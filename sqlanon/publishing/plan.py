@@ -162,7 +162,7 @@ class Plan:
         """
         from sqlanon.publishing.printed import statements  # what is published needs no text
 
-        return statements(self, dialect or self.dialect, into)
+        return statements(self, self.dialect if dialect is None else dialect, into)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json`."""

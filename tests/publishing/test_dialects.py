@@ -22,7 +22,7 @@ from sqlanon import (
     Sensitive,
     TCloseness,
 )
-from sqlanon.errors import PolicyError
+from sqlanon.errors import EngineError, PolicyError
 
 HOSTILE = [
     "a'b", 'a"b', "a\\b", "a\\nb", "${x}", "a${x}b${y}", "$", "a\nb", "ä", "z", "Z", "a", "A",
@@ -366,6 +366,20 @@ def test_statements_are_refused_where_rows_would_differ_in_silence(dialect):
     _, plan = CASES[0].plan()
     with pytest.raises(PolicyError, match=f"no statement is written for {dialect.lower()}: "):
         plan.sql(dialect)
+
+
+def test_a_syntax_that_an_engine_lacks_is_refused_in_one_line():
+    _, plan = next(case for case in CASES if case.name == "rounds").plan()
+    with pytest.raises(EngineError, match="cannot be written for bigquery: 'NULLS LAST'") as error:
+        plan.sql("bigquery")
+    assert "\n" not in str(error.value)
+    assert not str(error.value).endswith(" ")
+
+
+def test_an_empty_dialect_is_an_error():
+    _, plan = CASES[0].plan()
+    with pytest.raises(PolicyError, match="dialect '' is not known"):
+        plan.sql("")
 
 
 def refusal(dialect, columns, policy, **settings):
