@@ -45,7 +45,8 @@ def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
             unsupported_level=ErrorLevel.RAISE,
         )
     except UnsupportedError as error:
-        reasons = str(error)
+        # One line, and each reason once: sqlglot parts them by empty lines.
+        reasons = "; ".join(dict.fromkeys(filter(None, str(error).splitlines())))
     raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
 
 

@@ -166,7 +166,7 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
 
 
 def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
-    columns = {name: kind.sql("duckdb") for name, kind in column_types(engine, source).items()}
+    columns = column_types(engine, source)
     if columns != dict(plan.columns):
         raise StalePlanError("the columns of the table are not those of the plan; make a new plan")
     if plan.fingerprint is not None:

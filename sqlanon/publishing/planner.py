@@ -61,7 +61,8 @@ def make_plan(
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),
-        columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
+        columns=subject.columns,
+        dialect=engine.dialect,
         enumerated=enumerated(engine, table),
         recoding=decided.recoding,
         rounds=decided.rounds,
