@@ -198,6 +198,8 @@ def _grow(
             faults += error.faults
         except EngineError as error:
             faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
+            # The transaction has failed with it, and answers for no other column.
+            break
     if faults:
         raise HierarchyError(faults)
     return tuple(trees)

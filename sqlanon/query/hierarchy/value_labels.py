@@ -42,7 +42,7 @@ _DATES = {
     _Type.TIMESTAMP_MS,
     _Type.TIMESTAMP_NS,
 }
-_READABLE = (exp.Condition, exp.Query, exp.Star, exp.IgnoreNulls, exp.UDTF)
+_READABLE = (exp.Condition, exp.Query, exp.Star, exp.IgnoreNulls, exp.UDTF, exp.AtTimeZone)
 _REFUSED: Mapping[str, tuple[type[exp.Expr], ...]] = {
     "a subquery": (exp.Query,),
     "a window": (exp.Window,),
@@ -152,6 +152,11 @@ def _date_labels(
                 "cast the column to DATE"
             )
         raise HierarchyError([fault])
+    if kind == _Type.TIMESTAMP_NS:
+        # DuckDB takes the parts of such a value from its microseconds, rounded towards 1970, so
+        # that the last of 1969 are in 1970. Its year has four digits.
+        day = exp.Left(this=varchar(column), expression=exp.Literal.number(10))
+        column = exp.cast(day, _Type.DATE)
     # The parts of an infinite date are NULL.
     infinite = case(exp.Is(this=_part("YEAR", column), expression=exp.Null()), NOT_FINITE)
     return [not_null(column, _date_label(unit, column), infinite) for unit in rule.units]
