@@ -36,10 +36,10 @@ METHODS = ("incognito", "set-cover", "direct-cover", "pattern-greedy", "pattern-
 # Both shapes of a recoding go everywhere; other methods make the same statements as the second.
 FEWER = ("csv", "parquet", "into")
 FAMILIES = {
+    "days": DAYS,
     "whole": WHOLE,
     "exact": EXACT,
     "floats": FLOATS,
-    "days": DAYS,
     "instants": INSTANTS,
     "zoned": ZONED,
     "times": TIMES,
@@ -169,14 +169,14 @@ def test_type_that_is_kept_comes_back(output, tmp_path):
     assert_original(published(connection, plan, output, tmp_path), KEPT)
 
 
-@every_row_of_the_matrix
-def test_type_that_is_kept_comes_back_by_every_method(family, method, tmp_path):
-    names = FAMILIES[family]
-    policy = Policy({"q": Hierarchy.suppression()}, keep=["id", *names], models=[KAnonymity(2)])
-    connection = table_of(names, 20, copies=2)
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_type_that_is_kept_comes_back_by_every_method(method, tmp_path):
+    connection = table_of(KEPT, 20, copies=2)
+    policy = Policy({"q": Hierarchy.suppression()}, keep=["id", *KEPT], models=[KAnonymity(2)])
     plan = planned(connection, policy, method)
-    for output in OUTPUTS if method in METHODS[:2] else FEWER:
-        assert_original(published(connection, plan, output, tmp_path), names)
+    for output in OUTPUTS:
+        assert_original(published(connection, plan, output, tmp_path), KEPT)
 
 
 @every_row_of_the_matrix
@@ -209,8 +209,9 @@ def test_type_at_level_0_comes_back(family, method, tmp_path):
 @every_row_of_the_matrix
 def test_label_of_a_type_holds_its_value(family, method, tmp_path):
     names = FAMILIES[family]
+    highest = 1 if method == "incognito" else None  # a local recoding has none
     policy = Policy(
-        {name: QuasiIdentifier(RULES[name], min_level=1) for name in names},
+        {name: QuasiIdentifier(RULES[name], min_level=1, max_level=highest) for name in names},
         keep=["id"], drop=["q"], models=[KAnonymity(2)],
     )  # fmt: skip
     connection = table_of(names, 20, copies=2)
