@@ -192,7 +192,7 @@ def _grow(
                 trees.append(Tree.grow(name, rows, with_null=name in nullable))
             else:
                 labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels))
+                paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
                 trees.append(Tree.grow(name, paths))
         except HierarchyError as error:
             faults += error.faults

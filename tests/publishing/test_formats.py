@@ -10,6 +10,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.engine.duckdb import export
 from sqlanon.errors import HierarchyError, SourceError, VerificationError
+from sqlanon.microdata.inspect import make_hierarchy
 
 KEPT = Policy({"q": Hierarchy.suppression()}, keep=["v"], models=[KAnonymity(2)])
 ZONES = ("UTC", "Asia/Tokyo", "America/St_Johns", "Europe/Berlin", "Pacific/Apia")
@@ -228,6 +229,17 @@ def test_instants_beside_suppressed_ones_are_written_in_utc(tmp_path, method):
     assert "*" in next(iter(texts))
 
 
+def test_hierarchy_made_of_instants_is_the_same_in_every_time_zone():
+    made = {
+        make_hierarchy(
+            table_of("'2020-01-31 00:30:00+00'::TIMESTAMPTZ", zone=zone),
+            "people", "v", Hierarchy.suppression(),
+        )
+        for zone in ZONES
+    }  # fmt: skip
+    assert made == {(("2020-01-31 00:30:00+00", "*"),)}
+
+
 ZONED = {
     "a prefix": Hierarchy.prefix(10, 7),
     "a day": Hierarchy.dates("day"),
@@ -273,6 +285,8 @@ def test_expression_that_makes_an_instant_of_another_type_is_refused(expression)
     [
         ("strftime(to_timestamp(value) AT TIME ZONE 'UTC', '%Y')", "0"),
         ("strftime(timezone('UTC', value), '%Y')", "'2020-01-31 00:30:00+00'::TIMESTAMPTZ"),
+        ("epoch(value) // 3600", "'2020-01-31 00:30:00+00'::TIMESTAMPTZ"),
+        ("epoch_ms(value) // 1000", "'2020-01-31 00:30:00+00'::TIMESTAMPTZ"),
         ("left(value::VARCHAR, 2)", "'12:00:00+00'::TIMETZ"),
         ("strptime(value, '%Y-%m-%d')::DATE", "'2020-01-31'"),
         ("strftime(epoch_ms(value), '%Y')", "0::BIGINT"),

@@ -16,6 +16,7 @@ from sqlanon.wording import counted
 
 _TIME_WITH_ZONE = exp.DataType.Type.TIMETZ
 _MAKES_INSTANTS = {"make_timestamptz", "uuid_extract_timestamp"}
+_COUNTS_TIME = {"epoch_us", "epoch_ns", "isfinite", "isinf"}
 _READS_TIMES = {"strptime", "try_strptime"}
 _READS_TYPES = {"from_json", "from_json_strict", "json_transform", "json_transform_strict"}
 _OFFSET = re.compile(
@@ -83,16 +84,21 @@ def _is_zoned_call(call: exp.Anonymous, column_type: exp.DataType) -> bool:
 
 
 def _is_placed(instant: exp.Expr) -> bool:
-    """Whether an instant is at once taken to a time zone that is named."""
+    """Whether an instant is at once taken to a time zone that is named, or to its epoch."""
     parent = instant.parent
     while isinstance(parent, exp.Paren):
         instant, parent = parent, parent.parent
-    if isinstance(parent, exp.AtTimeZone):
-        return parent.this is instant and isinstance(parent.args["zone"], exp.Literal)
-    if isinstance(parent, exp.Anonymous) and parent.name.lower() == "timezone":
-        zone, *others = parent.expressions
-        return isinstance(zone, exp.Literal) and others == [instant]
-    return False
+    match parent:
+        case exp.AtTimeZone():
+            return parent.this is instant and isinstance(parent.args["zone"], exp.Literal)
+        case exp.Anonymous() if parent.name.lower() == "timezone":
+            zone, *others = parent.expressions
+            return isinstance(zone, exp.Literal) and others == [instant]
+        case exp.Anonymous():
+            return parent.name.lower() in _COUNTS_TIME
+        case exp.UnixToTime():
+            return parent.args.get("scale") is not None
+    return isinstance(parent, exp.TimeToUnix)
 
 
 def _is_instant(tree: exp.Expr, column_type: exp.DataType) -> bool:
