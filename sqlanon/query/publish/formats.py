@@ -21,6 +21,7 @@ Manner = Literal["itself", "decimal", "text"]
 _Type = exp.DataType.Type
 _WIDE = {_Type.INT128, _Type.UINT128}
 _DECIMAL = exp.DataType.build("DECIMAL(38, 0)", dialect="duckdb")
+_NINES = "9" * 38
 _FINITE = {
     _Type.DATE,
     _Type.TIMESTAMP,
@@ -104,7 +105,11 @@ def fit(name: str, kind: exp.DataType, ending: str) -> exp.Expr | None:
 def _conditions(value: exp.Expr, kind: exp.DataType, ending: str) -> list[exp.Expr]:
     """What must hold of each value that a format's own type shall keep."""
     conditions: list[exp.Expr] = []
-    if _is_wide(kind):
+    if kind.this in _WIDE:
+        least = "0" if kind.this == _Type.UINT128 else f"-{_NINES}"
+        low, high = (exp.cast(exp.Literal.string(end), kind) for end in (least, _NINES))
+        conditions.append(exp.Between(this=value, low=low, high=high))
+    elif _is_wide(kind):
         # A failed part of a nested value is NULL in the first cast, and fails the second.
         tried = exp.TryCast(this=exp.TryCast(this=value, to=_held(kind, ending)), to=kind)
         conditions.append(exp.NullSafeEQ(this=tried, expression=value))
