@@ -316,7 +316,7 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_target
+    from sqlanon.publishing.apply import Target, publish, refuse_target, refuse_types
     from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
@@ -329,6 +329,7 @@ def anonymize(
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with source.engine.transaction() if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
+            refuse_types(source.engine, source.table, resolved, target)
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
             return publish(source.engine, found, source.table, target, replaced)
 

@@ -13,8 +13,9 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
+from sqlanon.query.hierarchy.time_zones import leaf_faults
 from sqlanon.query.hierarchy.value_labels import level_labels
-from sqlanon.query.text import NESTED_TYPES
+from sqlanon.query.text import is_nested
 from sqlanon.wording import counted
 
 
@@ -138,11 +139,18 @@ def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.
     """Refuses columns whose values cannot be told apart by how they are written.
 
     Raises:
-        SourceError: Nested types, intervals (30 days count as 1 month), or collations that take
-            different spellings for one value: a class would hold values that differ when published.
+        SourceError: Nested types, VARIANT (1 and 1.0 are one value), intervals (30 days count as
+            1 month), or collations that take different spellings for one value: a class would hold
+            values that differ when published.
     """
     faults = []
-    nested = [name for name, kind in columns.items() if kind.this in NESTED_TYPES]
+    variants = [n for n, kind in columns.items() if kind.this == exp.DataType.Type.VARIANT]
+    if variants:
+        faults.append(
+            f"quasi-identifiers of type VARIANT: {', '.join(map(repr, variants))}; "
+            "cast them to the type that they hold first"
+        )
+    nested = [n for n, kind in columns.items() if is_nested(kind) and n not in variants]
     if nested:
         faults.append(
             f"quasi-identifiers of a nested type: {', '.join(map(repr, nested))}; "
@@ -180,15 +188,18 @@ def _grow(
         try:
             if hierarchy.rows is not None:
                 rows = list(hierarchy.rows)
+                faults += leaf_faults([path[0] for path in rows], columns[name], name)
                 trees.append(Tree.grow(name, rows, with_null=name in nullable))
             else:
                 labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels))
+                paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
                 trees.append(Tree.grow(name, paths))
         except HierarchyError as error:
             faults += error.faults
         except EngineError as error:
             faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
+            # The transaction has failed with it, and answers for no other column.
+            break
     if faults:
         raise HierarchyError(faults)
     return tuple(trees)

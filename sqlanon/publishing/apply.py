@@ -15,6 +15,8 @@ from sqlanon.engine import files
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
+from sqlanon.policy.policy import Policy
+from sqlanon.publishing import formats
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
@@ -122,6 +124,12 @@ def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
         raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
 
 
+def refuse_types(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
+    """Refuses columns of which a file would tell less: see `formats.refuse_types`."""
+    if target.output is not None:
+        formats.refuse_types(engine, source, policy, target.output)
+
+
 def _carry_out(
     engine: Engine,
     plan: Plan,
@@ -131,6 +139,7 @@ def _carry_out(
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
     refuse_target(engine, source, target)
+    refuse_types(engine, source, plan.policy, target)
     _refuse_stale(engine, plan, source)
     notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
     if target.confirm is not None:
@@ -139,6 +148,8 @@ def _carry_out(
     with staging as staged:
         written = time.monotonic()
         results = _verified(engine, plan, staged)
+        if target.output is not None:
+            notes = (*notes, *formats.notes_of(engine, staged, target.output))
         check_seconds = time.monotonic() - written
     return _Published(results, notes, check_seconds)
 
@@ -260,10 +271,22 @@ def _promised(plan: Plan) -> int:
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    exported = files.export(engine, table, target.output, overwrite=target.overwrite)
+    columns = formats.columns_written(engine, table, target.output)
+    exported = files.export(
+        engine,
+        table,
+        target.output,
+        overwrite=target.overwrite,
+        columns={name: (each.value, each.kind) for name, each in columns.items()},
+    )
     try:
         with exported.opened(**target.limits) as (reader, written):
             _verified(reader, plan, written)
+            if not formats.holds_rows((engine, reader), (table, written), columns):
+                raise VerificationError(
+                    "the file does not read back as the rows that were to be published; "
+                    "nothing is published"
+                )
         exported.publish()
     finally:
         exported.discard()

@@ -15,6 +15,7 @@ from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.query.publish.statement import Publication, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
+from sqlanon.query.text import is_zoned
 from sqlanon.recoding import Recoding, recoding_of
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
@@ -118,10 +119,17 @@ class Plan:
         return published_rows(self.recoding, publication)
 
     def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
-        """The types that values are cast to: enumerations to text, real numbers to their own."""
+        """The types that values are cast to: enumerations to text, some others to their own.
+
+        These are real numbers, and instants, whose text depends on the type.
+        """
         casts = {name: self._type(name) for name in self.enumerated}
-        floats = (n for n in attributes if self._type(n).this in exp.DataType.FLOAT_TYPES)
-        return casts | {name: self._type(name) for name in floats}
+        types = {name: self._type(name) for name in attributes}
+        return casts | {
+            name: kind
+            for name, kind in types.items()
+            if kind.this in exp.DataType.FLOAT_TYPES or is_zoned(kind)
+        }
 
     def _suppressed(self, source: exp.Table) -> SuppressionQuery | None:
         """The query by which the statement finds the suppressed classes again."""

@@ -20,7 +20,7 @@ from sqlanon.query.syntax import (
     select,
     total,
 )
-from sqlanon.query.text import varchar
+from sqlanon.query.text import TEXT, text_of, varchar
 
 ATTRIBUTE = "attribute"
 LEAF = "leaf"
@@ -62,10 +62,12 @@ def distinct_values(source: exp.Table, name: str) -> exp.Select:
     return select([alias(column(name), VALUE)], source).distinct(copy=False)
 
 
-def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
+def distinct_paths(
+    source: exp.Table, name: str, labels: Sequence[exp.Expr], kind: exp.DataType = TEXT
+) -> exp.Select:
     """Per distinct value of a column its text and its labels of `value`, from level 1 up."""
     values = nested(distinct_values(source, name), "v")
-    query = select([varchar(column(VALUE)), *labels], values)
+    query = select([text_of(column(VALUE), kind), *labels], values)
     return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
 
 
