@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
 
+from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
@@ -133,6 +134,14 @@ class Engine(Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """All statements inside take effect together, or none does."""
+        ...
+
+    def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """Statements inside end at the deadline, by a `TimeLimitError`; `NEVER` lifts a limit.
+
+        Where a transaction is open that a failed statement would end, they are not interrupted:
+        then the time is only looked at before each of them.
+        """
         ...
 
     def drop(self, table: exp.Table) -> None:
