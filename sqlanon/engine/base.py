@@ -132,6 +132,11 @@ class Engine(Protocol):
         """Whether a fully qualified name is a table's, not a view's."""
         ...
 
+    @property
+    def in_callers_transaction(self) -> bool:
+        """Whether a transaction is open that the caller began, who also ends it."""
+        ...
+
     def transaction(self) -> AbstractContextManager[None]:
         """All statements inside take effect together, or none does."""
         ...

@@ -16,7 +16,6 @@ from sqlanon.hierarchy.layout import Layout
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, Maps, coded, uncovered_faults
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
 from sqlanon.query.publish import clusters
 from sqlanon.query.syntax import column, select, star

@@ -9,10 +9,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import refuse_inapplicable
-from sqlanon.methods.registry import Decided, Options
+from sqlanon.methods.registry import DEFAULT, Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
@@ -38,6 +39,7 @@ def make_plan(
     Raises:
         PolicyError: The policy does not fit the table or has no model.
         HierarchyError: A hierarchy does not fit its column.
+        TimeLimitError: The time limit came before the table had been read.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
     if not (policy.models or policy.demands):
@@ -49,15 +51,19 @@ def make_plan(
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
-    started = time.monotonic()
-    if policy.demands:
-        from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
+    started, columns = time.monotonic(), list(engine.columns(table))
+    with engine.limited(options.deadline), phase("the reading of the table"):
+        # What is not read in one transaction must be the same from here to its publication.
+        known = None
+        if fingerprinted or options.deadline.is_limited:
+            known = engine.rows(fingerprint(table, columns))[0]
+        if policy.demands:
+            from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
-        policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
-    subject = bind(engine, table, policy)
+            policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
+        subject = bind(engine, table, policy)
     with engine.workspace():
-        home = import_module(options.method.home)  # no other method is loaded
-        decided: Decided = home.decide(engine, subject, policy, options)
+        decided = _decided(engine, subject, policy, options)
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),
@@ -67,9 +73,7 @@ def make_plan(
         rounds=decided.rounds,
         few=_few(engine, subject, policy, decided.recoding),
         report=decided.report,
-        fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
-        if fingerprinted
-        else None,
+        fingerprint=known,
     )
     report = plan.report
     if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
@@ -82,6 +86,25 @@ def make_plan(
         "total": time.monotonic() - started,
     }
     return replace(plan, report=replace(report, seconds=seconds))
+
+
+def _decided(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:
+    """What the method decides, or the highest node where the time did not suffice for anything."""
+    home = import_module(options.method.home)  # no other method is loaded
+    try:
+        with engine.workspace():
+            found: Decided = home.decide(engine, subject, policy, options)
+        return found
+    except TimeLimitError as error:
+        ended = error.phase or "the search"
+    options.tell(f"the time limit ended {ended}")
+    full_domain = import_module(DEFAULT.home)
+    found = full_domain.decide_top(engine, subject, policy, options)
+    note = (
+        f"the time limit ended {ended}: every column is at its highest level, and a better "
+        "recoding may exist"
+    )
+    return replace(found, report=replace(found.report, notes=(*found.report.notes, note)))
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ import numpy as np
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.methods.options import ExactPatternOptions
+from sqlanon.methods.options import PatternOptions
 from sqlanon.methods.patterns.integer_program import Component, Places
 from sqlanon.methods.patterns.method import decide_patterns
 from sqlanon.methods.patterns.problem import (
@@ -54,7 +54,7 @@ MOST_PLACES = 5_000_000
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[ExactPatternOptions]
+    engine: Engine, subject: Subject, policy: Policy, options: Options[PatternOptions]
 ) -> Decided:
     """A pattern for every record, such that nothing published by these patterns loses less.
 
