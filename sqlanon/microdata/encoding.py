@@ -118,6 +118,9 @@ def _column_counts(
     engine: Engine, subject: Subject, coding: tuple[Layout, Maps], number: int
 ) -> list[int]:
     """Records per leaf of one column."""
+    known = subject.counts[number]
+    if known is not None:
+        return list(known)
     (layout, maps), tree, name = coding, subject.trees[number], subject.names[number]
     query = encode.encoded(subject.table, {name: maps[name]}, set(subject.nullable), layout.words)
     leaves, counts = layout.node_codes(number, tree, 0), [0] * len(tree.leaves)
@@ -247,12 +250,16 @@ def uncovered_faults(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
 def _leaf_counts(
     engine: Engine, subject: Subject, layout: Layout, table: exp.Table
 ) -> tuple[tuple[int, ...], ...]:
-    masks = {number: layout.column_masks(number, 0) for number in range(len(subject.trees))}
-    leaves = [layout.node_codes(number, tree, 0) for number, tree in enumerate(subject.trees)]
-    counts = [[0] * len(tree.leaves) for tree in subject.trees]
-    for start in range(0, len(masks), JOINED):
-        part = {number: masks[number] for number in list(masks)[start : start + JOINED]}
-        for number, *code, records in engine.rows(encode.marginals(table, part)):
+    """Records per leaf of every column, where binding has not counted them from the table."""
+    open_ = [number for number, known in enumerate(subject.counts) if known is None]
+    counts = [
+        list(known or [0] * len(t.leaves))
+        for known, t in zip(subject.counts, subject.trees, strict=True)
+    ]
+    for start in range(0, len(open_), JOINED):
+        masks = {number: layout.column_masks(number, 0) for number in open_[start : start + JOINED]}
+        leaves = {number: layout.node_codes(number, subject.trees[number], 0) for number in masks}
+        for number, *code, records in engine.rows(encode.marginals(table, masks)):
             counts[number][leaves[number][tuple(code)]] = records
     return tuple(map(tuple, counts))
 

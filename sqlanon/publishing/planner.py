@@ -20,6 +20,8 @@ from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
 
+GRACE = 1.0
+"""By how much a time limit may be passed until it is known what could be published [seconds]."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -52,7 +54,8 @@ def make_plan(
         class_attribute=False,  # no loss that steers looks at one
     )
     started, columns = time.monotonic(), list(engine.columns(table))
-    with engine.limited(options.deadline), phase("the reading of the table"):
+    reading = options.deadline.earlier(-GRACE)
+    with engine.limited(reading), phase("the reading of the table"):
         # What is not read in one transaction must be the same from here to its publication.
         known = None
         if fingerprinted or options.deadline.is_limited:

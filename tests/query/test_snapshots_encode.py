@@ -39,7 +39,7 @@ SNAPSHOTS = [
     Snapshot(
         "distinct_paths",
         encode.distinct_paths(PEOPLE, "age", [exp.Literal.string("*")]),
-        [("31", "*"), ("45", "*")],
+        [("31", "*", 2), ("45", "*", 3)],
         ordered=True,
     ),
     Snapshot(

@@ -67,9 +67,13 @@ def distinct_values(source: exp.Table, name: str) -> exp.Select:
 
 
 def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
-    """Per distinct value of a column its text and its labels of `value`, from level 1 up."""
-    values = nested(distinct_values(source, name), "v")
-    query = select([varchar(column(VALUE)), *labels], values)
+    """Per distinct value of a column its text, its labels of `value` from level 1 up, its records.
+
+    The number of records comes last.
+    """
+    figures = [alias(column(name), VALUE), alias(bigint(count_all()), SIZE)]
+    values = nested(select(figures, source, by=[column(name)]), "v")
+    query = select([varchar(column(VALUE)), *labels, column(SIZE)], values)
     return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
 
 
