@@ -60,6 +60,13 @@ class Deadline:
         """
         return self.earlier((1 - part) * max(self.left(), 0.0)) if self.is_limited else self
 
+    def reserving(self, seconds: float) -> Deadline:
+        """The deadline of a search after which so much time is needed.
+
+        It is earlier by a quarter of the time that is left at most.
+        """
+        return self.earlier(min(seconds, max(self.left(), 0.0) / 4)) if self.is_limited else self
+
     def earlier(self, seconds: float) -> Deadline:
         """The deadline so many seconds before this one."""
         return replace(self, end=self.end - seconds)

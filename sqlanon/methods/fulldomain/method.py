@@ -43,9 +43,13 @@ def decide(
         TimeLimitError: The time limit came before the table was encoded.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
+    started = time.monotonic()
     with engine.limited(options.deadline), phase("the encoding"):
         problem = problem_of(engine, subject, policy, options)
-    return _decided(engine, problem, options, time.monotonic())
+    encoded_at = time.monotonic()
+    # To measure what is published takes about as long as half the encoding.
+    ended = options.deadline.reserving((encoded_at - started) / 2)
+    return _decided(engine, problem, replace(options, deadline=ended), encoded_at)
 
 
 def decide_top(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.layout import Layout
@@ -31,6 +32,7 @@ class EncodedRecords:
         combinations: Its distinct combinations.
         costs: What cells cost.
         at: When they had been read, by the monotonic clock [seconds].
+        seconds: How long it took to read them.
     """
 
     subject: Subject
@@ -40,6 +42,7 @@ class EncodedRecords:
     combinations: DistinctCombinations
     costs: CellCosts
     at: float
+    seconds: float
 
     def demands(self) -> Demands | None:
         """The models beyond k, asked of groups of distinct combinations; None without any."""
@@ -62,11 +65,21 @@ def encode_records(
         PolicyError: The policy asks for what no local method can do.
     """
     refuse_unsuited(subject, policy)
+    started = time.monotonic()
     coding = leaf_maps(engine, subject) if encoded is None else (encoded.layout, encoded.maps)
     held = distinct_combinations(engine, subject, coding, policy)
     counts = held.leaf_counts(subject.trees) if encoded is None else encoded.counts
     costs = CellCosts.of(loss, subject.trees, subject.weights, subject.records, counts)
-    return EncodedRecords(subject, policy, coding[0], counts, held, costs, time.monotonic())
+    at = time.monotonic()
+    return EncodedRecords(subject, policy, coding[0], counts, held, costs, at, at - started)
+
+
+def search_end(read: EncodedRecords, deadline: Deadline) -> Deadline:
+    """When a search ends, so that what it found can still be measured in time.
+
+    To measure every record takes about as long as to read it; a search gets most of the time.
+    """
+    return deadline.reserving(read.seconds)
 
 
 def refuse_unsuited(subject: Subject, policy: Policy) -> None:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -45,6 +46,7 @@ class ClusteringProblem:
             wants the same result for any order of rows sorts them.
         k: Smallest cluster allowed [records].
         demand: What else a cluster must satisfy.
+        deadline: When a search for clusters ends, by a `TimeLimitError` where it has none yet.
 
     Raises:
         UnsatisfiableError: There are fewer than k records.
@@ -54,6 +56,7 @@ class ClusteringProblem:
     leaves: Numbers
     k: int
     demand: ClusterDemand | None = None
+    deadline: Deadline = NEVER
 
     def __post_init__(self) -> None:
         if self.records < self.k:

@@ -143,6 +143,7 @@ class _Queue:
         """Takes candidates until nothing is left that any of them covers."""
         sets: list[Numbers] = []
         while self._uncovered.any() and (candidate := self._front()) is not None:
+            self._problem.deadline.check()
             records = self._chosen(candidate)
             if records is None:
                 self._drop(candidate)
@@ -280,6 +281,7 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
         row[subset] = True
     uncovered, taken = np.ones(problem.records, np.bool_), []
     while (counts := (held & uncovered).sum(axis=1)).any():
+        problem.deadline.check()
         ratios = np.where(counts, costs / np.maximum(counts, 1), np.inf)
         taken.append(int(ratios.argmin()))
         uncovered[subsets[taken[-1]]] = False
