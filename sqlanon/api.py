@@ -7,7 +7,7 @@ what `apply` and `plan` say of theirs for `anonymize`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.base import Limits
 from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
@@ -244,11 +244,11 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
     loading.start()
     with open_source(connection, table, read_only=True, **_limits(settings)) as source:
         loading.join()
-        from sqlanon.publishing.planner import make_plan
+        from sqlanon.publishing.planner import make_plan, searching
 
         with source.engine.limited(options.deadline):
             resolved = _resolved(source, policy)
-        with _searching(source.engine, options):
+        with searching(source.engine, options):
             return make_plan(source.engine, source.table, resolved, options)
 
 
@@ -318,7 +318,7 @@ def anonymize(
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
     from sqlanon.publishing.apply import Target, publish, refuse_target
-    from sqlanon.publishing.planner import make_plan
+    from sqlanon.publishing.planner import make_plan, searching
 
     file = None if output is None else Path(output)
     options, limits = _options(settings), _limits(settings)
@@ -328,7 +328,7 @@ def anonymize(
         resolved = _resolved(source, policy)
         resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
-        with _searching(source.engine, options) if replaced is None else nullcontext():
+        with searching(source.engine, options) if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
             return publish(source.engine, found, source.table, target, replaced)
@@ -344,16 +344,6 @@ def _options(settings: Settings) -> Options[Any]:
         meant = did_you_mean(name, known)
         raise PolicyError(f"setting {name!r} is not known; they are {', '.join(known)}{meant}")
     return Options.of(**search, memory=Resources(**_limits(settings)).memory)
-
-
-def _searching(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]:
-    """One transaction for all that is read and published; none of our own under a time limit.
-
-    A statement that is interrupted would end it. A fingerprint tells then that nothing changed.
-    """
-    if options.deadline.is_limited and not engine.in_callers_transaction:
-        return nullcontext()
-    return engine.transaction()
 
 
 def _limits(settings: Settings) -> Limits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -24,6 +25,16 @@ GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
+
+
+def searching(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]:
+    """One transaction for all that is read and published; none of our own under a time limit.
+
+    A statement that is interrupted would end it. A fingerprint tells then that nothing changed.
+    """
+    if options.deadline.is_limited and not engine.in_callers_transaction:
+        return nullcontext()
+    return engine.transaction()
 
 
 def make_plan(
@@ -92,22 +103,31 @@ def make_plan(
 
 
 def _decided(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:
-    """What the method decides, or the highest node where the time did not suffice for anything."""
+    """What the method decides, or another recoding where it had no time to decide anything."""
     home = import_module(options.method.home)  # no other method is loaded
     try:
         with engine.workspace():
             found: Decided = home.decide(engine, subject, policy, options)
         return found
     except TimeLimitError as error:
-        ended = error.phase or "the search"
+        ended = f"{error.phase or 'the search'} of {options.method.name}"
     options.tell(f"the time limit ended {ended}")
-    full_domain = import_module(DEFAULT.home)
-    found = full_domain.decide_top(engine, subject, policy, options)
-    note = (
-        f"the time limit ended {ended}: every column is at its highest level, and a better "
-        "recoding may exist"
-    )
+    found, told = _instead(engine, subject, policy, options)
+    note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
     return replace(found, report=replace(found.report, notes=(*found.report.notes, note)))
+
+
+def _instead(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[Any]
+) -> tuple[Decided, str]:
+    """A full-domain recoding as far as there is time, at worst the highest node; and which."""
+    full_domain = import_module(DEFAULT.home)
+    if options.method is not DEFAULT:
+        with suppress(TimeLimitError), engine.workspace():
+            found = full_domain.decide(engine, subject, policy, options)
+            return found, f"the plan is the best of {DEFAULT.name} in the time that was left"
+    found = full_domain.decide_top(engine, subject, policy, options)
+    return found, "every column is at its highest level"
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

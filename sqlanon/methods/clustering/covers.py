@@ -12,7 +12,13 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
-from sqlanon.methods.local.input import EncodedRecords, encode_records, plain, refuse_unsuited
+from sqlanon.methods.local.input import (
+    EncodedRecords,
+    encode_records,
+    plain,
+    reading_end,
+    refuse_unsuited,
+)
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -69,7 +75,7 @@ def decide_cover(
         PolicyError: The policy asks for what this method cannot do.
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    with engine.limited(options.deadline), phase("the encoding"):
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         mine = Mine.of(engine, subject, policy, options.loss)
     own = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlanon.deadline import Deadline
+from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.layout import Layout
@@ -18,6 +18,9 @@ from sqlanon.microdata.encoding import Encoded, leaf_maps
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.search.privacy import Demands, ValueDemand
+
+READING = 0.6
+"""Share of a time limit that reading a table record by record may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,23 @@ def encode_records(
     return EncodedRecords(subject, policy, coding[0], counts, held, costs, at, at - started)
 
 
+def reading_end(deadline: Deadline) -> Deadline:
+    """When the reading of a table ends, so that a full-domain search has time in its place."""
+    return deadline.share(READING)
+
+
 def search_end(read: EncodedRecords, deadline: Deadline) -> Deadline:
     """When a search ends, so that what it found can still be measured in time.
 
-    To measure every record takes about as long as to read it; a search gets most of the time.
+    To measure every record takes about as long as to read it.
+
+    Raises:
+        TimeLimitError: There is no time for that.
     """
-    return deadline.reserving(read.seconds)
+    ended = deadline.earlier(read.seconds)
+    with phase("the encoding"):
+        ended.check()
+    return ended
 
 
 def refuse_unsuited(subject: Subject, policy: Policy) -> None:

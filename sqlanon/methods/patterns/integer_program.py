@@ -9,13 +9,13 @@ satisfies the models, the bound of each round is one of the whole.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.patterns.cuts import Cut, cut
@@ -113,7 +113,7 @@ class Component:
         """The cost of all records, with those left over suppressed [units]."""
         return int(counts @ self.cost + (self.sizes - self._placed(counts)) @ self.full)
 
-    def run(self, start: Numbers, most_left: int, deadline: float) -> tuple[Numbers, int]:
+    def run(self, start: Numbers, most_left: int, deadline: Deadline) -> tuple[Numbers, int]:
         """Solves for least cost with at most so many records left over.
 
         Returns:
@@ -131,7 +131,7 @@ class Component:
             [x_cost // divisor, np.zeros(self.instances, np.int64), left_cost // divisor]
         )
         bound = base
-        while (remaining := deadline - time.monotonic()) > 0:
+        while (remaining := deadline.left()) > 0:
             counts, low = _highs(self, objective, (start, most_left), remaining)
             bound = max(bound, base + divisor * max(0, math.ceil(low - 1e-6)))
             value = self._total(counts)

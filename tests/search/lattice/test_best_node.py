@@ -210,7 +210,9 @@ def test_time_limit_returns_a_lower_bound_and_claims_no_wrong_proof(case, larges
 @given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(0, 12))
 def test_time_limit_returns_all_minimal_nodes_or_none(case, largest, seconds):
     with boxes_of(largest):
-        outcome = best_node(case.lattice, case.ask, deadline=deadline_after(seconds), minimal_nodes=True)
+        outcome = best_node(
+            case.lattice, case.ask, deadline=deadline_after(seconds), minimal_nodes=True
+        )
     if outcome.minimal_nodes is not None:
         assert outcome.minimal_nodes == case.minimal_nodes()
 
