@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict
 
@@ -149,6 +149,11 @@ class Engine(Protocol):
         """
         ...
 
+    @property
+    def deadline(self) -> Deadline:
+        """The limit of `limited` that holds now."""
+        ...
+
     def drop(self, table: exp.Table) -> None:
         """Drops a table that exists."""
         ...
@@ -156,6 +161,16 @@ class Engine(Protocol):
     def workspace(self) -> AbstractContextManager[None]:
         """Temporary tables of `materialize` and `load_rows` inside are dropped at its end."""
         ...
+
+
+def searching(engine: Engine, deadline: Deadline) -> AbstractContextManager[None]:
+    """One transaction for all that a search reads; none of our own under a time limit.
+
+    A statement that is interrupted would end it.
+    """
+    if deadline.is_limited and not engine.in_callers_transaction:
+        return nullcontext()
+    return engine.transaction()
 
 
 def without_enums(kind: exp.DataType) -> exp.DataType:

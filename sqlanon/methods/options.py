@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ def _time_limit() -> Any:
         lambda value: _is_real(value, 0) and value > 0,
         "time limit {!r} is not a number above 0 [seconds]",
     )
+
+
+def deadline_after(seconds: float | None) -> Deadline:
+    """A time limit from now on, for what is no method; a `PolicyError` where it is invalid."""
+    limit: Option = _time_limit().metadata["option"]
+    limit.check(seconds)
+    return Deadline.after(seconds)
 
 
 PATTERNS = Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -25,16 +25,6 @@ GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
-
-
-def searching(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]:
-    """One transaction for all that is read and published; none of our own under a time limit.
-
-    A statement that is interrupted would end it. A fingerprint tells then that nothing changed.
-    """
-    if options.deadline.is_limited and not engine.in_callers_transaction:
-        return nullcontext()
-    return engine.transaction()
 
 
 def make_plan(

@@ -55,7 +55,7 @@ class DuckDB:
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
-        self._deadline, self._interrupts = NEVER, False
+        self.deadline, self._interrupts = NEVER, False
 
     def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
         """Carries a statement out and drops its result.
@@ -288,14 +288,14 @@ class DuckDB:
         DuckDB ends a transaction with a statement that is interrupted. So none is in an open
         transaction: there the time is only looked at before each of them.
         """
-        before = self._deadline, self._interrupts
-        self._deadline = NEVER
+        before = self.deadline, self._interrupts
+        self.deadline = NEVER
         interrupts = deadline.is_limited and not self._transaction_is_open()
-        self._deadline, self._interrupts = deadline, interrupts
+        self.deadline, self._interrupts = deadline, interrupts
         try:
             yield
         finally:
-            self._deadline, self._interrupts = before
+            self.deadline, self._interrupts = before
 
     def register(self, frame: object) -> exp.Table:
         """A frame, or a reader of Arrow batches to scan once, as a table, until `release`."""
@@ -320,8 +320,8 @@ class DuckDB:
 
         Ctrl-C and the deadline of `limited` can end it.
         """
-        self._deadline.check()
-        end = self._deadline if self._interrupts else NEVER
+        self.deadline.check()
+        end = self.deadline if self._interrupts else NEVER
         return attempt(lambda: interruptible(self.connection, action, end), failure)
 
     def _attempt(self, statement: exp.Expr, action: Callable[[], T]) -> T:

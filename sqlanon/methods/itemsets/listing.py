@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
@@ -54,7 +55,7 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
     if place is not None:
         _refuse_named_support(subject)
     wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
-    with engine.workspace():
+    with engine.workspace(), phase("mining"):
         encoded = encode_subject(engine, subject, plain)
         found = mined(engine, encoded, subject.trees, wanted)
         if place is not None:

@@ -19,7 +19,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.search.privacy import Demands, ValueDemand
 
-READING = 0.6
+READING = 0.75
 """Share of a time limit that reading a table record by record may take."""
 
 
