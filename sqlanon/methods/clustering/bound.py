@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.cells import CELL_LOSSES
@@ -21,6 +22,7 @@ from sqlanon.search.clustering.lower_bound import column_bounds, lower_bound
 from sqlanon.search.clustering.problem import ClusteringProblem
 
 
+@phase("the encoding")
 def bound_table(
     engine: Engine,
     table: exp.Table,
@@ -44,6 +46,8 @@ def bound_table(
     Raises:
         PolicyError: The loss would give no bound, or the policy does not fit the table.
         HierarchyError: A hierarchy does not fit its column.
+        TimeLimitError: The engine's deadline came before the table was encoded; one that comes
+            later lowers the bound.
 
     Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB), for any loss that never shrinks.
     """

@@ -40,6 +40,7 @@ class Listed:
     progress: Callable[[str], None] | None = None
 
 
+@phase("mining")
 def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: Listed) -> MiningReport:
     """Mines the itemsets of a table within the level bounds of its quasi-identifiers.
 
@@ -47,6 +48,7 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
         PolicyError: No k, an entity, or an unknown kind.
         HierarchyError: A hierarchy does not fit the table.
         SourceError: The new table's name is taken.
+        TimeLimitError: The engine's deadline came before the end.
     """
     started = time.monotonic()
     plain = _plain(policy)
@@ -55,7 +57,7 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
     if place is not None:
         _refuse_named_support(subject)
     wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
-    with engine.workspace(), phase("mining"):
+    with engine.workspace():
         encoded = encode_subject(engine, subject, plain)
         found = mined(engine, encoded, subject.trees, wanted)
         if place is not None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice import best_node as fulldomain
 from sqlanon.search.lattice.best_node import best_node
 from sqlanon.search.lattice.bounds import Box, Check, at_node, combine, minimal, spread
@@ -263,3 +264,23 @@ def test_search_cuts_a_lattice_of_more_columns_than_an_array_has_axes():
         outcome = best_node(lattice, ask)
     assert outcome.best.node == (1,) + (0,) * 63 + (1,)
     assert outcome.proven
+
+
+@settings(max_examples=80, deadline=None)
+@given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(1, 12))
+def test_a_query_that_is_cut_short_leaves_the_best_so_far_and_a_bound(case, largest, answered):
+    answers = itertools.count()
+
+    def ask(nodes):
+        if next(answers) >= answered:
+            raise TimeLimitError
+        return case.ask(nodes)
+
+    with boxes_of(largest):
+        outcome = best_node(case.lattice, ask, minimal_nodes=True)
+    best = case.best()
+    assert outcome.best == case.best([case.truth[node] for node in case.asked])
+    assert outcome.bound <= (UNKNOWN if best is None else best.value)
+    found = UNKNOWN if outcome.best is None else outcome.best.value
+    assert outcome.proven == (outcome.bound == found)
+    assert outcome.minimal_nodes is None or outcome.minimal_nodes == case.minimal_nodes()
