@@ -11,6 +11,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
+from sqlanon.microdata.encoding import JOINED
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Prices
 from sqlanon.query.encoding.encode import word
@@ -69,8 +70,12 @@ class Pricing:
             for number, varying in levels.items()
             for level in varying
         }
-        query = frequency.priced(source, self.tables, masks)
-        return Prices(levels, held=self.engine.materialize("priced", query))
+        held, cells = source, list(masks)
+        for start in range(0, len(cells), JOINED):
+            part = {cell: masks[cell] for cell in cells[start : start + JOINED]}
+            query = frequency.priced(held, self.tables, part, numbered=start > 0)
+            held = self.engine.materialize("priced", query)
+        return Prices(levels, held=held)
 
     def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
         tree = self.trees[number]

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.microdata.encoding import Encoded
+from sqlanon.microdata.encoding import JOINED, Encoded
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Prices
 from sqlanon.query.syntax import rows_of
@@ -194,7 +194,8 @@ class FrequencySets:
         if self.pricing is None:
             return source
         prices = self.pricing.tables
-        if source.rows > HELD_PRICES or not prices.levels:
+        large = source.rows > HELD_PRICES and len(prices.levels) <= JOINED
+        if large or not prices.levels:
             return replace(source, prices=prices)
         prices = self.pricing.held(source.table, source.node)
         assert prices.held is not None

@@ -58,7 +58,14 @@ def decide_top(engine: Engine, subject: Subject, policy: Policy, options: Option
     Raises:
         SqlanonError: As `decide`.
     """
-    problem = problem_of(engine, subject, policy, options, encode_top)
+    highest = zip(subject.attributes.items(), subject.high, strict=True)
+    attributes = {name: replace(each, min_level=high) for (name, each), high in highest}
+    # Nothing is prepared for lower nodes; that there are some, the lattice still says.
+    problem = problem_of(
+        engine, replace(subject, attributes=attributes), policy, options, encode_top
+    )
+    lattice = replace(problem.lattice, low=subject.low)
+    problem = replace(problem, subject=subject, lattice=lattice)
     late = replace(options, deadline=Deadline(-math.inf))
     return _decided(engine, problem, late, time.monotonic())
 

@@ -101,13 +101,11 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
     apart = components(places, rows)
     alone = np.setdiff1d(np.arange(rows), places.row)
     bound = int(table.cost(alone, table.tops) @ table.rows.sizes[alone])
-    counts = np.zeros(len(places.row), np.int64)
-    for own in apart:
-        part = Component(table, places.of(own), first)
-        counts[own], low = part.run(part.start, int(part.sizes.sum()), table.deadline)
-        bound += low
+    counts, low = _solved(table, places, apart, first)
+    bound += low
     found = [greedy_parts(table, first), _parts(table, places, counts)]
-    if min(published_cost(table, parts, policy) for parts in found) > bound:
+    late = table.deadline.expired
+    if not late and min(published_cost(table, parts, policy) for parts in found) > bound:
         again, low = _jointly(table, places, first, policy)
         found += again
         bound = max(bound, low)
@@ -120,6 +118,31 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
     gap = (cost - bound) / cost if cost else 0.0
     proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
     return replace(best, bound=bound, search=proof)
+
+
+def _solved(
+    table: PatternProblem, places: Places, apart: list[Numbers], first: Placed
+) -> tuple[Numbers, int]:
+    """The records of each place, and what all cost at least [units].
+
+    Components are solved one after the other; those that the time does not suffice for keep the
+    assignment to start from.
+    """
+    counts, bound = np.zeros(len(places.row), np.int64), 0
+    for number, own in enumerate(apart):
+        if table.deadline.expired:
+            rest = np.concatenate(apart[number:])
+            some = places.of(rest)
+            rows, place = np.unique(some.row, return_inverse=True)
+            least = table.cost(rows, table.tops)
+            np.minimum.at(least, place, some.cost)
+            kept = first.pattern[some.row] == some.pattern
+            counts[rest] = np.where(kept, table.rows.sizes[some.row], 0)
+            return counts, bound + int(least @ table.rows.sizes[rows])
+        part = Component(table, places.of(own), first)
+        counts[own], low = part.run(part.start, int(part.sizes.sum()), table.deadline)
+        bound += low
+    return counts, bound
 
 
 def _jointly(

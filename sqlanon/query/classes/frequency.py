@@ -331,15 +331,22 @@ def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
     )
 
 
-def priced(source: exp.Table, prices: Prices, masks: Mapping[tuple[int, int], Masks]) -> exp.Select:
+def priced(
+    source: exp.Table,
+    prices: Prices,
+    masks: Mapping[tuple[int, int], Masks],
+    *,
+    numbered: bool = False,
+) -> exp.Select:
     """A frequency set with a ROW and what the cells of each of its rows cost.
 
-    The costs stand in tables, found by the bits of each quasi-identifier's levels.
+    The costs stand in tables, found by the bits of each quasi-identifier's levels. A set that is
+    `numbered` has a ROW already.
     """
     tables = prices.tables or {}
     costs = [alias(column(COST, name), name) for name in (cost(*cell) for cell in masks)]
-    row = alias(exp.Window(this=exp.RowNumber()), ROW)
-    query = select([star("source"), row, *costs], named(source, "source"))
+    row = [] if numbered else [alias(exp.Window(this=exp.RowNumber()), ROW)]
+    query = select([star("source"), *row, *costs], named(source, "source"))
     for (number, at), bits in masks.items():
         name = cost(number, at)
         same = [column(LEVEL, name).eq(at), *same_words(bits, "source", name)]
