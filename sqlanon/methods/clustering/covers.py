@@ -25,10 +25,12 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.set_cover import within
 
+MINED = 0.8
+"""Share of the time for a cover that mining may take: what it finds is to be sorted and chosen."""
 Cover = Callable[[ClusteringProblem, Candidates], FirstClusters]
 """The first clusters of a table or of a block of it, chosen from its candidates."""
 
@@ -62,7 +64,8 @@ class Mine:
             if problem.records < subject.records:
                 own = block_of(engine, subject, own, problem)
             found = mined(engine, own, subject.trees, wanted).fetch(engine)
-        return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
+            problem.deadline.check()
+            return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
 
 
 def decide_cover(
@@ -81,8 +84,11 @@ def decide_cover(
     kind = "frequent" if own.candidates == "frequent" else "closed"
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
-        every = mine.candidates(problem, kind, options.progress)
+        before = replace(problem, deadline=problem.deadline.share(MINED))
+        every = mine.candidates(before, kind, options.progress)
         bounds = record_bounds(problem, every)
+        if problem.deadline.expired:
+            bounds = np.maximum(bounds, column_bounds(problem))
         options.tell(f"cover: {len(every):,} candidates")
         cheap = every if own.beta is None else within(problem, every, own.beta)
         try:

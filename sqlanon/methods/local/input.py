@@ -85,12 +85,13 @@ def reading_end(deadline: Deadline) -> Deadline:
 def search_end(read: EncodedRecords, deadline: Deadline) -> Deadline:
     """When a search ends, so that what it found can still be measured in time.
 
-    To measure every record takes about as long as to read it.
+    To measure every record takes about as long as to read it, and as long again where sensitive
+    columns are measured.
 
     Raises:
         TimeLimitError: There is no time for that.
     """
-    ended = deadline.earlier(read.seconds)
+    ended = deadline.earlier(read.seconds * (2 if read.policy.sensitive_attributes else 1))
     with phase("the encoding"):
         ended.check()
     return ended

@@ -73,6 +73,8 @@ def sweep(
         least: Fewest records that are offered.
         take: Called with a candidate and the records; whether it takes them.
     """
+    if problem.deadline.expired:
+        return 0
     left = np.arange(problem.records)
     gone = np.zeros(problem.records, np.bool_)
     maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)

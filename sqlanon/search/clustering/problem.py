@@ -107,15 +107,22 @@ class Candidates:
 
     @classmethod
     def of(cls, problem: ClusteringProblem, nodes: Numbers, support: Numbers) -> Candidates:
-        """Sorts mined itemsets, each once; those with fewer than k records are left out."""
+        """Sorts mined itemsets, each once; those with fewer than k records are left out.
+
+        Raises:
+            TimeLimitError: The problem's deadline came before they were sorted.
+        """
         kept = np.flatnonzero(support >= problem.k)
         nodes, support = np.asarray(nodes)[kept], np.asarray(support, np.int64)[kept]
+        problem.deadline.check()
         cost = problem.cost(nodes)
         columns = narrow_first(problem.taxonomies)
         widths = [len(problem.taxonomies[column].cost) for column in columns]
         keys = packed(nodes[:, columns], widths)
+        problem.deadline.check()
         rank = np.empty(len(nodes), np.int64)
         rank[np.lexsort(keys[::-1])] = np.arange(len(nodes))
+        problem.deadline.check()
         order = np.lexsort((rank, support, cost))
         return cls(nodes[order], support[order], cost[order], rank[order])
 
