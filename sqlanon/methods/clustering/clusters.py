@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.deadline import phase
 from sqlanon.errors import TimeLimitError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.local.input import EncodedRecords, search_end
@@ -71,6 +72,7 @@ def decide_clusters(
     """A recoding of every record, from the clusters that a method starts from, refined.
 
     Raises:
+        TimeLimitError: The time limit came before there were clusters.
         UnsatisfiableError: No clusters satisfy the policy.
     """
     problem = replace(problem_of(read), deadline=search_end(read, options.deadline))
@@ -78,6 +80,8 @@ def decide_clusters(
     if refused is not None:
         raise refused
     found = _by_blocks(problem, options, start)
+    if found.ended and found.clusters == 1:
+        raise TimeLimitError(found.ended[0])  # nothing that the highest node would not do
     levels = [
         np.maximum(taxonomy.level[found.nodes[:, column]], low)
         for column, (taxonomy, low) in enumerate(
@@ -144,12 +148,9 @@ def _by_blocks(
     Raises:
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    try:
+    with phase("the cut into blocks"):
         part = replace(problem, deadline=problem.deadline.share(QUICK))
         blocks = cut(part, largest_block(options))
-    except TimeLimitError:
-        quick = FirstClusters(partition(problem), ended="the cut into blocks")
-        return _of_records(problem, quick)
     if len(blocks) == 1:
         return _refined(problem, options, start)
     nodes, found = np.empty_like(problem.leaves), []
