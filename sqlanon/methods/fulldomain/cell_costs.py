@@ -1,4 +1,4 @@
-"""Cell costs in the database: tables to join, or columns of a frequency set."""
+"""Cell costs in the database, as tables to join with violating classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.microdata.encoding import JOINED
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Prices
 from sqlanon.query.encoding.encode import word
@@ -57,25 +56,6 @@ class Pricing:
             for number, (levels, level) in enumerate(zip(self.costs.costs, node, strict=True))
             if level not in self.tables.levels.get(number, ())
         )
-
-    def held(self, source: exp.Table, node: Node) -> Prices:
-        """Costs as columns of a copy of a node's frequency set."""
-        above = {
-            number: tuple(level for level in varying if level >= node[number])
-            for number, varying in self.tables.levels.items()
-        }
-        levels = {number: varying for number, varying in above.items() if varying}
-        masks = {
-            (number, level): self.layout.column_masks(number, level)
-            for number, varying in levels.items()
-            for level in varying
-        }
-        held, cells = source, list(masks)
-        for start in range(0, len(cells), JOINED):
-            part = {cell: masks[cell] for cell in cells[start : start + JOINED]}
-            query = frequency.priced(held, self.tables, part, numbered=start > 0)
-            held = self.engine.materialize("priced", query)
-        return Prices(levels, held=held)
 
     def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
         tree = self.trees[number]
