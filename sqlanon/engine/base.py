@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
 
+from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
@@ -132,8 +133,26 @@ class Engine(Protocol):
         """Whether a fully qualified name is a table's, not a view's."""
         ...
 
+    @property
+    def in_callers_transaction(self) -> bool:
+        """Whether a transaction is open that the caller began, who also ends it."""
+        ...
+
     def transaction(self) -> AbstractContextManager[None]:
         """All statements inside take effect together, or none does."""
+        ...
+
+    def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """Statements inside end at the deadline, by a `TimeLimitError`; `NEVER` lifts a limit.
+
+        Where a transaction is open that a failed statement would end, they are not interrupted:
+        then the time is only looked at before each of them.
+        """
+        ...
+
+    @property
+    def deadline(self) -> Deadline:
+        """The limit of `limited` that holds now."""
         ...
 
     def drop(self, table: exp.Table) -> None:
@@ -143,6 +162,16 @@ class Engine(Protocol):
     def workspace(self) -> AbstractContextManager[None]:
         """Temporary tables of `materialize` and `load_rows` inside are dropped at its end."""
         ...
+
+
+def searching(engine: Engine, deadline: Deadline) -> AbstractContextManager[None]:
+    """One transaction for all that a search reads; none of our own under a time limit.
+
+    A statement that is interrupted would end it.
+    """
+    if deadline.is_limited and not engine.in_callers_transaction:
+        return nullcontext()
+    return engine.transaction()
 
 
 def without_enums(kind: exp.DataType) -> exp.DataType:

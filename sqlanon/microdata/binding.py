@@ -30,6 +30,8 @@ class Subject:
         trees: Their hierarchies, bound to the values present.
         records: Number of records.
         nullable: Quasi-identifiers that hold NULLs.
+        counts: Per quasi-identifier the records of each leaf, where its hierarchy is a rule that
+            was worked out over the values; else None.
     """
 
     table: exp.Table
@@ -38,6 +40,7 @@ class Subject:
     trees: tuple[Tree, ...]
     records: int
     nullable: frozenset[str]
+    counts: tuple[tuple[int, ...] | None, ...]
 
     @property
     def names(self) -> list[str]:
@@ -114,7 +117,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
-    trees = _grow(engine, table, attributes, columns, nullable)
+    trees, counts = _grow(engine, table, attributes, columns, nullable)
     faults = [
         f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
         for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
@@ -123,7 +126,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     ]
     if faults:
         raise PolicyError("; ".join(faults))
-    return Subject(table, columns, attributes, trees, records, nullable)
+    return Subject(table, columns, attributes, trees, records, nullable, counts)
 
 
 def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
@@ -180,8 +183,10 @@ def _grow(
     attributes: dict[str, QuasiIdentifier],
     columns: dict[str, exp.DataType],
     nullable: frozenset[str],
-) -> tuple[Tree, ...]:
+) -> tuple[tuple[Tree, ...], tuple[tuple[int, ...] | None, ...]]:
+    """The hierarchies over the values present, and the records of their leaves."""
     trees: list[Tree] = []
+    counts: list[tuple[int, ...] | None] = []
     faults: list[str] = []
     for name, attribute in attributes.items():
         hierarchy = attribute.hierarchy
@@ -190,10 +195,13 @@ def _grow(
                 rows = list(hierarchy.rows)
                 faults += leaf_faults([path[0] for path in rows], columns[name], name)
                 trees.append(Tree.grow(name, rows, with_null=name in nullable))
+                counts.append(None)
             else:
                 labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
                 paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
-                trees.append(Tree.grow(name, paths))
+                trees.append(Tree.grow(name, [path[:-1] for path in paths]))
+                held = {text: records for text, *_, records in paths}
+                counts.append(tuple(held[leaf] for leaf in trees[-1].leaves))
         except HierarchyError as error:
             faults += error.faults
         except EngineError as error:
@@ -202,4 +210,4 @@ def _grow(
             break
     if faults:
         raise HierarchyError(faults)
-    return tuple(trees)
+    return tuple(trees), tuple(counts)
