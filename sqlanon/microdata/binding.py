@@ -129,6 +129,11 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     return Subject(table, columns, attributes, trees, records, nullable, counts)
 
 
+def is_unsuited(kind: exp.DataType) -> bool:
+    """Whether values of a type are not told apart by how they are written."""
+    return is_nested(kind) or kind.this == exp.DataType.Type.INTERVAL
+
+
 def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
     """A quasi-identifier with its hierarchy read from the database if it is stored there."""
     if attribute.hierarchy.kind != "table":
