@@ -32,6 +32,10 @@ Table = Annotated[
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace a table or file that is there already.")
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Seconds from the start of the command to its result."),
+]
 
 
 def option(metavar: str, text: str, panel: str | None = None, **default: Any) -> Any:

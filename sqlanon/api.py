@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Limits
+from sqlanon.engine.base import Limits, searching
 from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
@@ -172,6 +172,7 @@ def mine(
     kind: str = "closed",
     into: str | None = None,
     overwrite: bool = False,
+    time_limit: float | None = None,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> MiningReport:
@@ -184,14 +185,17 @@ def mine(
         into: Name of a new table of their generalized values and support, which holds values of
             the table; None to count them.
         overwrite: Whether that table may be replaced.
+        time_limit: Seconds after which it is given up; None for no limit.
         progress: Called with a line that says how far the mining is.
 
     Raises:
+        TimeLimitError: The time limit came before all were found; nothing is written.
         SqlanonError: The source, the policy or the new table is at fault; the message says how.
     """
     from sqlanon.methods.itemsets.listing import Listed, list_itemsets
+    from sqlanon.methods.options import deadline_after
 
-    listed = Listed(kind, into, overwrite, progress)
+    listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)
     with open_source(connection, table, read_only=into is None, **resources) as source:
         if into is not None and source.kind == "file":
             raise PolicyError(
@@ -199,7 +203,7 @@ def mine(
                 "load it into a database, or leave --into out"
             )
         resolved = _resolved(source, policy)
-        with source.engine.transaction():
+        with searching(source.engine, deadline), source.engine.limited(deadline):
             return list_itemsets(source.engine, source.table, resolved, listed)
 
 
@@ -209,6 +213,7 @@ def bound(
     policy: Policies,
     *,
     loss: str = "lm",
+    time_limit: float | None = None,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> BoundReport:
@@ -217,6 +222,7 @@ def bound(
     Args:
         policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k.
         loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
+        time_limit: Seconds after which a lower bound that takes less work is returned.
         progress: Called with a line that says how far it is.
 
     Raises:
@@ -224,10 +230,12 @@ def bound(
             message says how.
     """
     from sqlanon.methods.clustering.bound import bound_table
+    from sqlanon.methods.options import deadline_after
 
+    deadline = deadline_after(time_limit)
     with open_source(connection, table, read_only=True, **resources) as source:
         resolved = _resolved(source, policy)
-        with source.engine.transaction():
+        with searching(source.engine, deadline), source.engine.limited(deadline):
             return bound_table(source.engine, source.table, resolved, loss, progress)
 
 
@@ -254,8 +262,9 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        resolved = _resolved(source, policy)
-        with source.engine.transaction():
+        with source.engine.limited(options.deadline):
+            resolved = _resolved(source, policy)
+        with searching(source.engine, options.deadline):
             return make_plan(source.engine, source.table, resolved, options)
 
 
@@ -324,7 +333,7 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_target
+    from sqlanon.publishing.apply import Target, publish, refuse_target, refuse_types
     from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
@@ -335,8 +344,9 @@ def anonymize(
         resolved = _resolved(source, policy)
         resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
-        with source.engine.transaction() if replaced is None else nullcontext():
+        with searching(source.engine, options.deadline) if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
+            refuse_types(source.engine, source.table, resolved, target)
             shown = confirm is not None  # the plan is looked at before it is carried out
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=shown)
             return publish(source.engine, found, source.table, target, replaced)

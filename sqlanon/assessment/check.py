@@ -14,7 +14,7 @@ from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.microdata.binding import UNSUITED, column_types, refuse_unsuited
+from sqlanon.microdata.binding import column_types, is_unsuited, refuse_unsuited
 from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
@@ -164,7 +164,7 @@ def with_quasi_identifiers(
     types = column_types(engine, table)
     named = {policy.entity, *(name for role in policy.roles.values() for name in role)}
     free = [name for name in types if name not in named]
-    unsuited = [name for name in free if types[name].this in UNSUITED]
+    unsuited = [name for name in free if is_unsuited(types[name])]
     chosen = [name for name in free if name not in unsuited]
     if not chosen:
         raise PolicyError(

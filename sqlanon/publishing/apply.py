@@ -15,6 +15,8 @@ from sqlanon.engine import files
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
+from sqlanon.policy.policy import Policy
+from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
@@ -129,6 +131,12 @@ def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
         raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
 
 
+def refuse_types(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
+    """Refuses columns of which a file would tell less: see `formats.refuse_types`."""
+    if target.output is not None:
+        formats.refuse_types(engine, source, policy, target.output)
+
+
 def _carry_out(
     engine: Engine,
     plan: Plan,
@@ -138,6 +146,7 @@ def _carry_out(
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
     refuse_target(engine, source, target)
+    refuse_types(engine, source, plan.policy, target)
     _refuse_stale(engine, plan, source)
     notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
     if target.confirm is not None:
@@ -146,6 +155,8 @@ def _carry_out(
     with staging as staged:
         written = time.monotonic()
         results = _verified(engine, plan, staged)
+        if target.output is not None:
+            notes = (*notes, *formats.notes_of(engine, staged, target.output))
         if plan.policy.entity is not None:
             results = _of_persons(engine, plan, source)
         kept = published_kept(engine, plan, source, staged)
@@ -173,7 +184,7 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
 
 
 def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
-    columns = {name: kind.sql("duckdb") for name, kind in column_types(engine, source).items()}
+    columns = column_types(engine, source)
     changes = list(_changed_columns(dict(plan.columns), columns))
     if changes:
         raise StalePlanError(
@@ -195,7 +206,9 @@ def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
         )
 
 
-def _changed_columns(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+def _changed_columns(
+    before: Mapping[str, exp.DataType], now: Mapping[str, exp.DataType]
+) -> Iterator[str]:
     """What became of the columns of a table, by their types."""
     for what, names in (
         ("it has no more", [name for name in before if name not in now]),
@@ -207,17 +220,12 @@ def _changed_columns(before: Mapping[str, str], now: Mapping[str, str]) -> Itera
     if types:
         # The labels of a nested enumeration are values.
         named = (
-            f"{name!r} ({' now, '.join(type_name(_kind(each[name])) for each in (now, before))} "
-            "then)"
+            f"{name!r} ({' now, '.join(type_name(each[name]) for each in (now, before))} then)"
             for name in types
         )
         yield f"other types: {', '.join(named)}"
     if not types and [*before] != [*now] and before.keys() == now.keys():
         yield "another order"
-
-
-def _kind(text: str) -> exp.DataType:
-    return exp.DataType.build(text, dialect="duckdb", udt=True)
 
 
 @contextmanager
@@ -335,10 +343,22 @@ def _promised(plan: Plan) -> int:
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    exported = files.export(engine, table, target.output, overwrite=target.overwrite)
+    columns = formats.columns_written(engine, table, target.output)
+    exported = files.export(
+        engine,
+        table,
+        target.output,
+        overwrite=target.overwrite,
+        columns={name: (each.value, each.kind) for name, each in columns.items()},
+    )
     try:
         with exported.opened(**target.limits) as (reader, written):
             _verified(reader, plan, written)
+            if not formats.holds_rows((engine, reader), (table, written), columns):
+                raise VerificationError(
+                    "the file does not read back as the rows that were to be published; "
+                    "nothing is published"
+                )
         exported.publish()
     finally:
         exported.discard()

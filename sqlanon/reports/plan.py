@@ -40,7 +40,7 @@ class Report:
             the published table; as `measure` counts them.
         suppressed_cells: Cells that say nothing any more, those of suppressed records included.
         statistics: The published table's equivalence classes, that of records that lose all cells
-            included; `row_types` counts the others.
+            included.
         models: The policy's models and whether they hold.
         minimal_nodes: All minimal nodes, on request.
         search: What the search did: `nodes` of the lattice, `candidates` within the level bounds,
