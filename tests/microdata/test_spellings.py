@@ -47,3 +47,11 @@ def test_values_that_differ_for_people_get_no_note():
 
 def test_methods_that_recode_record_by_record_tell_them_too():
     assert len(notes_of(["Oslo", "oslo"], method="pattern-greedy", patterns="all")) == 1
+
+
+def test_a_leaf_that_is_no_number_is_no_fault_of_a_column_of_numbers():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT unnest([0.5, 0.5])::DOUBLE AS share")
+    listed = Hierarchy.from_rows([("0.5", "half", "*"), ("?", "unknown", "*")])
+    policy = Policy({"share": listed}, models=[KAnonymity(2)])
+    assert sqlanon.plan(connection, "people", policy).report.levels == {"share": 0}
