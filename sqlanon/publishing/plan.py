@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
+from sqlanon.publishing.promises import (
+    DIGEST,
+    UNSEALED,
+    broken_promises,
+    is_changed,
+    sealed,
+    smaller_classes,
+)
 from sqlanon.query.publish.statement import Publication, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
+from sqlanon.query.text import is_zoned
 from sqlanon.recoding import Recoding, recoding_of
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
@@ -46,7 +55,8 @@ class Plan:
 
     Raises:
         PolicyError: The recoding has not one level of its hierarchy per quasi-identifier, or the
-            rounds are more than a statement works out or than there are records to suppress.
+            rounds are more than a statement works out or than there are records to suppress, or
+            levels or suppressed records are not what the policy allows.
     """
 
     policy: Policy
@@ -75,6 +85,9 @@ class Plan:
         ):
             shown = self.recoding.node or levels
             raise PolicyError(f"{shown} is no recoding for hierarchies of heights {heights}")
+        faults = broken_promises(self.policy, self.recoding, self.report)
+        if faults:
+            raise PolicyError(f"the plan does not keep to its policy: {'; '.join(faults)}")
 
     @property
     def source(self) -> exp.Table:
@@ -118,10 +131,17 @@ class Plan:
         return published_rows(self.recoding, publication)
 
     def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
-        """The types that values are cast to: enumerations to text, real numbers to their own."""
+        """The types that values are cast to: enumerations to text, some others to their own.
+
+        These are real numbers, and instants, whose text depends on the type.
+        """
         casts = {name: self._type(name) for name in self.enumerated}
-        floats = (n for n in attributes if self._type(n).this in exp.DataType.FLOAT_TYPES)
-        return casts | {name: self._type(name) for name in floats}
+        types = {name: self._type(name) for name in attributes}
+        return casts | {
+            name: kind
+            for name, kind in types.items()
+            if kind.this in exp.DataType.FLOAT_TYPES or is_zoned(kind)
+        }
 
     def _suppressed(self, source: exp.Table) -> SuppressionQuery | None:
         """The query by which the statement finds the suppressed classes again."""
@@ -177,7 +197,8 @@ class Plan:
 
         It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
         many classes of which size will be published, and a digest without a key: whoever knows all
-        records but a few can try out what those hold. Keep it as safe as the table.
+        records but a few can try out what those hold. Keep it as safe as the table. A digest of
+        what it says itself tells slips of an editor, not somebody who works it out again.
 
         Raises:
             PolicyError: Columns without a role, with which the plan could not be applied.
@@ -201,7 +222,7 @@ class Plan:
             "fingerprint": self.fingerprint,
         }
         try:
-            text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(sealed(document), indent=1, ensure_ascii=False, allow_nan=False)
             _write_private(Path(path), text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
@@ -211,17 +232,30 @@ class Plan:
         """Reads a stored plan.
 
         Raises:
-            SourceError: The file is missing or is no plan of this version.
+            SourceError: The file is missing, is no plan of this version, or was changed since it
+                was saved.
         """
         try:
             document = json.loads(Path(path).read_text("utf-8"))
             if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
                 raise KeyError
+            if is_changed(document):
+                raise SourceError(
+                    f"plan file {str(path)!r} was changed after it was saved (its digest does not "
+                    "fit what it says); save a new plan with the policy that is meant"
+                )
             plan = cls._of(document)
             # Whatever was changed by hand must show now, not once the table is written.
             plan.rows()
             plan.to_text()
             return plan
+        except SqlanonError as error:
+            if isinstance(error, SourceError):
+                raise
+            raise SourceError(
+                f"plan file {str(path)!r} is no plan that can be carried out: {error}; save a new "
+                "plan with the policy that is meant"
+            ) from None
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
@@ -235,6 +269,11 @@ class Plan:
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(document["report"], document["heights"], document["histogram"])
         dialect = document.get("dialect", _FIRST)
+        faults = smaller_classes(policy, report)
+        if faults:
+            raise PolicyError("; ".join(faults))
+        if DIGEST not in document and UNSEALED not in report.notes:
+            report = replace(report, notes=(*report.notes, UNSEALED))
         return cls(
             policy=policy,
             table=document["table"],
