@@ -69,7 +69,8 @@ def check(
             holds only one.
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
             A function from the table's columns to a policy serves where it depends on them.
-        resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
+        resources: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
+            from a path.
 
     Raises:
         SqlanonError: The source or the policy is at fault; the message says how.
@@ -285,7 +286,7 @@ def apply(
     from sqlanon.publishing.apply import Target, publish
 
     file = None if output is None else Path(output)
-    target = Target(into, in_place, file, overwrite, resources, confirm)
+    target = Target(into, in_place, file, overwrite, confirm)
     named = _named(connection, plan) if table is None else table
     opened = open_source(connection, named, read_only=file is not None, **resources)
     with ExitStack() as stack:
@@ -321,7 +322,7 @@ def anonymize(
 
     file = None if output is None else Path(output)
     options, limits = _options(settings), _limits(settings)
-    target = Target(into, in_place, file, overwrite, limits, confirm)
+    target = Target(into, in_place, file, overwrite, confirm)
     with open_source(connection, table, read_only=file is not None, **limits) as source:
         replaced = _replaced_file(source, target)
         resolved = _resolved(source, policy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlanon.engine.duckdb.export import export
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
+from sqlanon.engine.own_folders import write_private
 
 __all__ = [
     "export",
@@ -14,4 +15,5 @@ __all__ = [
     "own_parts",
     "refuse_second_name",
     "rewrite",
+    "write_private",
 ]

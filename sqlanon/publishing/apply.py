@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
-from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.publishing.plan import Plan
@@ -36,7 +36,6 @@ class Target:
         in_place: Whether it takes the original's place.
         output: A file whose ending says its format.
         overwrite: Whether an existing table or file may be replaced.
-        limits: Memory, threads and temporary folder for reading a written file back.
         confirm: Called with the plan before anything is written; what it raises stops that.
 
     Raises:
@@ -47,7 +46,6 @@ class Target:
     in_place: bool = False
     output: Path | None = None
     overwrite: bool = False
-    limits: Limits = field(default_factory=Limits)
     confirm: Callable[[Plan], object] | None = None
 
     def __post_init__(self) -> None:
@@ -262,7 +260,7 @@ def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None
     assert target.output is not None
     exported = files.export(engine, table, target.output, overwrite=target.overwrite)
     try:
-        with exported.opened(**target.limits) as (reader, written):
+        with exported.opened() as (reader, written):
             _verified(reader, plan, written)
         exported.publish()
     finally:

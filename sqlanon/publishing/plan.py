@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from sqlanon.engine.base import render
+from sqlanon.engine.files import write_private
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.query.publish import recode
@@ -164,7 +164,7 @@ class Plan:
         return self.report.to_text()
 
     def save(self, path: str | Path) -> None:
-        """Writes the plan as JSON, for its owner's eyes alone.
+        """Writes the plan as JSON, for its owner's eyes alone, in place of an old one in one step.
 
         It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
         many classes of which size will be published, and a digest without a key: whoever knows all
@@ -192,7 +192,7 @@ class Plan:
         }
         try:
             text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-            _write_private(Path(path), text)
+            write_private(Path(path), text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
 
@@ -243,10 +243,3 @@ def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) ->
     if list(recoding.node or ()) != shown:
         raise ValueError("the plan shows other levels than it publishes")
     return recoding
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Writes a file that its owner alone may read: a plan tells how the original looked."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)

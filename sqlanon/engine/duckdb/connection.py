@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.base import Row, render
+from sqlanon.engine.base import Limits, Row, render
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     entries,
@@ -43,6 +43,10 @@ class DuckDB:
 
     Args:
         connection: Open, with or without an open transaction.
+
+    Attributes:
+        notes: What a reader should know of how the connection was opened.
+        limits: Those of a connection that sqlanon opened; None where it is the caller's.
     """
 
     FRESH_FILE: ClassVar[bool] = True
@@ -50,6 +54,8 @@ class DuckDB:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
+        self.notes: list[str] = []
+        self.limits: Limits | None = None
         self._files: list[Path] = []
         self._temporaries: list[str] = []
         self._frames: list[str] = []
@@ -297,6 +303,11 @@ class DuckDB:
             with suppress(duckdb.Error):
                 self.connection.unregister(self._frames.pop())
 
+    def setting(self, name: str) -> Any:
+        """What an option of the database is set to."""
+        call = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string(name)])
+        return self.rows(exp.select(call))[0][0]
+
     def attempt(self, action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:
         """Runs an action on the connection as `errors.attempt` does; Ctrl-C can end it."""
         return attempt(lambda: interruptible(self.connection, action), failure)
@@ -323,9 +334,7 @@ class DuckDB:
         return False
 
     def _scans_variables(self) -> bool:
-        name = exp.Literal.string("python_enable_replacements")
-        setting = exp.select(exp.Anonymous(this="current_setting", expressions=[name]))
-        return bool(self.rows(setting)[0][0])
+        return bool(self.setting("python_enable_replacements"))
 
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):

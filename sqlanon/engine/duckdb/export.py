@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine, Limits, without_enums
+from sqlanon.engine.base import Engine, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import Resources, read_file
+from sqlanon.engine.duckdb.second_database import second_database
+from sqlanon.engine.duckdb.source import read_file
 from sqlanon.engine.duckdb.text_files import read_typed_csv
+from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync
 from sqlanon.errors import EngineError, SourceError
 
 T = TypeVar("T")
@@ -35,18 +35,25 @@ class ExportedFile:
     """A table written under a temporary name that only its owner can read.
 
     Args:
-        written: The file, alone in a folder of its own beside the target.
+        engine: Where the table was.
+        folder: An own folder beside the target, in which the file is alone.
         target: Where `publish` puts it.
         ending: One of `ENDINGS`.
         types: Types by column name, without ENUMs, whose labels may be values of others.
         overwrite: Whether an existing target is replaced.
     """
 
-    written: Path
+    engine: Engine
+    folder: OwnFolder
     target: Path
     ending: str
     types: Mapping[str, exp.DataType]
     overwrite: bool
+
+    @property
+    def written(self) -> Path:
+        """The file until it is published."""
+        return self.folder.path / self.target.name
 
     @property
     def name(self) -> str:
@@ -54,15 +61,14 @@ class ExportedFile:
         return self.target.name[: -len(self.ending)]
 
     @contextmanager
-    def opened(self, **limits: Unpack[Limits]) -> Iterator[tuple[DuckDB, exp.Table]]:
+    def opened(self) -> Iterator[tuple[DuckDB, exp.Table]]:
         """The written table, read back on a fresh engine with the types of the source."""
         path = self.written if self.written.exists() else self.target
-        resources = Resources(**limits)
         if self.ending == ".duckdb":
-            with resources.connect(path, read_only=True) as engine:
+            with second_database(self.engine, path, read_only=True) as engine:
                 yield engine, engine.resolve(self.name)
             return
-        with resources.connect() as engine:
+        with second_database(self.engine) as engine:
             if self.ending.startswith(".csv"):
                 table = qualified("temp", "main", self.name)
                 # Nested values stay the text that CSV has for them.
@@ -90,7 +96,7 @@ class ExportedFile:
 
     def discard(self) -> None:
         """Removes what was written; after `publish` it does nothing."""
-        shutil.rmtree(self.written.parent, ignore_errors=True)
+        self.folder.remove()
 
     def _move(self) -> None:
         self.written.chmod(_mode(self.target))
@@ -123,8 +129,9 @@ def export(
     """
     target, ending = _checked(engine, Path(path), overwrite=overwrite)
     types = {name: without_enums(kind) for name, kind in engine.columns(table).items()}
-    folder = _on_disk(lambda: tempfile.mkdtemp(prefix=".sqlanon-", dir=target.parent), target)
-    exported = ExportedFile(Path(folder) / target.name, target, ending, types, overwrite)
+    engine.notes.extend(swept([target.parent]))
+    folder = _on_disk(lambda: OwnFolder.make(target.parent, HIDDEN), target)
+    exported = ExportedFile(engine, folder, target, ending, types, overwrite)
     try:
         if ending == ".arrow":
             _write_arrow(engine, _cast(table, types), exported)
@@ -138,15 +145,6 @@ def export(
         exported.discard()
         raise
     return exported
-
-
-def sync(path: Path) -> None:
-    """Waits until a file or folder is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]:
@@ -257,9 +255,8 @@ def _write_database(engine: Engine, table: exp.Table, exported: ExportedFile) ->
         else kind
         for name, kind in exported.types.items()
     }
-    reader = engine.stream(_cast(table, crossing))
-    with Resources().connect(exported.written) as database:
-        rows = database.register(reader)
+    with second_database(engine, exported.written) as database:
+        rows = database.register(engine.stream(_cast(table, crossing)))
         place = qualified(database.catalog().path[1][0], "main", exported.name)
         query = _cast(rows, exported.types)
         database.run(exp.Create(this=place, kind="TABLE", expression=query))

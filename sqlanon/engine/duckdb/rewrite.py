@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,10 +16,10 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
-from sqlanon.engine.duckdb.export import sync
 from sqlanon.engine.duckdb.leftovers import leftovers
 from sqlanon.engine.duckdb.source import Resources
 from sqlanon.engine.duckdb.syntax import attach, detach
+from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.reports.document import SCHEMA_VERSION
 
@@ -80,7 +79,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
 
     Args:
         path: A database file that no connection of this process holds.
-        limits: `threads`, `memory_limit` and `temp_directory`, as for `check`.
+        limits: `threads`, `memory_limit`, `temp_directory` and `temp_limit`, as for `check`.
 
     Raises:
         EngineError: The copy failed or differs; the old file is as it was.
@@ -96,7 +95,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
         engine.run(attach(target, _OLD))
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
         with _successor(engine, target, _OLD):
-            notes = tuple(leftovers(engine, _OLD))
+            notes = (*engine.notes, *swept([target.parent]), *leftovers(engine, _OLD))
     seconds = time.monotonic() - started
     return Rewritten(str(path), before, target.stat().st_size, notes, seconds)
 
@@ -124,10 +123,8 @@ def _successor(
     _merge_log(engine, path, old)
     new = f"{old}_fresh"
     # On the same disk, and for its owner alone.
-    with tempfile.TemporaryDirectory(
-        prefix=".sqlanon-", dir=path.parent, ignore_cleanup_errors=True
-    ) as folder:
-        fresh = Path(folder, path.name)
+    with own_folder(path.parent, HIDDEN) as folder:
+        fresh = folder / path.name
         with _attached(engine, fresh, new, **_storage(engine, old)):
             _copy_schema(engine, old, new, without)
             yield new
