@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -76,7 +77,8 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     with open_source(connection, table, read_only=True, **resources) as source:
-        return check_table(source.engine, source.table, _resolved(source, policy))
+        resolved = _resolved(source, policy)
+        return source.told(check_table(source.engine, source.table, resolved), resolved)
 
 
 def risk(
@@ -117,7 +119,9 @@ def risk(
         open_source(connection, table, read_only=True, **resources) as source,
         opened_population(source.engine, population) as against,
     ):
-        return assess(source.engine, source.table, _resolved(source, policy), options, against)
+        resolved = _resolved(source, policy)
+        report = assess(source.engine, source.table, resolved, options, against)
+        return source.told(report, resolved)
 
 
 def measure(
@@ -154,7 +158,8 @@ def measure(
         source.engine.transaction(),
     ):
         resolved, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
-        return measure_release(source.engine, source.table, table, resolved, wanted)
+        report = measure_release(source.engine, source.table, table, resolved, wanted)
+        return source.told(report, resolved)
 
 
 def mine(
@@ -193,7 +198,8 @@ def mine(
             )
         resolved = _resolved(source, policy)
         with source.engine.transaction():
-            return list_itemsets(source.engine, source.table, resolved, listed)
+            report = list_itemsets(source.engine, source.table, resolved, listed)
+        return source.told(report, resolved)
 
 
 def bound(
@@ -221,7 +227,8 @@ def bound(
     with open_source(connection, table, read_only=True, **resources) as source:
         resolved = _resolved(source, policy)
         with source.engine.transaction():
-            return bound_table(source.engine, source.table, resolved, loss, progress)
+            report = bound_table(source.engine, source.table, resolved, loss, progress)
+        return source.told(report, resolved)
 
 
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
@@ -249,7 +256,8 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
 
         resolved = _resolved(source, policy)
         with source.engine.transaction():
-            return make_plan(source.engine, source.table, resolved, options)
+            found = make_plan(source.engine, source.table, resolved, options)
+        return replace(found, report=source.told(found.report, resolved))
 
 
 def apply(
@@ -295,7 +303,8 @@ def apply(
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = _replaced_file(source, target)
-        return publish(source.engine, plan, source.table, target, replaced)
+        report = publish(source.engine, plan, source.table, target, replaced)
+        return source.told(report, plan.policy)
 
 
 def anonymize(
@@ -331,7 +340,8 @@ def anonymize(
         with source.engine.transaction() if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
-            return publish(source.engine, found, source.table, target, replaced)
+            report = publish(source.engine, found, source.table, target, replaced)
+        return source.told(report, resolved)
 
 
 def _options(settings: Settings) -> Options[Any]:

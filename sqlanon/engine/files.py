@@ -5,9 +5,10 @@ from __future__ import annotations
 from sqlanon.engine.duckdb.export import export
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
-from sqlanon.engine.own_folders import write_private
+from sqlanon.engine.own_folders import digest, write_private
 
 __all__ = [
+    "digest",
     "export",
     "file_of",
     "fresh_file",

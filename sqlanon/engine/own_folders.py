@@ -8,6 +8,7 @@ Without such locks (Windows, some network disks) nothing is swept.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -112,16 +113,21 @@ def replacing(target: Path) -> Iterator[Path]:
             sync(target.parent)
 
 
-def write_private(target: Path, text: str) -> None:
+def write_private(target: Path, text: str) -> list[str]:
     """Writes a file for its owner alone, in place of an old one in one step: see `replacing`.
 
     What is no file but a device or a pipe is written to.
+
+    Returns:
+        What `swept` says of its folder.
     """
     if target.exists() and not target.is_file():
         target.write_text(text, encoding="utf-8")
-        return
+        return []
+    notes = swept([target.resolve().parent])
     with replacing(target) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         file.write(text)
+    return notes
 
 
 def sync(path: Path) -> None:
@@ -131,6 +137,12 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal figures."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def swept(parents: Iterable[str | Path | None]) -> list[str]:

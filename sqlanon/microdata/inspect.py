@@ -72,21 +72,27 @@ def bind_hierarchies(
                 faults += error.faults
         if faults:
             raise HierarchyError(faults)
-        return reports
+        return [source.told(report) for report in reports]
 
 
 def make_hierarchy(
     connection: object, table: object, column: str, hierarchy: Hierarchy, **limits: Unpack[Limits]
-) -> tuple[Labels, ...]:
-    """The paths that a hierarchy gives the values present in a column; as `bind_hierarchies`."""
+) -> tuple[tuple[Labels, ...], list[str]]:
+    """The paths that a hierarchy gives the values present in a column, and notes of the source.
+
+    Args and errors are those of `bind_hierarchies`.
+    """
     with open_source(connection, table, read_only=True, **limits) as source:
         Policy({column: hierarchy}).check_columns(list(source.engine.columns(source.table)))
         _, tree = _fitted(source.engine, source.table, column, hierarchy)
-    return tuple(zip(*tree.labels, strict=True))
+        return tuple(zip(*tree.labels, strict=True)), source.engine.notes
 
 
-def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False) -> None:
+def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False) -> list[str]:
     """Writes paths as a hierarchy file `leaf;level1;…` that only its owner can read.
+
+    Returns:
+        Notes on what a killed run had left beside it.
 
     Raises:
         HierarchyError: A file could not tell the empty text from NULL.
@@ -103,7 +109,7 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows([header, *paths])
     try:
-        write_private(file, text.getvalue())
+        return write_private(file, text.getvalue())
     except OSError as error:
         raise SourceError(f"hierarchy file {str(file)!r}: {error.strerror}") from None
 

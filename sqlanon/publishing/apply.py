@@ -19,6 +19,7 @@ from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.syntax import is_same
+from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 
 STILL_THERE = (
@@ -61,11 +62,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """Classes and models of the published table, what was lost with the original, and the time."""
+    """Classes and models of the published table, what was lost with the original, and its digest.
+
+    The digest is of a file's bytes, or of a table's content as `fingerprint` has it.
+    """
 
     results: TableResults
     notes: tuple[str, ...]
     check_seconds: float
+    sha256: str
 
 
 def publish(
@@ -138,7 +143,11 @@ def _carry_out(
         written = time.monotonic()
         results = _verified(engine, plan, staged)
         check_seconds = time.monotonic() - written
-    return _Published(results, notes, check_seconds)
+        if target.output is None:
+            _, sha256 = engine.rows(fingerprint(staged, list(engine.columns(staged))))[0]
+    if target.output is not None:
+        sha256 = files.digest(target.output)
+    return _Published(results, notes, check_seconds, sha256)
 
 
 def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
@@ -160,6 +169,10 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
         output=output,
         notes=(*plan.report.notes, *published.notes),
         seconds=seconds,
+        provenance=Provenance(
+            source_sha256=plan.fingerprint and plan.fingerprint[1],
+            output_sha256=published.sha256,
+        ),
     )
 
 

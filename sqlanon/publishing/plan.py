@@ -19,7 +19,7 @@ from sqlanon.query.publish import recode
 from sqlanon.query.publish.statement import Publication, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.recoding import Recoding, recoding_of
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
 
 Fingerprint = tuple[int, str]
@@ -163,12 +163,15 @@ class Plan:
         """A page for a reader."""
         return self.report.to_text()
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path) -> list[str]:
         """Writes the plan as JSON, for its owner's eyes alone, in place of an old one in one step.
 
         It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
         many classes of which size will be published, and a digest without a key: whoever knows all
         records but a few can try out what those hold. Keep it as safe as the table.
+
+        Returns:
+            Notes on what a killed run had left beside it.
 
         Raises:
             PolicyError: Columns without a role, with which the plan could not be applied.
@@ -176,7 +179,7 @@ class Plan:
         """
         self.policy.check_columns(list(self.columns), publish=True)
         document = {
-            "schema_version": SCHEMA_VERSION,
+            **stamp(self.report.provenance.created),
             "kind": "sqlanon plan",
             "table": self.table,
             "columns": dict(self.columns),
@@ -192,7 +195,7 @@ class Plan:
         }
         try:
             text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-            write_private(Path(path), text)
+            return write_private(Path(path), text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
 

@@ -18,6 +18,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
+from sqlanon.reports.document import Provenance
 
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
@@ -81,7 +82,8 @@ def make_plan(
         "search": decided.searched_at - decided.encoded_at,
         "total": time.monotonic() - started,
     }
-    return replace(plan, report=replace(report, seconds=seconds))
+    origin = Provenance(source_sha256=plan.fingerprint and plan.fingerprint[1])
+    return replace(plan, report=replace(report, seconds=seconds, provenance=origin))
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.reports.document import SCHEMA_VERSION, page, rounded, size_line
+from sqlanon.reports.document import Provenance, page, rounded, size_line
 from sqlanon.wording import counted, figure, part_of, percent
 
 
@@ -132,6 +132,7 @@ class CheckReport:
         sensitive: What the classes tell of each sensitive column.
         joint: Fewest pairs of values in a class, for each two sensitive columns.
         entity: The column whose persons were counted; None where records were.
+        provenance: What it was made of and when.
     """
 
     statistics: ClassStatistics
@@ -143,6 +144,7 @@ class CheckReport:
     sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
     joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
     entity: str | None = None
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
     def holds(self) -> bool:
@@ -152,7 +154,7 @@ class CheckReport:
     def to_dict(self) -> dict[str, Any]:
         """The document of `check --json`."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             **self.statistics.to_dict(self.threshold),
             "quasi_identifiers": list(self.quasi_identifiers),
             "entity": self.entity,

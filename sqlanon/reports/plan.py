@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
-from sqlanon.reports.document import SCHEMA_VERSION, finite, page, size_line
+from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.wording import counted, figure, key, percent
 
 _AS_WRITTEN = (
@@ -50,6 +50,7 @@ class Report:
         entity: The column whose persons are counted by classes and models; None for records.
         records_per_level: Where each record has levels of its own, the records at each level from
             0 up, per quasi-identifier.
+        provenance: What it was made of and when.
     """
 
     method: str
@@ -70,6 +71,7 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=dict)
     entity: str | None = None
     records_per_level: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
     def holds(self) -> bool:
@@ -80,7 +82,7 @@ class Report:
         """The document of `plan --json` and `anonymize --json`."""
         statistics = self.statistics.to_dict()
         document: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             "method": self.method,
             "loss": {
                 "name": self.loss_name,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.document import SCHEMA_VERSION, page, size_line
+from sqlanon.reports.document import Provenance, page, size_line
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import counted, part_of, percent
 
@@ -190,6 +190,7 @@ class RiskReport:
         persons: What counting persons found; None where records are counted.
         notes: What a reader should know besides.
         seconds: How long it took.
+        provenance: What it was made of and when.
     """
 
     statistics: ClassStatistics
@@ -200,6 +201,7 @@ class RiskReport:
     persons: Persons | None
     notes: tuple[str, ...]
     seconds: float
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
     def unit(self) -> str:
@@ -232,7 +234,7 @@ class RiskReport:
                 "at_risk": by_unit.at_risk(self.threshold),
             }
         return {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             **figures,
             "records": by_unit.records,
             "unique_share": by_unit.unique / by_unit.members,

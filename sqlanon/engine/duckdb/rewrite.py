@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,7 +21,7 @@ from sqlanon.engine.duckdb.source import Resources
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import Provenance, told
 
 _OLD = "sqlanon_old"
 
@@ -51,6 +51,7 @@ class Rewritten:
         bytes_after: Its size now [bytes].
         notes: What it keeps that may quote values: see `leftovers`.
         seconds: How long it took.
+        provenance: The file, and when it was rewritten.
     """
 
     database: str
@@ -58,10 +59,18 @@ class Rewritten:
     bytes_after: int
     notes: tuple[str, ...]
     seconds: float
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `rewrite --json`."""
-        return {"schema_version": SCHEMA_VERSION, **asdict(self), "notes": list(self.notes)}
+        return {
+            **self.provenance.head(),
+            "database": self.database,
+            "bytes_before": self.bytes_before,
+            "bytes_after": self.bytes_after,
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
 
     def to_text(self) -> str:
         """A page for a reader."""
@@ -95,9 +104,10 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
         engine.run(attach(target, _OLD))
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
         with _successor(engine, target, _OLD):
-            notes = (*engine.notes, *swept([target.parent]), *leftovers(engine, _OLD))
+            notes = (*swept([target.parent]), *leftovers(engine, _OLD))
     seconds = time.monotonic() - started
-    return Rewritten(str(path), before, target.stat().st_size, notes, seconds)
+    done = Rewritten(str(path), before, target.stat().st_size, notes, seconds)
+    return told(done, str(path), None, engine.notes)
 
 
 @contextmanager

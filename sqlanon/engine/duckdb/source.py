@@ -22,6 +22,8 @@ from sqlanon.engine.duckdb.syntax import create_temporary, set_option
 from sqlanon.engine.duckdb.text_files import is_gzip, read_csv, read_json, scan_file
 from sqlanon.engine.own_folders import OwnFolder, swept
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.policy.policy import Policy
+from sqlanon.reports.document import R, told
 
 if TYPE_CHECKING:
     import pyarrow
@@ -157,12 +159,18 @@ class OpenedSource:
         path: The file that sqlanon opened; None where the connection is the caller's.
         kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
             caller's own connection.
+        name: The path as it was given; None where there is none.
     """
 
     engine: DuckDB
     table: exp.Table
     path: Path | None
     kind: Kind
+    name: str | None = None
+
+    def told(self, report: R, policy: Policy | None = None) -> R:
+        """A report of this source that says what it was made of, and what was found there."""
+        return told(report, self.name, policy, self.engine.notes)
 
 
 @contextmanager
@@ -204,7 +212,7 @@ def open_source(
     path = _existing(Path(source))
     if is_database(path):
         with resources.connect(path, read_only=read_only) as engine, _released(engine):
-            yield OpenedSource(engine, _choose(engine, table), path, "duckdb")
+            yield OpenedSource(engine, _choose(engine, table), path, "duckdb", str(source))
         return
     with resources.connect() as engine, _released(engine):
         engine.keep_file(path)
@@ -213,7 +221,7 @@ def open_source(
             raise SourceError(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
-        yield OpenedSource(engine, found, path, "file")
+        yield OpenedSource(engine, found, path, "file", str(source))
 
 
 def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp.Table:
