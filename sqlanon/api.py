@@ -77,8 +77,8 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     with open_source(connection, table, read_only=True, **resources) as source:
-        resolved = _resolved(source, policy)
-        return source.told(check_table(source.engine, source.table, resolved), resolved)
+        made = _resolved(source, policy)
+        return source.told(check_table(source.engine, source.table, made), made)
 
 
 def risk(
@@ -119,9 +119,8 @@ def risk(
         open_source(connection, table, read_only=True, **resources) as source,
         opened_population(source.engine, population) as against,
     ):
-        resolved = _resolved(source, policy)
-        report = assess(source.engine, source.table, resolved, options, against)
-        return source.told(report, resolved)
+        made = _resolved(source, policy)
+        return source.told(assess(source.engine, source.table, made, options, against), made)
 
 
 def measure(
@@ -157,9 +156,8 @@ def measure(
         second_table(source.engine, released, released_table) as table,
         source.engine.transaction(),
     ):
-        resolved, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
-        report = measure_release(source.engine, source.table, table, resolved, wanted)
-        return source.told(report, resolved)
+        made, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
+        return source.told(measure_release(source.engine, source.table, table, made, wanted), made)
 
 
 def mine(

@@ -53,6 +53,12 @@ class Provenance:
             "hashes": hashes,
         }
 
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Provenance:
+        """What a document tells of its source; its policy is kept elsewhere."""
+        known = {name: document[name] for name in ("source", "created") if name in document}
+        return cls(**known, source_sha256=document.get("hashes", {}).get("source"))
+
 
 class _Reported(Protocol):
     """A report, whatever it tells."""

@@ -134,6 +134,7 @@ class Report:
             minimal_nodes=None if nodes is None else tuple(nodes),
             notes=tuple(document["notes"]),
             entity=document.get("entity"),
+            provenance=Provenance.from_dict(document),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
