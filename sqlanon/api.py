@@ -255,7 +255,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         resolved = _resolved(source, policy)
         with source.engine.transaction():
             found = make_plan(source.engine, source.table, resolved, options)
-        return replace(found, report=source.told(found.report, resolved))
+        return replace(found, report=source.told(found.report, found.policy))
 
 
 def apply(
@@ -339,7 +339,7 @@ def anonymize(
             refuse_target(source.engine, source.table, target)
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
             report = publish(source.engine, found, source.table, target, replaced)
-        return source.told(report, resolved)
+        return source.told(report, found.policy)
 
 
 def _options(settings: Settings) -> Options[Any]:

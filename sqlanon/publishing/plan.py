@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +227,7 @@ class Plan:
         fingerprint = document["fingerprint"]
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(document["report"], document["heights"], document["histogram"])
+        made_of = replace(report.provenance, policy=policy)
         return cls(
             policy=policy,
             table=document["table"],
@@ -235,7 +236,7 @@ class Plan:
             recoding=_recoding_of(document, policy, report),
             rounds=document.get("rounds", report.search.get("rounds", 1)),
             few=tuple(document.get("few", ())),
-            report=report,
+            report=replace(report, provenance=made_of),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
 
