@@ -336,7 +336,7 @@ def anonymize(
         resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with source.engine.transaction() if replaced is None else nullcontext():
-            refuse_target(source.engine, source.table, target)
+            refuse_target(source.engine, source.table, target, resolved)
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
             report = publish(source.engine, found, source.table, target, replaced)
         return source.told(report, found.policy)

@@ -15,12 +15,14 @@ from sqlanon.engine import files
 from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
+from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.syntax import is_same
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
+from sqlanon.wording import counted, listed
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
@@ -101,17 +103,20 @@ def publish(
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
-def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
+def refuse_target(engine: Engine, source: exp.Table, target: Target, policy: Policy) -> None:
     """Refuses a place in the database that cannot be written to, or not without leave.
 
     Raises:
-        SourceError: The original is a view, or the name of the new table is taken.
+        SourceError: The original is a view, or other objects need it as it is, or the name of the
+            new table is taken.
     """
     if target.in_place and not engine.is_base_table(source):
         raise SourceError(
             "the source is a view or a file, not a table that could be replaced; "
             "publish it with --into TABLE or --output FILE"
         )
+    if target.in_place:
+        _refuse_broken(engine, source, policy)
     if target.into is None:
         return
     table = engine.target(target.into, source)
@@ -133,9 +138,9 @@ def _carry_out(
     staging: AbstractContextManager[exp.Table],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
-    refuse_target(engine, source, target)
+    refuse_target(engine, source, target, plan.policy)
     _refuse_stale(engine, plan, source)
-    notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
+    notes = tuple(_lost_and_kept(engine, plan, source)) if target.in_place else ()
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
@@ -225,11 +230,52 @@ def _staged(
     engine.run(rename_table(staged, place.name))
 
 
-def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
+def _refuse_broken(engine: Engine, table: exp.Table, policy: Policy) -> None:
+    """Refuses to replace a table that other objects need as it is.
+
+    Raises:
+        SourceError: Another table refers to it, or an object uses a column that would be gone.
+    """
+    referring = files.referring(engine, table)
+    if referring:
+        verb = "refers" if len(referring) == 1 else "refer"
+        raise SourceError(
+            f"{counted(len(referring), 'other table')} {verb} to {table.name!r} by a foreign key: "
+            f"{', '.join(map(repr, referring))}; write into another table, or drop the foreign key "
+            "first"
+        )
+    columns = list(engine.columns(table))
+    gone = [name for name in columns if name not in policy.published(columns)]
+    broken = [
+        f"{one} uses {', '.join(map(repr, one.used(gone)))}"
+        for one in files.dependents(engine, table)
+        if one.used(gone)
+    ]
+    if broken:
+        raise SourceError(
+            f"columns that are not published are used elsewhere: {'; '.join(broken)}; change or "
+            "drop what uses them, or publish with --into TABLE"
+        )
+
+
+def _changed(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
+    """Objects that use columns which are published as labels, and may not work with them."""
+    generalized = [
+        name
+        for name, level in zip(plan.policy.attributes, plan.recoding.levels, strict=True)
+        if level[-1] > 0
+    ]
+    for one in files.dependents(engine, table):
+        used = one.used(generalized)
+        if used:
+            verb = "holds" if len(used) == 1 else "hold"
+            yield f"{one} uses {listed([repr(name) for name in used])}, which now {verb} labels"
+
+
+def _lost_and_kept(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
     """Parts of the original that are not carried over, and parts that stay and quote its values."""
-    for kind, count in files.own_parts(engine, table).items():
-        if count:
-            yield f"{count} {kind} of the original are not carried over"
+    yield from _changed(engine, plan, table)
+    yield from files.own_parts(engine, table)
     for text in files.leftovers(engine, table.catalog, besides=table):
         yield f"kept as they are, and may quote values: {text}"
 
