@@ -198,36 +198,50 @@ def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
 def _staged(
     engine: Engine, plan: Plan, source: exp.Table, target: Target, file: Path | None
 ) -> Iterator[exp.Table]:
-    """The published rows as a table to check; on leaving, it goes where it belongs.
-
-    Until then it has a name of its own. After a failure it is dropped, since a transaction of the
-    caller may be committed all the same.
-    """
+    """The published rows as a table to check; on leaving, it goes where it belongs."""
     rows = plan.rows(source, engine.dialect)
     if file is not None:
         with files.fresh_file(engine, file, source) as staged:
             engine.run(create_table(staged, rows))
             yield staged
         return
-    if target.output is not None:
-        with engine.workspace():
-            staged = engine.materialize("published", rows)
-            yield staged
-            _write(engine, plan, staged, target)
-        return
-    place = source if target.into is None else engine.target(target.into, source)
-    staged = engine.beside(place)
-    engine.run(create_table(staged, rows, temporary=place.catalog == "temp"))
-    try:
+    with engine.workspace():
+        staged = engine.materialize("published", rows)
         yield staged
+        if target.output is not None:
+            _write(engine, plan, staged, target)
+            return
+        place = source if target.into is None else engine.target(target.into, source)
+        _move(engine, staged, place)
+
+
+def _move(engine: Engine, staged: exp.Table, place: exp.Table) -> None:
+    """Copies a checked table to its place; only now does the file of the database grow.
+
+    It is written under a name of its own. After a failure it is dropped, since a transaction of
+    the caller may be committed all the same.
+
+    Raises:
+        VerificationError: What arrives is something else.
+    """
+    written = engine.beside(place)
+    rows = exp.select("*").from_(staged.copy())
+    engine.run(create_table(written, rows, temporary=place.catalog == "temp"))
+    try:
+        columns = list(engine.columns(written))
+        sent, arrived = (engine.rows(fingerprint(one, columns)) for one in (staged, written))
+        if sent != arrived:
+            raise VerificationError(
+                "the table written is not the one checked; nothing is published"
+            )
+        if engine.exists(place):
+            engine.drop(place)
+        engine.run(rename_table(written, place.name))
     except BaseException:
         # In a transaction that has failed already nothing can be dropped, nor need be.
         with suppress(EngineError):
-            engine.drop(staged)
+            engine.drop(written)
         raise
-    if engine.exists(place):
-        engine.drop(place)
-    engine.run(rename_table(staged, place.name))
 
 
 def _refuse_broken(engine: Engine, table: exp.Table, policy: Policy) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.errors import full_disk
 from sqlanon.engine.duckdb.second_database import second_database
 from sqlanon.engine.duckdb.source import read_file
 from sqlanon.engine.duckdb.text_files import read_typed_csv
@@ -243,8 +245,11 @@ def _write_arrow(engine: Engine, query: exp.Select, exported: ExportedFile) -> N
                     file.write_batch(batch.replace_schema_metadata(None))
             return
     except (pyarrow.ArrowException, OSError) as error:
-        kind = type(error).__name__
-    raise EngineError(f"the Arrow file could not be written ({kind})")
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else type(error).__name__
+        if number == errno.ENOSPC:
+            reason = full_disk(exported.target.parent)
+    raise EngineError(f"the Arrow file could not be written: {reason}")
 
 
 def _write_database(engine: Engine, table: exp.Table, exported: ExportedFile) -> None:

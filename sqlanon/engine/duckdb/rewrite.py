@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
 from sqlanon.engine.duckdb.leftovers import leftovers
-from sqlanon.engine.duckdb.source import Resources
+from sqlanon.engine.duckdb.source import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
 from sqlanon.errors import EngineError, SourceError, SqlanonError
@@ -98,6 +98,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
     target = Path(path).resolve()
     if not target.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
+    refuse_unwritable(target)
     before = sum(file.stat().st_size for file in (target, _log(target)) if file.exists())
     with Resources(**limits).connect() as engine, _explained(target):
         # Attached for writing: nobody else may change the old file while it is being copied.

@@ -105,6 +105,8 @@ class Resources:
             read_only: Whether the file is opened for reading only.
         """
         beside = [] if database is None else [database.parent]
+        if database is not None and not read_only:
+            refuse_unwritable(database)
         notes = swept([None, self.temp_directory, *beside])
         with self._spill() as folder:
             config: dict[str, str | bool | int | float | list[str]] = {
@@ -138,6 +140,23 @@ class Resources:
             yield folder.path
         finally:
             folder.remove()
+
+
+def refuse_unwritable(database: Path) -> None:
+    """Refuses a database that cannot be written to, or whose log cannot be made beside it.
+
+    Raises:
+        SourceError: Its file system is read-only, or rights forbid it.
+    """
+    # The file is not opened: to close it would let go of locks that this process has on it.
+    for path, what in ((database, "the file"), (database.parent, f"its folder {database.parent}")):
+        if path.exists() and not os.access(path, os.W_OK):
+            is_read_only = hasattr(os, "statvfs") and os.statvfs(path).f_flag & os.ST_RDONLY
+            why = "its file system is read-only" if is_read_only else f"you may not write to {what}"
+            raise SourceError(
+                f"database {str(database)!r} cannot be written: {why}; publish to a file elsewhere "
+                "with --output FILE, or use a copy"
+            )
 
 
 def _bytes(text: str) -> int:
@@ -357,6 +376,8 @@ def _not_opened(error: Exception, database: Path | None) -> SqlanonError:
         ("newer version" in text or "storage version" in text.lower(),
          "was written by a newer version of DuckDB; upgrade duckdb"),
         ("ermission denied" in text, "may not be written; open it read-only or change its rights"),
+        ("Read-only file system" in text, "cannot be written: its file system is read-only"),
+        ("No space left" in text, "cannot be written: its disk is full"),
         (isinstance(error, duckdb.OutOfMemoryException),
          "cannot be opened within the memory limit; raise --memory-limit"),
         (True, "is damaged or no DuckDB database"),
