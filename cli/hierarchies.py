@@ -11,6 +11,7 @@ import typer
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.reports.document import Provenance
+from sqlanon.wording import counted
 
 from . import output
 from .option_groups import PanelCommand, grouped, help_without_command
@@ -166,7 +167,7 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     output.show(
         run,
         document,
-        lambda: f"{len(paths):,} values, height {document['height']}: {wanted.output}",
+        lambda: f"{counted(len(paths), 'value')}, height {document['height']}: {wanted.output}",
     )
 
 
@@ -215,7 +216,7 @@ def list_stored(*, database: Database, run: RunOptions) -> None:
             return "no hierarchy is stored"
         return "\n".join(
             f"{entry.name}: {entry.kind}, height {entry.height}"
-            + ("" if entry.leaves is None else f", {entry.leaves:,} leaves")
+            + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', 'leaves')}")
             for entry in stored
         )
 

@@ -22,7 +22,7 @@ from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
-from sqlanon.wording import did_you_mean
+from sqlanon.wording import did_you_mean, named_kind
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
@@ -365,7 +365,7 @@ def _resolved(source: OpenedSource, policy: Policies) -> Policy:
     if not isinstance(made, Policy):
         raise PolicyError(
             "policy must be a Policy, or a function from the columns to one, "
-            f"not a {type(made).__name__}; Policy.from_dict and Policy.from_toml make one"
+            f"not {named_kind(made)}; Policy.from_dict and Policy.from_toml make one"
         )
     return made
 

@@ -38,7 +38,7 @@ def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
         raise HierarchyError([f"{hierarchy.describe()} is in a database; name it as SOURCE"])
     if hierarchy.rows is None:
         return HierarchyReport(hierarchy, examples=tuple(_made_up(hierarchy)))
-    tree = Tree.grow(hierarchy.name, hierarchy.rows)
+    tree = Tree.grow("", hierarchy.rows, name=hierarchy.name)
     return _described(hierarchy, tree, None)
 
 

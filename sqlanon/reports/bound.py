@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import Provenance, page
-from sqlanon.wording import figure
+from sqlanon.wording import counted, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class BoundReport:
     def to_text(self) -> str:
         """A page for a reader."""
         line = (
-            f"no {self.k}-anonymization of the {self.records:,} records without suppression loses "
-            f"less than {self.loss} {figure(self.lower_bound)} "
-            f"({self.candidates:,} closed frequent generalized itemsets)"
+            f"no {self.k}-anonymization of the {counted(self.records, 'record')} without suppression "
+            f"loses less than {self.loss} {figure(self.lower_bound)} "
+            f"({counted(self.candidates, 'closed frequent generalized itemset')})"
         )
         return page([line], self.notes)

@@ -56,7 +56,8 @@ class HierarchyReport:
         if self.nodes is None:
             lines.append(f"  levels above the values of a column: {self.hierarchy.height}")
         for level, count in enumerate(self.nodes or ()):
-            what = "values" if level == 0 else "top" if count == 1 else "nodes"
+            one = "value" if level == 0 else "top"
+            what = one if count == 1 else "values" if level == 0 else "nodes"
             lines.append(f"  level {level:<3} {count:>9,} {what}")
         if self.examples:
             made_up = self.hierarchy.rows is None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import Provenance, page
+from sqlanon.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ class MiningReport:
         """A page for a reader."""
         kind = "closed frequent" if self.kind == "closed" else "frequent"
         lines = [
-            f"{self.itemsets:,} {kind} generalized itemsets of at least {self.k:,} of "
-            f"{self.records:,} records; {self.memberships:,} memberships"
+            f"{counted(self.itemsets, f'{kind} generalized itemset')} of at least {self.k:,} of "
+            f"{counted(self.records, 'record')}; {counted(self.memberships, 'membership')}"
         ]
         if self.output is not None:
             lines.append(f"written to table {self.output}")

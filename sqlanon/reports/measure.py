@@ -51,7 +51,7 @@ class MeasureReport:
         """A page for a reader."""
         lost = percent(self.suppressed_records, self.records)
         lines = [
-            f"{self.statistics.records:,} of {self.records:,} records published in "
+            f"{self.statistics.records:,} of {counted(self.records, 'record')} published in "
             f"{counted(self.statistics.classes, 'class', 'classes')}, "
             f"the smallest of {self.statistics.smallest:,}; "
             f"{self.suppressed_records:,} suppressed ({lost})"

@@ -153,7 +153,7 @@ class Report:
             return f"{self.method}: {found}{chosen}{apart}"
         proof = "proven best" if self.search.get("proven") else "best found"
         checked = self.search.get("checked", 0)
-        return f"{self.method}: {proof} of {candidates:,} recodings, {checked:,} checked"
+        return f"{self.method}: {proof} of {counted(candidates, 'recoding')}, {checked:,} checked"
 
     def _level_lines(self) -> Iterator[str]:
         """Generalization level of each column, or the shares of records at each level."""
@@ -191,7 +191,7 @@ class Report:
         lines = [
             self._found_text(),
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
-            f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
+            f"  {verb:<16}{self.statistics.records:,} of {counted(self.records, 'record')} in "
             f"{counted(self.statistics.classes, 'class', 'classes')}",
             f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
             f"({percent(self.suppressed_records, self.records)})",

@@ -24,6 +24,7 @@ from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rol
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.wording import counted, named_kind
 
 if TYPE_CHECKING:
     import pyarrow
@@ -122,8 +123,8 @@ class DuckDB:
         lengths = {len(values) for values in columns.values()}
         if len(lengths) != 1 or not types.keys() <= columns.keys():
             raise EngineError(
-                f"cannot load {called(table)}: {len(columns)} columns of {len(lengths)} lengths "
-                f"for {len(types)} types"
+                f"cannot load {called(table)}: {counted(len(columns), 'column')} of "
+                f"{counted(len(lengths), 'length')} for {counted(len(types), 'type')}"
             )
         kinds = {name: types.get(name, exp.DataType(this=exp.DType.BIGINT)) for name in columns}
         definitions = [
@@ -290,7 +291,7 @@ class DuckDB:
         name = f"_sqlanon_frame_{next(_numbers)}"
         self.attempt(
             lambda: self.connection.register(name, frame),
-            lambda error: fault(error, f"register a {type(frame).__name__}"),
+            lambda error: fault(error, f"register {named_kind(frame)}"),
         )
         self._frames.append(name)
         return qualified("temp", "main", name)
@@ -339,7 +340,7 @@ class DuckDB:
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):
             raise SourceError(
-                f"a {type(frame).__name__} is no table; give a name, a pandas or Polars frame, "
+                f"{named_kind(frame)} is no table; give a name, a pandas or Polars frame, "
                 "or an Arrow table"
             )
         # A reader can be scanned only once.

@@ -24,6 +24,7 @@ from sqlanon.engine.own_folders import OwnFolder, swept
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.document import R, told
+from sqlanon.wording import named_kind
 
 if TYPE_CHECKING:
     import pyarrow
@@ -227,7 +228,7 @@ def open_source(
             yield OpenedSource(engine, _choose(engine, table), None, "connection")
         return
     if not isinstance(source, str | Path):
-        raise SourceError(f"a {type(source).__name__} is no source; give a connection or a path")
+        raise SourceError(f"{named_kind(source)} is no source; give a connection or a path")
     path = _existing(Path(source))
     if is_database(path):
         with resources.connect(path, read_only=read_only) as engine, _released(engine):

@@ -138,7 +138,7 @@ def _by_blocks(
         return _refined(problem, options, start)
     nodes, found = np.empty_like(problem.leaves), []
     for number, records in enumerate(blocks, start=1):
-        options.tell(f"block {number} of {len(blocks)}: {len(records):,} records")
+        options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
         found.append(_refined(_part(problem, records), options, start))
         nodes[records] = found[-1].nodes
     guarantee = (f"{note} within the same blocks" for note in found[0].notes)
@@ -165,13 +165,14 @@ def _block_notes(options: Options[ClusterOptions], blocks: Sequence[Numbers]) ->
     most = largest_block(options)
     limit = "" if most == options.own.block_records else ", as the memory limit allows"
     yield (
-        f"the table was cut into {len(blocks)} blocks of up to {most:,} records{limit}, along its "
-        "hierarchies; no cluster crosses them, so the whole table at once may lose less, and no "
+        f"the table was cut into {len(blocks)} blocks of up to {counted(most, 'record')}{limit}, "
+        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, and no "
         "bound is known"
     )
     larger = sum(len(block) > most for block in blocks)
     if larger:
-        yield f"{counted(larger, 'block')} could not be cut any further and is larger than that"
+        are = "is" if larger == 1 else "are"
+        yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
 
 
 def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:
