@@ -48,9 +48,9 @@ class BoundReport:
 
     def to_text(self) -> str:
         """A page for a reader."""
+        whole = counted(self.records, "record")
         line = (
-            f"no {self.k}-anonymization of the {counted(self.records, 'record')} without suppression "
-            f"loses less than {self.loss} {figure(self.lower_bound)} "
+            f"no {self.k}-anonymization of the {whole} without suppression loses less than {self.loss} {figure(self.lower_bound)} "
             f"({counted(self.candidates, 'closed frequent generalized itemset')})"
         )
         return page([line], self.notes)

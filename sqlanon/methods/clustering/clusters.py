@@ -166,8 +166,8 @@ def _block_notes(options: Options[ClusterOptions], blocks: Sequence[Numbers]) ->
     limit = "" if most == options.own.block_records else ", as the memory limit allows"
     yield (
         f"the table was cut into {len(blocks)} blocks of up to {counted(most, 'record')}{limit}, "
-        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, and no "
-        "bound is known"
+        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, "
+        "and no bound is known"
     )
     larger = sum(len(block) > most for block in blocks)
     if larger:
