@@ -50,7 +50,8 @@ class BoundReport:
         """A page for a reader."""
         whole = counted(self.records, "record")
         line = (
-            f"no {self.k}-anonymization of the {whole} without suppression loses less than {self.loss} {figure(self.lower_bound)} "
+            f"no {self.k}-anonymization of the {whole} without suppression loses less than "
+            f"{self.loss} {figure(self.lower_bound)} "
             f"({counted(self.candidates, 'closed frequent generalized itemset')})"
         )
         return page([line], self.notes)

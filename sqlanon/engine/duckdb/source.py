@@ -125,6 +125,9 @@ class Resources:
                 engine.limits = cast("Limits", asdict(self))
                 # DuckDB's own progress bar goes to stdout, where results go.
                 engine.run(set_option("enable_progress_bar", False))
+                # DuckDB reports a limit of temporary space that it is opened with, and ignores it.
+                for name, value in self.settings.items():
+                    engine.run(set_option(name, value))
                 yield engine
             finally:
                 connection.close()
