@@ -6,7 +6,7 @@ from sqlanon.engine.duckdb.dependents import dependents, referring
 from sqlanon.engine.duckdb.export import export
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
-from sqlanon.engine.own_folders import digest, write_private
+from sqlanon.engine.own_folders import digest, write_file, write_private
 
 __all__ = [
     "dependents",
@@ -19,5 +19,6 @@ __all__ = [
     "referring",
     "refuse_second_name",
     "rewrite",
+    "write_file",
     "write_private",
 ]

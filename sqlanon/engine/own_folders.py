@@ -130,6 +130,23 @@ def write_private(target: Path, text: str) -> list[str]:
     return notes
 
 
+def write_file(target: Path, text: str) -> None:
+    """Writes a file in place of an old one in one step, with that one's rights or usual ones."""
+    mode = usual_mode(target)
+    with replacing(target) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.chmod(mode)
+
+
+def usual_mode(target: Path) -> int:
+    """The rights of the file that is replaced, or those that a new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
 def sync(path: Path) -> None:
     """Waits until a file or folder is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -17,6 +17,7 @@ from sqlanon.engine.own_folders import (
     own_folder,
     replacing,
     swept,
+    write_file,
     write_private,
 )
 
@@ -147,3 +148,14 @@ def test_a_draft_is_on_the_disk_before_it_takes_the_place(tmp_path, monkeypatch)
 
 def test_a_device_is_written_to():
     assert write_private(Path(os.devnull), "x") == []
+
+
+def test_a_file_that_anybody_may_read_keeps_its_rights_and_is_replaced_in_one_step(tmp_path):
+    target = tmp_path / "policy.toml"
+    target.write_text("old")
+    target.chmod(0o640)
+    inode = target.stat().st_ino
+    write_file(target, "new")
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert target.stat().st_ino != inode

@@ -19,7 +19,7 @@ from sqlanon.engine.duckdb.errors import full_disk
 from sqlanon.engine.duckdb.second_database import second_database
 from sqlanon.engine.duckdb.source import read_file
 from sqlanon.engine.duckdb.text_files import read_typed_csv
-from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync
+from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ class ExportedFile:
         self.folder.remove()
 
     def _move(self) -> None:
-        self.written.chmod(_mode(self.target))
+        self.written.chmod(usual_mode(self.target))
         sync(self.written)
         self.written.replace(self.target)
         sync(self.target.parent)
@@ -184,15 +184,6 @@ def _on_disk(action: Callable[[], T], target: Path) -> T:
     except OSError as error:
         reason = error.strerror
     raise SourceError(f"{str(target)!r} cannot be written: {reason}")
-
-
-def _mode(target: Path) -> int:
-    """The rights of the file that is replaced, or those that a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _cast(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
