@@ -27,6 +27,18 @@ def named_kind(value: object) -> str:
     return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
 
+def many(count: int) -> str:
+    """A number that may be too large to read.
+
+    >>> many(4_950), many(2**300 - 1)
+    ('4,950', 'about 2 x 10^90')
+    """
+    digits = str(count)
+    if len(digits) <= 12:
+        return f"{count:,}"
+    return f"about {digits[0]} x 10^{len(digits) - 1}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names as a sentence lists them.
 
