@@ -18,6 +18,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
+from sqlanon.publishing.in_place import lost_and_kept, refuse_broken
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
@@ -28,7 +29,7 @@ from sqlanon.query.text import type_name
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
-from sqlanon.wording import counted, listed
+from sqlanon.wording import counted
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
@@ -123,7 +124,7 @@ def refuse_target(engine: Engine, source: exp.Table, target: Target, policy: Pol
             "publish it with --into TABLE or --output FILE"
         )
     if target.in_place:
-        _refuse_broken(engine, source, policy)
+        refuse_broken(engine, source, policy)
     if target.into is None:
         return
     table = engine.target(target.into, source)
@@ -154,7 +155,7 @@ def _carry_out(
     refuse_target(engine, source, target, plan.policy)
     refuse_types(engine, source, plan.policy, target)
     _refuse_stale(engine, plan, source)
-    notes = tuple(_lost_and_kept(engine, plan, source)) if target.in_place else ()
+    notes = tuple(lost_and_kept(engine, plan, source)) if target.in_place else ()
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
@@ -290,56 +291,6 @@ def _move(engine: Engine, staged: exp.Table, place: exp.Table) -> None:
         with suppress(EngineError):
             engine.drop(written)
         raise
-
-
-def _refuse_broken(engine: Engine, table: exp.Table, policy: Policy) -> None:
-    """Refuses to replace a table that other objects need as it is.
-
-    Raises:
-        SourceError: Another table refers to it, or an object uses a column that would be gone.
-    """
-    referring = files.referring(engine, table)
-    if referring:
-        verb = "refers" if len(referring) == 1 else "refer"
-        raise SourceError(
-            f"{counted(len(referring), 'other table')} {verb} to {table.name!r} by a foreign key: "
-            f"{', '.join(map(repr, referring))}; write into another table, or drop the foreign key "
-            "first"
-        )
-    columns = list(engine.columns(table))
-    gone = [name for name in columns if name not in policy.published(columns)]
-    broken = [
-        f"{one} uses {', '.join(map(repr, one.used(gone)))}"
-        for one in files.dependents(engine, table)
-        if one.used(gone)
-    ]
-    if broken:
-        raise SourceError(
-            f"columns that are not published are used elsewhere: {'; '.join(broken)}; change or "
-            "drop what uses them, or publish with --into TABLE"
-        )
-
-
-def _changed(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
-    """Objects that use columns which are published as labels, and may not work with them."""
-    generalized = [
-        name
-        for name, level in zip(plan.policy.attributes, plan.recoding.levels, strict=True)
-        if level[-1] > 0
-    ]
-    for one in files.dependents(engine, table):
-        used = one.used(generalized)
-        if used:
-            verb = "holds" if len(used) == 1 else "hold"
-            yield f"{one} uses {listed([repr(name) for name in used])}, which now {verb} labels"
-
-
-def _lost_and_kept(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
-    """Parts of the original that are not carried over, and parts that stay and quote its values."""
-    yield from _changed(engine, plan, table)
-    yield from files.own_parts(engine, table)
-    for text in files.leftovers(engine, table.catalog, besides=table):
-        yield f"kept as they are, and may quote values: {text}"
 
 
 def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
