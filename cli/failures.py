@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # not from typing, which takes as long to load as all of this
@@ -10,9 +11,10 @@ if TYPE_CHECKING:  # not from typing, which takes as long to load as all of this
     from types import FrameType
 
 INTERRUPTED = 130
+VERSION = "0.1.0"
 _INTERRUPTED = (
-    '{"schema_version": 1, "error": {"kind": "Interrupted", "message": "interrupted"}, '
-    '"exit_code": 130}'
+    '{"schema_version": 1, "version": "%s", "created": "%s", '
+    '"error": {"kind": "Interrupted", "message": "interrupted"}, "exit_code": 130}'
 )
 
 
@@ -25,13 +27,18 @@ def wants_json(words: Sequence[str]) -> bool:
 def document(kind: str, message: str, code: int) -> str:
     """The JSON document of a run that failed.
 
-    >>> print(document("PolicyError", "k is 0", 2))
-    {"schema_version": 1, "error": {"kind": "PolicyError", "message": "k is 0"}, "exit_code": 2}
+    >>> print(document("PolicyError", "k is 0", 2))  # doctest: +ELLIPSIS
+    {"schema_version": 1, "version": ..., "error": {"kind": "PolicyError", ...}, "exit_code": 2}
     """
     import json  # slow to import, and only this needs it
 
     error = {"kind": kind, "message": message}
-    return json.dumps({"schema_version": 1, "error": error, "exit_code": code})
+    head = {"schema_version": 1, "version": VERSION, "created": _now()}
+    return json.dumps({**head, "error": error, "exit_code": code})
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())
 
 
 class LeaveAtOnce:
@@ -43,7 +50,7 @@ class LeaveAtOnce:
     def __init__(self, words: Sequence[str]) -> None:
         self.told = [(2, "sqlanon: interrupted\n")]
         if wants_json(words):
-            self.told.append((1, f"{_INTERRUPTED}\n"))
+            self.told.append((1, _INTERRUPTED % (VERSION, _now()) + "\n"))
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
         """Tells and leaves; `signal.signal` calls it."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import Provenance
+from sqlanon.wording import counted
 
 from . import output
 from .option_groups import PanelCommand, grouped, help_without_command
@@ -130,9 +131,10 @@ def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
     bound = bind_hierarchies(given.source, given.table, bindings, **run.resources)
     reports = [replace(report, examples=()) for report in bound]
     document = {
-        "schema_version": SCHEMA_VERSION,
+        **Provenance(given.source).head(),
         "columns": {report.column: report.to_dict() for report in reports},
         "holds": True,
+        "notes": list(reports[0].notes),
     }
     output.show(run, document, lambda: "\n".join(report.to_text() for report in reports))
 
@@ -145,25 +147,27 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     rule = Hierarchy.from_spec(wanted.hierarchy)
     if wanted.output.exists() and wanted.output.samefile(given.source):
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
-    paths = make_hierarchy(given.source, given.table, wanted.column, rule, **run.resources)
-    write_paths(paths, wanted.output, overwrite=wanted.overwrite)
+    paths, notes = make_hierarchy(given.source, given.table, wanted.column, rule, **run.resources)
+    notes += write_paths(paths, wanted.output, overwrite=wanted.overwrite)
+    output.notes(notes)
     output.say(
         run,
         f"{wanted.output} holds the values of column {wanted.column!r}: "
         "keep it as safe as the table",
     )
     document = {
-        "schema_version": SCHEMA_VERSION,
+        **Provenance(given.source).head(),
         "column": wanted.column,
         "hierarchy": rule.describe(),
         "height": len(paths[0]) - 1,
         "leaves": len(paths),
         "output": str(wanted.output),
+        "notes": notes,
     }
     output.show(
         run,
         document,
-        lambda: f"{len(paths):,} values, height {document['height']}: {wanted.output}",
+        lambda: f"{counted(len(paths), 'value')}, height {document['height']}: {wanted.output}",
     )
 
 
@@ -181,13 +185,15 @@ def load(
 
     hierarchy = Hierarchy.from_spec(spec)
     with open_database(database, read_only=False, **run.resources) as engine:
-        stored = load_hierarchy(engine, name, hierarchy, overwrite=overwrite)
+        stored, notes = load_hierarchy(engine, name, hierarchy, overwrite=overwrite), engine.notes
+    output.notes(notes)
     document = {
-        "schema_version": SCHEMA_VERSION,
+        **Provenance(database).head(),
         "name": name,
         "hierarchy": stored.describe(),
         "kind": stored.kind,
         "height": stored.height,
+        "notes": notes,
     }
     output.show(run, document, lambda: f"{stored.describe()} stored: use it as table:{name}")
 
@@ -197,10 +203,12 @@ def list_stored(*, database: Database, run: RunOptions) -> None:
     from sqlanon.microdata.stored_hierarchies import list_hierarchies, open_database
 
     with open_database(database, read_only=True, **run.resources) as engine:
-        stored = list_hierarchies(engine)
+        stored, notes = list_hierarchies(engine), engine.notes
+    output.notes(notes)
     document = {
-        "schema_version": SCHEMA_VERSION,
+        **Provenance(database).head(),
         "hierarchies": [asdict(entry) for entry in stored],
+        "notes": notes,
     }
 
     def text() -> str:
@@ -208,7 +216,7 @@ def list_stored(*, database: Database, run: RunOptions) -> None:
             return "no hierarchy is stored"
         return "\n".join(
             f"{entry.name}: {entry.kind}, height {entry.height}"
-            + ("" if entry.leaves is None else f", {entry.leaves:,} leaves")
+            + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', 'leaves')}")
             for entry in stored
         )
 
@@ -221,7 +229,9 @@ def drop(*, database: Database, name: Name, run: RunOptions) -> None:
 
     with open_database(database, read_only=False, **run.resources) as engine:
         drop_hierarchy(engine, name)
-    document = {"schema_version": SCHEMA_VERSION, "name": name, "dropped": True}
+        notes = engine.notes
+    output.notes(notes)
+    document = {**Provenance(database).head(), "name": name, "dropped": True, "notes": notes}
     output.show(run, document, lambda: f"{name} removed")
 
 

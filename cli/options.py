@@ -91,6 +91,9 @@ class RunOptions:
     temp_directory: Path | None = option(
         "DIR", "Where the database writes what its memory does not hold.", RESOURCES
     )
+    temp_limit: str | None = option(
+        "SIZE", "Most that it writes there, such as 10GB; what is free where not given.", RESOURCES
+    )
     seed: int = option(
         "N", "Seed of the demo's people, and of how clusters are refined.", RESOURCES, default=0
     )
@@ -102,7 +105,7 @@ class RunOptions:
     @property
     def resources(self) -> dict[str, Any]:
         """The limits of the database that were given, as the library takes them."""
-        return given(self, "threads", "memory_limit", "temp_directory")
+        return given(self, "threads", "memory_limit", "temp_directory", "temp_limit")
 
 
 @dataclass(frozen=True, slots=True)

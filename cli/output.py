@@ -8,7 +8,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -115,6 +115,12 @@ def note(line: str) -> None:
     """Prints what the user may not have meant on standard error, unless --quiet."""
     if not _quiet.get():
         complain(f"note: {line}")
+
+
+def notes(lines: Iterable[str]) -> None:
+    """Prints notes as `note` does each."""
+    for line in lines:
+        note(line)
 
 
 def complain(line: str) -> None:

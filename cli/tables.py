@@ -73,7 +73,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
         _refuse_foreign(written.save)
     found = _planned(given, wanted, run, complete=written.save is not None)
     if written.save is not None:
-        found.save(written.save)
+        output.notes(found.save(written.save))
         output.say(run, f"plan saved as {written.save}")
     if not written.sql:
         output.show(run, found.to_dict(), found.to_text)

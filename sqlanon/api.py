@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -21,7 +22,7 @@ from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
-from sqlanon.wording import did_you_mean
+from sqlanon.wording import did_you_mean, named_kind
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
@@ -70,13 +71,15 @@ def check(
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
             Where it names none, every column in no other role counts as one.
             A function from the table's columns to a policy serves where it depends on them.
-        resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
+        resources: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
+            from a path.
 
     Raises:
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     with open_source(connection, table, read_only=True, **resources) as source:
-        return check_table(source.engine, source.table, _resolved(source, policy))
+        made = _resolved(source, policy)
+        return source.told(check_table(source.engine, source.table, made), made)
 
 
 def risk(
@@ -124,7 +127,8 @@ def risk(
         open_source(connection, table, read_only=True, **resources) as source,
         opened_population(source.engine, population) as against,
     ):
-        return assess(source.engine, source.table, _resolved(source, policy), options, against)
+        made = _resolved(source, policy)
+        return source.told(assess(source.engine, source.table, made, options, against), made)
 
 
 def measure(
@@ -160,8 +164,8 @@ def measure(
         second_table(source.engine, released, released_table) as table,
         source.engine.transaction(),
     ):
-        resolved, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
-        return measure_release(source.engine, source.table, table, resolved, wanted)
+        made, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
+        return source.told(measure_release(source.engine, source.table, table, made, wanted), made)
 
 
 def mine(
@@ -204,7 +208,8 @@ def mine(
             )
         resolved = _resolved(source, policy)
         with searching(source.engine, deadline), source.engine.limited(deadline):
-            return list_itemsets(source.engine, source.table, resolved, listed)
+            report = list_itemsets(source.engine, source.table, resolved, listed)
+        return source.told(report, resolved)
 
 
 def bound(
@@ -236,7 +241,8 @@ def bound(
     with open_source(connection, table, read_only=True, **resources) as source:
         resolved = _resolved(source, policy)
         with searching(source.engine, deadline), source.engine.limited(deadline):
-            return bound_table(source.engine, source.table, resolved, loss, progress)
+            report = bound_table(source.engine, source.table, resolved, loss, progress)
+        return source.told(report, resolved)
 
 
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
@@ -265,7 +271,8 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         with source.engine.limited(options.deadline):
             resolved = _resolved(source, policy)
         with searching(source.engine, options.deadline):
-            return make_plan(source.engine, source.table, resolved, options)
+            found = make_plan(source.engine, source.table, resolved, options)
+        return replace(found, report=source.told(found.report, found.policy))
 
 
 def apply(
@@ -302,7 +309,7 @@ def apply(
     from sqlanon.publishing.apply import Target, publish
 
     file = None if output is None else Path(output)
-    target = Target(into, in_place, file, overwrite, resources, confirm)
+    target = Target(into, in_place, file, overwrite, confirm)
     named = _named(connection, plan) if table is None else table
     opened = open_source(connection, named, read_only=file is not None, **resources)
     with ExitStack() as stack:
@@ -311,7 +318,8 @@ def apply(
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = _replaced_file(source, target)
-        return publish(source.engine, plan, source.table, target, replaced)
+        report = publish(source.engine, plan, source.table, target, replaced)
+        return source.told(report, plan.policy)
 
 
 def anonymize(
@@ -338,18 +346,19 @@ def anonymize(
 
     file = None if output is None else Path(output)
     options, limits = _options(settings), _limits(settings)
-    target = Target(into, in_place, file, overwrite, limits, confirm)
+    target = Target(into, in_place, file, overwrite, confirm)
     with open_source(connection, table, read_only=file is not None, **limits) as source:
         replaced = _replaced_file(source, target)
         resolved = _resolved(source, policy)
         resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with searching(source.engine, options.deadline) if replaced is None else nullcontext():
-            refuse_target(source.engine, source.table, target)
+            refuse_target(source.engine, source.table, target, resolved)
             refuse_types(source.engine, source.table, resolved, target)
             shown = confirm is not None  # the plan is looked at before it is carried out
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=shown)
-            return publish(source.engine, found, source.table, target, replaced)
+            report = publish(source.engine, found, source.table, target, replaced)
+        return source.told(report, found.policy)
 
 
 def _options(settings: Settings) -> Options[Any]:
@@ -375,7 +384,7 @@ def _resolved(source: OpenedSource, policy: Policies) -> Policy:
     if not isinstance(made, Policy):
         raise PolicyError(
             "policy must be a Policy, or a function from the columns to one, "
-            f"not a {type(made).__name__}; Policy.from_dict and Policy.from_toml make one"
+            f"not {named_kind(made)}; Policy.from_dict and Policy.from_toml make one"
         )
     return made
 

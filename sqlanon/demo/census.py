@@ -15,6 +15,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from sqlanon import resources
+from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
 
 Row: TypeAlias = tuple[str | None, ...]
@@ -158,7 +159,7 @@ def write(folder: Path) -> list[Path]:
     paths = []
     for name, text in texts.items():
         path = folder / name
-        path.write_text(text, encoding="utf-8", newline="\n")
+        write_file(path, text)
         paths.append(path)
     return paths
 

@@ -22,7 +22,7 @@ from sqlanon.policy.toml import read_document
 from sqlanon.query import syntax
 from sqlanon.query.text import varchar
 from sqlanon.reports.check import CheckReport
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import stamp
 from sqlanon.reports.plan import Report
 from sqlanon.wording import key, percent, shown
 
@@ -103,11 +103,13 @@ class DemoReport:
     def to_dict(self) -> dict[str, Any]:
         """The document of `demo --json`."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            **stamp(self.published.provenance.created),
             "folder": str(self.demo.folder),
             "database": str(self.demo.database),
             "policy": str(self.demo.policy),
             "table": TABLE,
+            "source": str(self.demo.database),
+            "hashes": self.published.provenance.head()["hashes"],
             "output": PUBLISHED,
             "records": self.demo.records,
             "seed": self.demo.seed,

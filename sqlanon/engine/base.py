@@ -25,6 +25,7 @@ class Limits(TypedDict, total=False):
     threads: int | None
     memory_limit: str | None
     temp_directory: str | Path | None
+    temp_limit: str | None
 
 
 def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
@@ -68,6 +69,11 @@ class Engine(Protocol):
     @property
     def files(self) -> list[Path]:
         """The files that hold the tables, which therefore nothing else may be written over."""
+        ...
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know of how the engine was opened and what it found there."""
         ...
 
     def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:

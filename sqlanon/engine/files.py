@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from sqlanon.engine.duckdb.dependents import dependents, referring
 from sqlanon.engine.duckdb.export import ending_of, export
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
+from sqlanon.engine.own_folders import digest, write_file, write_private
 
 __all__ = [
+    "dependents",
+    "digest",
     "ending_of",
     "export",
     "file_of",
     "fresh_file",
     "leftovers",
     "own_parts",
+    "referring",
     "refuse_second_name",
     "rewrite",
+    "write_file",
+    "write_private",
 ]

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from sqlanon.errors import HierarchyError
+from sqlanon.wording import counted
 
 Path = tuple[str | None, ...]
 """Leaf, label of level 1, …, label of the top; a leaf of None is NULL."""
@@ -70,7 +71,8 @@ class Rows:
     def describe(self) -> str:
         """One phrase for people."""
         origin = f" of {self.name}" if self.name else ""
-        return f"rows{origin} ({len(self.paths)} leaves, {self.height} levels)"
+        leaves = counted(len(self.paths), "leaf", "leaves")
+        return f"rows{origin} ({leaves}, {counted(self.height, 'level')})"
 
     def to_dict(self) -> dict[str, object]:
         """The form of a saved plan: the rows themselves, so that the file is not needed again."""
@@ -250,8 +252,8 @@ class Dates:
         unknown = [unit for unit in self.units if unit not in _COARSER]
         if unknown:
             faults.append(
-                f"hierarchy 'dates' has {len(unknown)} unknown units ({', '.join(unknown)}); "
-                f"choose from {', '.join(UNITS)}"
+                f"hierarchy 'dates' has {counted(len(unknown), 'unknown unit')} "
+                f"({', '.join(unknown)}); choose from {', '.join(UNITS)}"
             )
         for level, (unit, wider) in enumerate(pairwise(self.units), start=1):
             if unit in unknown or wider in unknown or wider in _COARSER[unit]:

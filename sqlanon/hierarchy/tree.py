@@ -45,7 +45,7 @@ class Tree:
         """Build the tree from its paths.
 
         Args:
-            column: The column that the hierarchy belongs to.
+            column: The column that the hierarchy belongs to; empty for none.
             rows: One path for each leaf, all of one width. Siblings keep the order of the rows.
             with_null: Add NULL as a leaf that only the top generalizes, unless a row names it.
             name: The hierarchy's own name, such as its file, for messages.
@@ -55,7 +55,9 @@ class Tree:
                 leaves, empty labels, levels that do not nest, more than one top.
         """
         paths = rows if isinstance(rows, list | tuple) else list(rows)
-        subject = f"hierarchy '{name}' of column '{column}'" if name else _of(column)
+        subject = f"hierarchy '{name}'{f' of column {column!r}' if column else ''}"
+        if not name:
+            subject = _of(column)
         faults = shape_faults(paths, subject)
         if faults:
             raise HierarchyError(faults)
@@ -218,7 +220,8 @@ def shape_faults(paths: Sequence[Path], subject: str) -> list[str]:
     faults = []
     if ragged:
         faults.append(
-            f"{subject} is ragged: {ragged} of its {len(paths)} rows do not have "
+            f"{subject} is ragged: {ragged} of its {counted(len(paths), 'row')} "
+            f"{'does' if ragged == 1 else 'do'} not have "
             f"{counted(width, 'field')} as the first row does"
         )
     if width < 2:
@@ -263,7 +266,7 @@ def _duplicate_faults(leaves: Sequence[str | None], subject: str) -> list[str]:
 
 
 def _of(column: str) -> str:
-    return f"hierarchy of column '{column}'"
+    return f"hierarchy of column '{column}'" if column else "the hierarchy"
 
 
 def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:

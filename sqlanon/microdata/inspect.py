@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
-import tempfile
+import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
@@ -12,6 +11,7 @@ from typing import Unpack
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.files import write_private
 from sqlanon.engine.open import Resources, open_source
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
@@ -38,7 +38,7 @@ def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
         raise HierarchyError([f"{hierarchy.describe()} is in a database; name it as SOURCE"])
     if hierarchy.rows is None:
         return HierarchyReport(hierarchy, examples=tuple(_made_up(hierarchy)))
-    tree = Tree.grow(hierarchy.name, hierarchy.rows)
+    tree = Tree.grow("", hierarchy.rows, name=hierarchy.name)
     return _described(hierarchy, tree, None)
 
 
@@ -51,7 +51,7 @@ def bind_hierarchies(
         connection: As for `sqlanon.check`.
         table: As for `sqlanon.check`.
         hierarchies: One per column, or a function that makes them from the table's columns.
-        limits: `threads`, `memory_limit`, `temp_directory`.
+        limits: `threads`, `memory_limit`, `temp_directory`, `temp_limit`.
 
     Raises:
         HierarchyError: Faults of any hierarchy and values that it misses, all at once.
@@ -72,21 +72,27 @@ def bind_hierarchies(
                 faults += error.faults
         if faults:
             raise HierarchyError(faults)
-        return reports
+        return [source.told(report) for report in reports]
 
 
 def make_hierarchy(
     connection: object, table: object, column: str, hierarchy: Hierarchy, **limits: Unpack[Limits]
-) -> tuple[Labels, ...]:
-    """The paths that a hierarchy gives the values present in a column; as `bind_hierarchies`."""
+) -> tuple[tuple[Labels, ...], list[str]]:
+    """The paths that a hierarchy gives the values present in a column, and notes of the source.
+
+    Args and errors are those of `bind_hierarchies`.
+    """
     with open_source(connection, table, read_only=True, **limits) as source:
         Policy({column: hierarchy}).check_columns(list(source.engine.columns(source.table)))
         _, tree = _fitted(source.engine, source.table, column, hierarchy)
-    return tuple(zip(*tree.labels, strict=True))
+        return tuple(zip(*tree.labels, strict=True)), source.engine.notes
 
 
-def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False) -> None:
+def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False) -> list[str]:
     """Writes paths as a hierarchy file `leaf;level1;…` that only its owner can read.
+
+    Returns:
+        Notes on what a killed run had left beside it.
 
     Raises:
         HierarchyError: A file could not tell the empty text from NULL.
@@ -100,16 +106,10 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
             [f"{empty} paths hold the empty text, which in a hierarchy file is NULL"]
         )
     header = ("leaf", *(f"level{level}" for level in range(1, len(paths[0]))))
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows([header, *paths])
     try:
-        handle, draft = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-                csv.writer(stream, delimiter=";", lineterminator="\n").writerows([header, *paths])
-            Path(draft).replace(file)
-        except BaseException:
-            # Whatever stopped it, Ctrl-C included: no draft stays beside the file.
-            Path(draft).unlink(missing_ok=True)
-            raise
+        return write_private(file, text.getvalue())
     except OSError as error:
         raise SourceError(f"hierarchy file {str(file)!r}: {error.strerror}") from None
 

@@ -77,7 +77,7 @@ def load_hierarchy(
         raise HierarchyError(["a stored hierarchy needs a name"])
     hierarchy = resolved_hierarchy(engine, hierarchy)
     if hierarchy.rows is not None:
-        Tree.grow(name, hierarchy.rows)
+        Tree.grow("", hierarchy.rows, name=name)
     with engine.transaction(), engine.workspace():
         if not overwrite and _find(engine, name) is not None:
             raise SourceError(f"hierarchy {name!r} is there already; replace it with --overwrite")

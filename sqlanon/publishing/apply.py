@@ -5,19 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
-from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
+from sqlanon.publishing.in_place import lost_and_kept, refuse_broken
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
@@ -25,6 +26,7 @@ from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import is_same, rows_of
 from sqlanon.query.text import type_name
+from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
@@ -44,7 +46,6 @@ class Target:
         in_place: Whether it takes the original's place.
         output: A file whose ending says its format.
         overwrite: Whether an existing table or file may be replaced.
-        limits: Memory, threads and temporary folder for reading a written file back.
         confirm: Called with the plan before anything is written; what it raises stops that.
 
     Raises:
@@ -55,7 +56,6 @@ class Target:
     in_place: bool = False
     output: Path | None = None
     overwrite: bool = False
-    limits: Limits = field(default_factory=Limits)
     confirm: Callable[[Plan], object] | None = None
 
     def __post_init__(self) -> None:
@@ -71,12 +71,16 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """Classes, models and kept columns of the published table, and what the original lost."""
+    """Classes, models and kept columns of the published table, what was lost, and its digest.
+
+    The digest is of a file's bytes, or of a table's content as `fingerprint` has it.
+    """
 
     results: TableResults
     kept: KeptColumns | None
     notes: tuple[str, ...]
     check_seconds: float
+    sha256: str
 
 
 def publish(
@@ -107,17 +111,20 @@ def publish(
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
-def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
+def refuse_target(engine: Engine, source: exp.Table, target: Target, policy: Policy) -> None:
     """Refuses a place in the database that cannot be written to, or not without leave.
 
     Raises:
-        SourceError: The original is a view, or the name of the new table is taken.
+        SourceError: The original is a view, or other objects need it as it is, or the name of the
+            new table is taken.
     """
     if target.in_place and not engine.is_base_table(source):
         raise SourceError(
             "the source is a view or a file, not a table that could be replaced; "
             "publish it with --into TABLE or --output FILE"
         )
+    if target.in_place:
+        refuse_broken(engine, source, policy)
     if target.into is None:
         return
     table = engine.target(target.into, source)
@@ -145,10 +152,10 @@ def _carry_out(
     staging: AbstractContextManager[exp.Table],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
-    refuse_target(engine, source, target)
+    refuse_target(engine, source, target, plan.policy)
     refuse_types(engine, source, plan.policy, target)
     _refuse_stale(engine, plan, source)
-    notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
+    notes = tuple(lost_and_kept(engine, plan, source)) if target.in_place else ()
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
@@ -161,7 +168,11 @@ def _carry_out(
             results = _of_persons(engine, plan, source)
         kept = published_kept(engine, plan, source, staged)
         check_seconds = time.monotonic() - written
-    return _Published(results, kept, notes, check_seconds)
+        if target.output is None:
+            _, sha256 = engine.rows(fingerprint(staged, list(engine.columns(staged))))[0]
+    if target.output is not None:
+        sha256 = files.digest(target.output)
+    return _Published(results, kept, notes, check_seconds, sha256)
 
 
 def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
@@ -180,6 +191,10 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
         output=output,
         notes=(*report.notes, *published.notes),
         seconds=seconds,
+        provenance=Provenance(
+            source_sha256=plan.fingerprint and plan.fingerprint[1],
+            output_sha256=published.sha256,
+        ),
     )
 
 
@@ -232,45 +247,50 @@ def _changed_columns(
 def _staged(
     engine: Engine, plan: Plan, source: exp.Table, target: Target, file: Path | None
 ) -> Iterator[exp.Table]:
-    """The published rows as a table to check; on leaving, it goes where it belongs.
-
-    Until then it has a name of its own. After a failure it is dropped, since a transaction of the
-    caller may be committed all the same.
-    """
+    """The published rows as a table to check; on leaving, it goes where it belongs."""
     rows = plan.rows(source, engine.dialect)
     if file is not None:
         with files.fresh_file(engine, file, source) as staged:
             engine.run(create_table(staged, rows))
             yield staged
         return
-    if target.output is not None:
-        with engine.workspace():
-            staged = engine.materialize("published", rows)
-            yield staged
-            _write(engine, plan, staged, target)
-        return
-    place = source if target.into is None else engine.target(target.into, source)
-    staged = engine.beside(place)
-    engine.run(create_table(staged, rows, temporary=place.catalog == "temp"))
-    try:
+    with engine.workspace():
+        staged = engine.materialize("published", rows)
         yield staged
+        if target.output is not None:
+            _write(engine, plan, staged, target)
+            return
+        place = source if target.into is None else engine.target(target.into, source)
+        _move(engine, staged, place)
+
+
+def _move(engine: Engine, staged: exp.Table, place: exp.Table) -> None:
+    """Copies a checked table to its place; only now does the file of the database grow.
+
+    It is written under a name of its own. After a failure it is dropped, since a transaction of
+    the caller may be committed all the same.
+
+    Raises:
+        VerificationError: What arrives is something else.
+    """
+    written = engine.beside(place)
+    rows = exp.select("*").from_(staged.copy())
+    engine.run(create_table(written, rows, temporary=place.catalog == "temp"))
+    try:
+        columns = list(engine.columns(written))
+        sent, arrived = (engine.rows(fingerprint(one, columns)) for one in (staged, written))
+        if sent != arrived:
+            raise VerificationError(
+                "the table written is not the one checked; nothing is published"
+            )
+        if engine.exists(place):
+            engine.drop(place)
+        engine.run(rename_table(written, place.name))
     except BaseException:
         # In a transaction that has failed already nothing can be dropped, nor need be.
         with suppress(EngineError):
-            engine.drop(staged)
+            engine.drop(written)
         raise
-    if engine.exists(place):
-        engine.drop(place)
-    engine.run(rename_table(staged, place.name))
-
-
-def _lost_and_kept(engine: Engine, table: exp.Table) -> Iterator[str]:
-    """Parts of the original that are not carried over, and parts that stay and quote its values."""
-    for kind, count in files.own_parts(engine, table).items():
-        if count:
-            yield f"{count} {kind} of the original are not carried over"
-    for text in files.leftovers(engine, table.catalog, besides=table):
-        yield f"kept as they are, and may quote values: {text}"
 
 
 def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
@@ -352,7 +372,7 @@ def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None
         columns={name: (each.value, each.kind) for name, each in columns.items()},
     )
     try:
-        with exported.opened(**target.limits) as (reader, written):
+        with exported.opened() as (reader, written):
             _verified(reader, plan, written)
             if not formats.holds_rows((engine, reader), (table, written), columns):
                 raise VerificationError(

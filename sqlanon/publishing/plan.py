@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlanon.engine.files import write_private
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing.promises import (
@@ -26,7 +26,7 @@ from sqlanon.query.publish.statement import Publication, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.text import is_zoned
 from sqlanon.recoding import Recoding, recoding_of
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
 
 Fingerprint = tuple[int, str]
@@ -193,13 +193,16 @@ class Plan:
         """A page for a reader."""
         return self.report.to_text()
 
-    def save(self, path: str | Path) -> None:
-        """Writes the plan as JSON, for its owner's eyes alone.
+    def save(self, path: str | Path) -> list[str]:
+        """Writes the plan as JSON, for its owner's eyes alone, in place of an old one in one step.
 
         It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
         many classes of which size will be published, and a digest without a key: whoever knows all
         records but a few can try out what those hold. Keep it as safe as the table. A digest of
         what it says itself tells slips of an editor, not somebody who works it out again.
+
+        Returns:
+            Notes on what a killed run had left beside it.
 
         Raises:
             PolicyError: Columns without a role, with which the plan could not be applied.
@@ -207,7 +210,7 @@ class Plan:
         """
         self.policy.check_columns(list(self.columns), publish=True)
         document = {
-            "schema_version": SCHEMA_VERSION,
+            **stamp(self.report.provenance.created),
             "kind": "sqlanon plan",
             "table": self.table,
             "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
@@ -224,7 +227,7 @@ class Plan:
         }
         try:
             text = json.dumps(sealed(document), indent=1, ensure_ascii=False, allow_nan=False)
-            _write_private(Path(path), text)
+            return write_private(Path(path), text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
 
@@ -272,6 +275,7 @@ class Plan:
         fingerprint = document["fingerprint"]
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(document["report"], document["heights"], document["histogram"])
+        made_of = replace(report.provenance, policy=policy)
         dialect = document.get("dialect", _FIRST)
         faults = smaller_classes(policy, report)
         if faults:
@@ -290,7 +294,7 @@ class Plan:
             recoding=_recoding_of(document, policy, report),
             rounds=document.get("rounds", report.search.get("rounds", 1)),
             few=tuple(document.get("few", ())),
-            report=report,
+            report=replace(report, provenance=made_of),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
 
@@ -301,10 +305,3 @@ def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) ->
     if list(recoding.node or ()) != shown:
         raise ValueError("the plan shows other levels than it publishes")
     return recoding
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Writes a file that its owner alone may read: a plan tells how the original looked."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)

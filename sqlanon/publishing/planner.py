@@ -20,6 +20,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
+from sqlanon.reports.document import Provenance
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
@@ -101,7 +102,8 @@ def make_plan(
         "search": decided.searched_at - decided.encoded_at,
         "total": time.monotonic() - started,
     }
-    return replace(plan, report=replace(report, seconds=seconds))
+    origin = Provenance(source_sha256=plan.fingerprint and plan.fingerprint[1])
+    return replace(plan, report=replace(report, seconds=seconds, provenance=origin))
 
 
 def _decided(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlanon.reports.document import SCHEMA_VERSION, page
-from sqlanon.wording import figure
+from sqlanon.reports.document import Provenance, page
+from sqlanon.wording import counted, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class BoundReport:
         candidates: Closed frequent generalized itemsets that a class can be published as.
         seconds: How long it took.
         notes: What a reader should know besides.
+        provenance: What it was made of and when.
     """
 
     loss: str
@@ -30,16 +31,27 @@ class BoundReport:
     candidates: int
     seconds: float = field(default=0.0, compare=False)
     notes: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `bound --json`."""
-        return {"schema_version": SCHEMA_VERSION, **asdict(self)}
+        return {
+            **self.provenance.head(),
+            "loss": self.loss,
+            "lower_bound": self.lower_bound,
+            "k": self.k,
+            "records": self.records,
+            "candidates": self.candidates,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+        }
 
     def to_text(self) -> str:
-        """A line for a reader, and notes."""
+        """A page for a reader."""
+        whole = counted(self.records, "record")
         line = (
-            f"no {self.k}-anonymization of the {self.records:,} records without suppression loses "
-            f"less than {self.loss} {figure(self.lower_bound)} "
-            f"({self.candidates:,} closed frequent generalized itemsets)"
+            f"no {self.k}-anonymization of the {whole} without suppression loses less than "
+            f"{self.loss} {figure(self.lower_bound)} "
+            f"({counted(self.candidates, 'closed frequent generalized itemset')})"
         )
         return page([line], self.notes)

@@ -10,7 +10,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.reports.document import SCHEMA_VERSION, page, rounded, size_line
+from sqlanon.reports.document import Provenance, page, rounded, size_line
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, figure, part_of, percent
@@ -136,6 +136,7 @@ class CheckReport:
         entity: The column whose persons were counted; None where records were.
         trajectories: Persons by all their records; None where nothing joins these.
         kept_columns: Whom columns single out that no model counts; None without any.
+        provenance: What it was made of and when.
     """
 
     statistics: ClassStatistics
@@ -149,6 +150,7 @@ class CheckReport:
     entity: str | None = None
     trajectories: Trajectories | None = None
     kept_columns: KeptColumns | None = None
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
     def holds(self) -> bool:
@@ -158,7 +160,7 @@ class CheckReport:
     def to_dict(self) -> dict[str, Any]:
         """The document of `check --json`."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             **self.statistics.to_dict(self.threshold),
             "quasi_identifiers": list(self.quasi_identifiers),
             "entity": self.entity,

@@ -2,12 +2,114 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Protocol, TypeVar
 
 from sqlanon.classes import ClassStatistics
+from sqlanon.policy.policy import Policy
 
 SCHEMA_VERSION = 1
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a report was made of and when: the head of its document.
+
+    Args:
+        source: The file as it was named; None for a connection.
+        policy: The policy; None where there was none.
+        source_sha256: Digest of the source's content, where it is known.
+        output_sha256: Digest of what was published: of a file's bytes, of a table's content.
+        created: When, in UTC, as ISO 8601 writes it.
+    """
+
+    source: str | None = None
+    policy: Policy | None = None
+    source_sha256: str | None = None
+    output_sha256: str | None = None
+    created: str = field(default_factory=_now)
+
+    def head(self) -> dict[str, Any]:
+        """The keys that every document begins with."""
+        policy = None if self.policy is None else self.policy.to_dict()
+        hashes = {
+            "policy": None if policy is None else _digest(policy),
+            "source": self.source_sha256,
+            "output": self.output_sha256,
+        }
+        return {
+            **stamp(self.created),
+            "source": self.source,
+            "policy": None if policy is None else _without_values(policy),
+            "hashes": hashes,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Provenance:
+        """What a document tells of its source; its policy is kept elsewhere."""
+        known = {name: document[name] for name in ("source", "created") if name in document}
+        return cls(**known, source_sha256=document.get("hashes", {}).get("source"))
+
+
+class _Reported(Protocol):
+    """A report, whatever it tells."""
+
+    @property
+    def provenance(self) -> Provenance: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+
+R = TypeVar("R", bound=_Reported)
+
+
+def told(report: R, source: str | None, policy: Policy | None, notes: Iterable[str]) -> R:
+    """A report that also says what it was made of, its notes behind those of the source."""
+    provenance = replace(report.provenance, source=source, policy=policy)
+    changes = {"provenance": provenance, "notes": (*notes, *report.notes)}
+    return replace(report, **changes)  # type: ignore[type-var]
+
+
+def stamp(created: str | None = None) -> dict[str, Any]:
+    """The keys of any document, also of one that is about no table."""
+    from importlib.metadata import version  # slow to import, and only documents need it
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "version": version("sqlanon"),
+        "created": created or _now(),
+    }
+
+
+def _digest(policy: Mapping[str, Any]) -> str:
+    """SHA-256 of a policy with all that belongs to it, such as the rows of its hierarchies."""
+    text = json.dumps(policy, sort_keys=True, separators=(",", ":"), default=str)
+    return sha256(text.encode()).hexdigest()
+
+
+def _without_values(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy in which lists that may be values of a column are told by their lengths."""
+    columns = {
+        role: {
+            name: {
+                key: len(value) if key in ("rows", "order") else value
+                for key, value in entry.items()
+            }
+            for name, entry in policy[role].items()
+        }
+        for role in ("quasi_identifiers", "sensitive")
+    }
+    return {**policy, **columns}
 
 
 def rounded(value: float) -> float | None:

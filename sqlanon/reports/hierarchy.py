@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path as Labels
-from sqlanon.reports.document import SCHEMA_VERSION, page
+from sqlanon.reports.document import Provenance, page
 from sqlanon.wording import shown
 
 
@@ -23,6 +23,8 @@ class HierarchyReport:
         examples: Paths from leaf to top: of the user's own rows, or of made-up values, never of
             values of a table.
         warnings: What is odd about it and does no harm at one level per column.
+        notes: What a reader should know of the table that it was bound to.
+        provenance: What it was made of and when.
     """
 
     hierarchy: Hierarchy
@@ -30,11 +32,13 @@ class HierarchyReport:
     nodes: tuple[int, ...] | None = None
     examples: tuple[Labels, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `hierarchy show --json`, and of each column of `hierarchy check`."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             "hierarchy": self.hierarchy.describe(),
             "kind": self.hierarchy.kind,
             "column": self.column,
@@ -42,6 +46,7 @@ class HierarchyReport:
             "nodes": None if self.nodes is None else list(self.nodes),
             "examples": [list(path) for path in self.examples],
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
         }
 
     def to_text(self) -> str:
@@ -51,10 +56,11 @@ class HierarchyReport:
         if self.nodes is None:
             lines.append(f"  levels above the values of a column: {self.hierarchy.height}")
         for level, count in enumerate(self.nodes or ()):
-            what = "values" if level == 0 else "top" if count == 1 else "nodes"
+            one = "value" if level == 0 else "top"
+            what = one if count == 1 else "values" if level == 0 else "nodes"
             lines.append(f"  level {level:<3} {count:>9,} {what}")
         if self.examples:
             made_up = self.hierarchy.rows is None
             lines.append("examples, made up:" if made_up else "examples:")
             lines += ["  " + " → ".join(map(shown, path)) for path in self.examples]
-        return page(lines, self.warnings)
+        return page(lines, (*self.notes, *self.warnings))

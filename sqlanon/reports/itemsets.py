@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import Provenance, page
+from sqlanon.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class MiningReport:
         memberships: Number of pairs of an itemset and a record of its support.
         output: The table they were written to, if any.
         seconds: How long it took.
+        notes: What a reader should know besides.
+        provenance: What it was made of and when.
     """
 
     kind: str
@@ -29,18 +32,30 @@ class MiningReport:
     memberships: int
     output: str | None = None
     seconds: float = field(default=0.0, compare=False)
+    notes: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `mine --json`."""
-        return {"schema_version": SCHEMA_VERSION, **asdict(self)}
+        return {
+            **self.provenance.head(),
+            "kind": self.kind,
+            "k": self.k,
+            "records": self.records,
+            "itemsets": self.itemsets,
+            "memberships": self.memberships,
+            "output": self.output,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+        }
 
     def to_text(self) -> str:
         """A page for a reader."""
         kind = "closed frequent" if self.kind == "closed" else "frequent"
         lines = [
-            f"{self.itemsets:,} {kind} generalized itemsets of at least {self.k:,} of "
-            f"{self.records:,} records; {self.memberships:,} memberships"
+            f"{counted(self.itemsets, f'{kind} generalized itemset')} of at least {self.k:,} of "
+            f"{counted(self.records, 'record')}; {counted(self.memberships, 'membership')}"
         ]
         if self.output is not None:
             lines.append(f"written to table {self.output}")
-        return "\n".join(lines)
+        return page(lines, self.notes)

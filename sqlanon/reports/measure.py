@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.document import SCHEMA_VERSION, finite, page
+from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.wording import counted, figure, percent
 
 
@@ -22,6 +22,7 @@ class MeasureReport:
         statistics: The release's equivalence classes, suppressed records left out.
         notes: What a reader should know besides.
         seconds: How long it took.
+        provenance: What it was made of and when.
     """
 
     loss: Mapping[str, float]
@@ -30,11 +31,12 @@ class MeasureReport:
     statistics: ClassStatistics
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `measure --json`: every measure by its name, beside what was counted."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             "records": self.records,
             "suppressed_records": self.suppressed_records,
             "published_records": self.statistics.records,
@@ -49,7 +51,7 @@ class MeasureReport:
         """A page for a reader."""
         lost = percent(self.suppressed_records, self.records)
         lines = [
-            f"{self.statistics.records:,} of {self.records:,} records published in "
+            f"{self.statistics.records:,} of {counted(self.records, 'record')} published in "
             f"{counted(self.statistics.classes, 'class', 'classes')}, "
             f"the smallest of {self.statistics.smallest:,}; "
             f"{self.suppressed_records:,} suppressed ({lost})"

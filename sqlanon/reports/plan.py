@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
-from sqlanon.reports.document import SCHEMA_VERSION, finite, page, size_line
+from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.wording import counted, figure, key, percent
 
@@ -52,6 +52,7 @@ class Report:
         records_per_level: Where each record has levels of its own, the records at each level from
             0 up, per quasi-identifier.
         kept_columns: Whom columns that are published as they are single out; None without any.
+        provenance: What it was made of and when.
     """
 
     method: str
@@ -72,6 +73,7 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=dict)
     entity: str | None = None
     records_per_level: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
     kept_columns: KeptColumns | None = None
 
     def keeping(self, found: KeptColumns | None) -> Report:
@@ -89,7 +91,7 @@ class Report:
         """The document of `plan --json` and `anonymize --json`."""
         statistics = self.statistics.to_dict()
         document: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             "method": self.method,
             "loss": {
                 "name": self.loss_name,
@@ -143,6 +145,7 @@ class Report:
             notes=tuple(document["notes"]),
             entity=document.get("entity"),
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
+            provenance=Provenance.from_dict(document),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
@@ -161,7 +164,7 @@ class Report:
             return f"{self.method}: {found}{chosen}{apart}"
         proof = "proven best" if self.search.get("proven") else "best found"
         checked = self.search.get("checked", 0)
-        return f"{self.method}: {proof} of {candidates:,} recodings, {checked:,} checked"
+        return f"{self.method}: {proof} of {counted(candidates, 'recoding')}, {checked:,} checked"
 
     def _level_lines(self) -> Iterator[str]:
         """Generalization level of each column, or the shares of records at each level."""
@@ -199,7 +202,7 @@ class Report:
         lines = [
             self._found_text(),
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
-            f"  {verb:<16}{self.statistics.records:,} of {self.records:,} records in "
+            f"  {verb:<16}{self.statistics.records:,} of {counted(self.records, 'record')} in "
             f"{counted(self.statistics.classes, 'class', 'classes')}",
             f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
             f"({percent(self.suppressed_records, self.records)})",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.document import SCHEMA_VERSION, page, size_line
+from sqlanon.reports.document import Provenance, page, size_line
 from sqlanon.reports.kept import LISTED, KeptColumns
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.reports.trajectories import Trajectories
@@ -195,6 +195,7 @@ class RiskReport:
         not_counted: The columns that make no class, by what they are.
         notes: What a reader should know besides.
         seconds: How long it took.
+        provenance: What it was made of and when.
     """
 
     statistics: ClassStatistics
@@ -208,6 +209,7 @@ class RiskReport:
     trajectories: Trajectories | None = None
     kept_columns: KeptColumns | None = None
     not_counted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
     def unit(self) -> str:
@@ -240,7 +242,7 @@ class RiskReport:
                 "at_risk": by_unit.at_risk(self.threshold),
             }
         return {
-            "schema_version": SCHEMA_VERSION,
+            **self.provenance.head(),
             **figures,
             "records": by_unit.records,
             "unique_share": by_unit.unique / by_unit.members,

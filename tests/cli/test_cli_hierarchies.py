@@ -256,7 +256,7 @@ def test_other_hierarchies_are_not_asked_for(engine):
 
 
 def test_made_paths_cover_the_values_present(database):
-    paths = make_hierarchy(database, None, "sex", Hierarchy.suppression())
+    paths, _ = make_hierarchy(database, None, "sex", Hierarchy.suppression())
     assert paths == (("f", "*"), ("m", "*"))
 
 

@@ -166,8 +166,11 @@ def test_a_bug_keeps_its_traceback_and_shows_no_value(run, monkeypatch):
     monkeypatch.setattr(sqlanon, "check", fail)
     outcome = run("check", "x.csv", "--json")
     assert outcome.code == 3
-    assert outcome.document == {
+    document = outcome.document
+    assert document.pop("created")
+    assert document == {
         "schema_version": SCHEMA_VERSION,
+        "version": failures.VERSION,
         "error": {"kind": "Bug", "message": "this is a bug of sqlanon; standard error says where"},
         "exit_code": 3,
     }
@@ -236,7 +239,8 @@ def test_no_document_is_printed_where_json_is_a_word_of_its_own(run):
     assert run("check", "--", "--json").out == ""
 
 
-def test_the_document_of_an_early_interrupt_is_that_of_any():
+def test_the_document_of_an_early_interrupt_is_that_of_any(monkeypatch):
+    monkeypatch.setattr(failures, "_now", lambda: "now")
     told = dict(failures.LeaveAtOnce(["check", "--json"]).told)
     assert told == {
         1: failures.document("Interrupted", "interrupted", 130) + "\n",

@@ -324,7 +324,7 @@ def test_rewrite_removes_what_the_database_once_held(run, refused, database, tmp
     outcome = run("rewrite", database, "--threads", 1, "--temp-directory", tmp_path, "--json")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.document["bytes_after"] == database.stat().st_size
-    assert outcome.document["notes"] == ["1 macro(s) with constants: 'older'"]
+    assert outcome.document["notes"] == ["1 macro with constants: 'older'"]
     assert b"PAST" not in database.read_bytes()
     assert rows(database, "SELECT count(*) FROM people") == [(10,)]
     outcome = run("rewrite", database)

@@ -122,7 +122,7 @@ def test_rows_turn_integers_into_text_and_refuse_other_types():
         (Hierarchy.prefix(4, 3, 2), 4, "prefixes of 4, 3, 2 characters"),
         (Hierarchy.dates("month", "year"), 3, "dates by month, year"),
         (Hierarchy.expressions("value % 2"), 2, "expressions value % 2"),
-        (Hierarchy.from_rows([("a", "*")], name="a.csv"), 1, "rows of a.csv (1 leaves, 1 levels)"),
+        (Hierarchy.from_rows([("a", "*")], name="a.csv"), 1, "rows of a.csv (1 leaf, 1 level)"),
     ],
 )
 def test_height_and_description(hierarchy, height, text):
@@ -188,7 +188,7 @@ def test_prefixes_that_do_not_shorten_are_refused(lengths, expected):
     ("units", "expected"),
     [
         ((), "at least one unit"),
-        (("month", "fortnight"), "1 unknown units (fortnight)"),
+        (("month", "fortnight"), "1 unknown unit (fortnight)"),
         (("year", "month"), "hierarchy 'dates': month of level 2 is not coarser than year"),
         (("month", "month"), "is not coarser"),
         (("week", "year"), "a week of level 1 can lie in two units of level 2 (year)"),
@@ -235,7 +235,7 @@ def test_specification_names_each_kind(text, expected):
         ("intervals:5;steps=2", "unknown keys: steps"),
         ("intervals:5;low", "'low' is no option"),
         ("prefix:a", "lengths that are integers"),
-        ("dates:month,", "unknown units"),
+        ("dates:month,", "unknown unit"),
         ("sql:", "empty expression"),
         ("sql:a;;b", "empty expression"),
         ("sql:'a", "open quote"),

@@ -248,10 +248,11 @@ def test_in_place_counts_what_is_not_carried_over(connection):
     policy = Policy(["a"], drop=["i"], models=[KAnonymity(4)])
     report = sqlanon.anonymize(connection, "own", policy, in_place=True)
     assert [note for note in report.notes if "of the original" in note] == [
-        "3 constraints of the original are not carried over",
-        "1 column defaults of the original are not carried over",
-        "1 indexes of the original are not carried over",
-        "1 triggers of the original are not carried over",
+        "3 constraints of the original are not carried over: "
+        "CHECK on 'a', NOT NULL on 'a', UNIQUE on 'i'",
+        "1 column default of the original is not carried over: 'a'",
+        "1 index of the original is not carried over: 'by_a'",
+        "1 trigger of the original is not carried over: 'watch'",
         "2 comments of the original are not carried over",
     ]
     assert not any("may quote" in note for note in report.notes)
@@ -280,7 +281,7 @@ def test_a_plan_is_confirmed_knowing_what_is_not_carried_over(connection):
     connection.execute("COMMENT ON TABLE people IS 'MARK'")
     shown = []
     sqlanon.anonymize(connection, "people", POLICY, in_place=True, confirm=shown.append)
-    assert "1 comments of the original are not carried over" in shown[0].to_text()
+    assert "1 comment of the original is not carried over" in shown[0].to_text()
 
 
 @pytest.mark.parametrize(
@@ -599,11 +600,11 @@ def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
             opened.execute("INSERT INTO child VALUES (99)")
     assert sqlanon.check(marked, "people", POLICY).holds
     assert [note for note in report.notes if "original" in note or "quote" in note] == [
-        "1 column defaults of the original are not carried over",
-        "1 indexes of the original are not carried over",
-        "1 comments of the original are not carried over",
-        "kept as they are, and may quote values: 1 view(s) with constants: 'aged'",
-        "kept as they are, and may quote values: 1 table(s) with column defaults or generated "
+        "1 column default of the original is not carried over: 'sex'",
+        "1 index of the original is not carried over: 'by_name'",
+        "1 comment of the original is not carried over",
+        "kept as they are, and may quote values: 1 view with constants: 'aged'",
+        "kept as they are, and may quote values: 1 table with column defaults or generated "
         "columns that hold constants: 'numbered'",
     ]
 

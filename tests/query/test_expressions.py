@@ -57,7 +57,7 @@ def test_expressions_know_the_column_by_another_name():
         ("random()", "has a function whose result changes"),
         ("now()", "has a function whose result changes"),
         ("income + zip", "has 2 references to other columns (income, zip)"),
-        ("people.value", "has 1 references to other columns (people.value)"),
+        ("people.value", "has 1 reference to other columns (people.value)"),
     ],
 )
 def test_expressions_over_more_than_the_value_are_refused(text, expected):

@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import duckdb
 from sqlglot import exp
 
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.engine.base import Row, render
+from sqlanon.engine.base import Limits, Row, render
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     entries,
@@ -25,6 +25,7 @@ from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rol
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.wording import counted, named_kind
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,6 +45,10 @@ class DuckDB:
 
     Args:
         connection: Open, with or without an open transaction.
+
+    Attributes:
+        notes: What a reader should know of how the connection was opened.
+        limits: Those of a connection that sqlanon opened; None where it is the caller's.
     """
 
     FRESH_FILE: ClassVar[bool] = True
@@ -51,6 +56,8 @@ class DuckDB:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
+        self.notes: list[str] = []
+        self.limits: Limits | None = None
         self._files: list[Path] = []
         self._temporaries: list[str] = []
         self._frames: list[str] = []
@@ -118,8 +125,8 @@ class DuckDB:
         lengths = {len(values) for values in columns.values()}
         if len(lengths) != 1 or not types.keys() <= columns.keys():
             raise EngineError(
-                f"cannot load {called(table)}: {len(columns)} columns of {len(lengths)} lengths "
-                f"for {len(types)} types"
+                f"cannot load {called(table)}: {counted(len(columns), 'column')} of "
+                f"{counted(len(lengths), 'length')} for {counted(len(types), 'type')}"
             )
         kinds = {name: types.get(name, exp.DataType(this=exp.DType.BIGINT)) for name in columns}
         definitions = [
@@ -302,7 +309,7 @@ class DuckDB:
         name = f"_sqlanon_frame_{next(_numbers)}"
         self.attempt(
             lambda: self.connection.register(name, frame),
-            lambda error: fault(error, f"register a {type(frame).__name__}"),
+            lambda error: fault(error, f"register {named_kind(frame)}"),
         )
         self._frames.append(name)
         return qualified("temp", "main", name)
@@ -314,6 +321,11 @@ class DuckDB:
         while self._frames:
             with suppress(duckdb.Error):
                 self.connection.unregister(self._frames.pop())
+
+    def setting(self, name: str) -> Any:
+        """What an option of the database is set to."""
+        call = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string(name)])
+        return self.rows(exp.select(call))[0][0]
 
     def attempt(self, action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:
         """Runs an action on the connection as `errors.attempt` does.
@@ -346,14 +358,12 @@ class DuckDB:
         return False
 
     def _scans_variables(self) -> bool:
-        name = exp.Literal.string("python_enable_replacements")
-        setting = exp.select(exp.Anonymous(this="current_setting", expressions=[name]))
-        return bool(self.rows(setting)[0][0])
+        return bool(self.setting("python_enable_replacements"))
 
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):
             raise SourceError(
-                f"a {type(frame).__name__} is no table; give a name, a pandas or Polars frame, "
+                f"{named_kind(frame)} is no table; give a name, a pandas or Polars frame, "
                 "or an Arrow table"
             )
         # A reader can be scanned only once.

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import duckdb
 from sqlglot import exp
 
+from sqlanon.engine.own_folders import HIDDEN, VISIBLE
 from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
 
 T = TypeVar("T")
 
 # The first entry whose class and marker both fit decides; the marker is a part of DuckDB's text.
 _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
+    (duckdb.OutOfMemoryException, "max_temp_directory_size", EngineError,
+     "it needs more temporary space than there is or --temp-limit allows; raise that or "
+     "--memory-limit, lower --threads, or name a larger disk with --temp-directory"),
     (duckdb.OutOfMemoryException, "", EngineError,
      "it ran out of memory or of temporary space; raise --memory-limit, lower --threads, "
      "or name a larger disk with --temp-directory"),
@@ -41,15 +46,19 @@ _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
      "commit it first"),
     (duckdb.TransactionException, "aborted", EngineError,
      "the open transaction has failed already; roll it back first"),
+    (duckdb.TransactionException, "Cannot open file", SourceError,
+     "the folder of the database cannot be written, where its log belongs"),
+    (duckdb.TransactionException, "Failed to commit", EngineError,
+     "the database could not be written to the end"),
     (duckdb.TransactionException, "", EngineError, "another transaction is in its way"),
     (duckdb.ResourceInUseException, "", SourceError,
      "this process has it open already; close that connection first"),
     (duckdb.IOException, "lock", SourceError, "another process holds the database"),
     (duckdb.IOException, "not a valid DuckDB database", SourceError,
      "the file is no DuckDB database"),
-    (duckdb.IOException, "No space left", EngineError,
-     "a disk is full; make room where the database is, or name a larger one with "
-     "--temp-directory"),
+    (duckdb.IOException, "Read-only file system", SourceError,
+     "its file system is read-only"),
+    (duckdb.IOException, "ermission denied", SourceError, "the rights of a file forbid it"),
     (duckdb.IOException, "", EngineError, "a file cannot be read or written"),
     (duckdb.InterruptException, "", EngineError, "it was interrupted"),
     (duckdb.ConnectionException, "", EngineError, "the connection is closed"),
@@ -97,10 +106,31 @@ def fault(error: Exception, action: str) -> SqlanonError:
         action: What was tried, in our words, without a value of the table.
     """
     text = str(error)
+    if "No space left" in text:
+        return EngineError(f"DuckDB could not {action}: {_full(text)} ({type(error).__name__})")
     for kind, marker, raised, reason in _REASONS:
         if isinstance(error, kind) and marker in text:
             return raised(f"DuckDB could not {action}: {reason} ({type(error).__name__})")
     return EngineError(f"DuckDB could not {action} ({type(error).__name__})")
+
+
+def _full(text: str) -> str:
+    """Which disk is full, from the path in a message, and the way out."""
+    found = re.search(r'file \\*"([^"\\]+)', text)
+    if found is None:
+        return "a disk is full; make room on it"
+    folder = Path(found.group(1)).absolute().parent
+    if folder.name.startswith(VISIBLE):
+        return (
+            f"the disk of the temporary directory {str(folder.parent)!r} is full; make room "
+            "there, or name a larger one with --temp-directory"
+        )
+    return full_disk(folder.parent if folder.name.startswith(HIDDEN) else folder)
+
+
+def full_disk(folder: Path) -> str:
+    """That the disk of a folder is full, and the way out."""
+    return f"the disk of {str(folder)!r} is full; make room there"
 
 
 def with_rollback(error: SqlanonError) -> SqlanonError:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine, Limits, without_enums
+from sqlanon.engine.base import Engine, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import Resources, read_file
+from sqlanon.engine.duckdb.errors import full_disk
+from sqlanon.engine.duckdb.second_database import second_database
+from sqlanon.engine.duckdb.source import read_file
 from sqlanon.engine.duckdb.text_files import read_typed_csv
+from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
 
 T = TypeVar("T")
@@ -37,18 +39,25 @@ class ExportedFile:
     """A table written under a temporary name that only its owner can read.
 
     Args:
-        written: The file, alone in a folder of its own beside the target.
+        engine: Where the table was.
+        folder: An own folder beside the target, in which the file is alone.
         target: Where `publish` puts it.
         ending: One of `ENDINGS`.
         types: Types by column name as written, without ENUMs, whose labels may be values of others.
         overwrite: Whether an existing target is replaced.
     """
 
-    written: Path
+    engine: Engine
+    folder: OwnFolder
     target: Path
     ending: str
     types: Mapping[str, exp.DataType]
     overwrite: bool
+
+    @property
+    def written(self) -> Path:
+        """The file until it is published."""
+        return self.folder.path / self.target.name
 
     @property
     def name(self) -> str:
@@ -56,15 +65,14 @@ class ExportedFile:
         return self.target.name[: -len(self.ending)]
 
     @contextmanager
-    def opened(self, **limits: Unpack[Limits]) -> Iterator[tuple[DuckDB, exp.Table]]:
+    def opened(self) -> Iterator[tuple[DuckDB, exp.Table]]:
         """The written table, read back on a fresh engine with the types of the source."""
         path = self.written if self.written.exists() else self.target
-        resources = Resources(**limits)
         if self.ending == ".duckdb":
-            with resources.connect(path, read_only=True) as engine:
+            with second_database(self.engine, path, read_only=True) as engine:
                 yield engine, engine.resolve(self.name)
             return
-        with resources.connect() as engine:
+        with second_database(self.engine) as engine:
             if self.ending.startswith(".csv"):
                 table = qualified("temp", "main", self.name)
                 types = {name: kind.sql("duckdb") for name, kind in self.types.items()}
@@ -87,10 +95,10 @@ class ExportedFile:
 
     def discard(self) -> None:
         """Removes what was written; after `publish` it does nothing."""
-        shutil.rmtree(self.written.parent, ignore_errors=True)
+        self.folder.remove()
 
     def _move(self) -> None:
-        self.written.chmod(_mode(self.target))
+        self.written.chmod(usual_mode(self.target))
         sync(self.written)
         self.written.replace(self.target)
         sync(self.target.parent)
@@ -129,8 +137,9 @@ def export(
         columns = {name: _as_it_is(name, kind) for name, kind in engine.columns(table).items()}
     types = {name: kind for name, (_, kind) in columns.items()}
     query = _selected(table, {name: value for name, (value, _) in columns.items()})
-    folder = _on_disk(lambda: tempfile.mkdtemp(prefix=".sqlanon-", dir=target.parent), target)
-    exported = ExportedFile(Path(folder) / target.name, target, ending, types, overwrite)
+    engine.notes.extend(swept([target.parent]))
+    folder = _on_disk(lambda: OwnFolder.make(target.parent, HIDDEN), target)
+    exported = ExportedFile(engine, folder, target, ending, types, overwrite)
     try:
         if ending == ".arrow":
             _write_arrow(engine, query, exported)
@@ -144,15 +153,6 @@ def export(
         exported.discard()
         raise
     return exported
-
-
-def sync(path: Path) -> None:
-    """Waits until a file or folder is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def ending_of(path: Path) -> str:
@@ -200,15 +200,6 @@ def _on_disk(action: Callable[[], T], target: Path) -> T:
     except OSError as error:
         reason = error.strerror
     raise SourceError(f"{str(target)!r} cannot be written: {reason}")
-
-
-def _mode(target: Path) -> int:
-    """The rights of the file that is replaced, or those that a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _as_it_is(name: str, kind: exp.DataType) -> tuple[exp.Expr, exp.DataType]:
@@ -270,16 +261,18 @@ def _write_arrow(engine: Engine, query: exp.Select, exported: ExportedFile) -> N
                     file.write_batch(batch.replace_schema_metadata(None))
             return
     except (pyarrow.ArrowException, OSError) as error:
-        kind = type(error).__name__
-    raise EngineError(f"the Arrow file could not be written ({kind})")
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else type(error).__name__
+        if number == errno.ENOSPC:
+            reason = full_disk(exported.target.parent)
+    raise EngineError(f"the Arrow file could not be written: {reason}")
 
 
 def _write_database(engine: Engine, table: exp.Table, exported: ExportedFile) -> None:
     """A new database, filled over Arrow: an open transaction may write to one database only."""
     crossing = {name: _crossing(kind) for name, kind in exported.types.items()}
-    reader = engine.stream(_cast(table, crossing))
-    with Resources().connect(exported.written) as database:
-        rows = database.register(reader)
+    with second_database(engine, exported.written) as database:
+        rows = database.register(engine.stream(_cast(table, crossing)))
         place = qualified(database.catalog().path[1][0], "main", exported.name)
         query = _cast(rows, exported.types)
         database.run(exp.Create(this=place, kind="TABLE", expression=query))

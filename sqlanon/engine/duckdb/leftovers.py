@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, Row
 from sqlanon.engine.duckdb.catalog import entries, equals, first_names
+from sqlanon.wording import counted, listed
 
-_CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
+CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
+"""Kinds of tokens that quote a value."""
 # The functions that tell comments, and what they call the object.
 _COMMENTED = (
     ("duckdb_tables", "table_name"),
@@ -48,38 +50,63 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
         return {name for name, text in rows if text is not None and suspect(text)}
 
     found = (
-        ("view(s) with constants", told("duckdb_views", "view_name", "sql", _has_constant)),
-        ("macro(s) with constants",
+        ("view", "", "with constants", told("duckdb_views", "view_name", "sql", _has_constant)),
+        ("macro", "", "with constants",
          told("duckdb_functions", "function_name", "macro_definition", _has_constant)),
-        ("ENUM type(s), whose labels may be values",
+        ("ENUM type", "", "with labels that may be values",
          told("duckdb_types", "type_name", "labels", bool)),
-        ("index(es) over constants", told("duckdb_indexes", "index_name", "sql", _has_constant)),
-        ("trigger(s) with constants",
+        ("index", "indexes", "over constants",
+         told("duckdb_indexes", "index_name", "sql", _has_constant)),
+        ("trigger", "", "with constants",
          told("duckdb_triggers", "trigger_name", "sql", _has_constant)),
-        ("table(s) with column defaults or generated columns that hold constants",
+        ("table", "", "with column defaults or generated columns that hold constants",
          told("duckdb_columns", "table_name", "column_default", _has_constant)),
-        ("table(s) with checks", told("duckdb_constraints", "table_name", "expression", bool)),
-        ("object(s) with comments",
+        ("table", "", "with checks",
+         told("duckdb_constraints", "table_name", "expression", bool)),
+        ("object", "", "with comments",
          set().union(*(told(function, name, "comment", bool) for function, name in _COMMENTED))),
     )  # fmt: skip
-    return [f"{len(own)} {kind}: {first_names(sorted(own))}" for kind, own in found if own]
+    return [
+        f"{counted(len(own), one, more)} {how}: {first_names(sorted(own))}"
+        for one, more, how, own in found
+        if own
+    ]
 
 
-def own_parts(engine: Engine, table: exp.Table) -> dict[str, int]:
-    """Numbers of constraints, defaults, indexes, triggers and comments of a table."""
+def own_parts(engine: Engine, table: exp.Table) -> list[str]:
+    """Constraints, defaults, generated columns, indexes, triggers and comments of a table.
+
+    A phrase for each kind that there is, with names of columns and objects, and no text.
+    """
     own = equals("schema_name", table.db), equals("table_name", table.name)
 
-    def count(function: str, part: str) -> int:
-        parts = engine.rows(entries(function, (part,), table.catalog).where(*own))
-        return sum(value is not None for (value,) in parts)
+    def rows(function: str, *parts: str) -> list[Row]:
+        return engine.rows(entries(function, parts, table.catalog).where(*own))
 
-    return {
-        "constraints": count("duckdb_constraints", "table_name"),
-        "column defaults": count("duckdb_columns", "column_default"),
-        "indexes": count("duckdb_indexes", "table_name"),
-        "triggers": count("duckdb_triggers", "table_name"),
-        "comments": count("duckdb_tables", "comment") + count("duckdb_columns", "comment"),
-    }
+    columns = rows("duckdb_columns", "column_name", "column_default", "is_generated", "comment")
+    constraints = sorted(
+        f"{kind} on {listed([repr(name) for name in names])}"
+        for kind, names in rows("duckdb_constraints", "constraint_type", "constraint_column_names")
+    )
+    comments = [text for (text,) in rows("duckdb_tables", "comment")]
+    comments += [text for *_, text in columns]
+    found = (
+        ("constraint", "", constraints),
+        ("column default", "",
+         [repr(name) for name, text, made, _ in columns if text is not None and not made]),
+        ("generated column", "", [repr(name) for name, _, made, _ in columns if made]),
+        ("index", "indexes", sorted(repr(n) for (n,) in rows("duckdb_indexes", "index_name"))),
+        ("trigger", "", sorted(repr(n) for (n,) in rows("duckdb_triggers", "trigger_name"))),
+    )  # fmt: skip
+    phrases = [_not_carried(len(names), one, more, names) for one, more, names in found if names]
+    count = sum(text is not None for text in comments)
+    return [*phrases, *([_not_carried(count, "comment", "", ())] if count else [])]
+
+
+def _not_carried(count: int, one: str, more: str, names: Sequence[str]) -> str:
+    verb = "is" if count == 1 else "are"
+    told = f": {', '.join(names)}" if names else ""
+    return f"{counted(count, one, more)} of the original {verb} not carried over{told}"
 
 
 def _has_constant(text: str) -> bool:
@@ -88,4 +115,4 @@ def _has_constant(text: str) -> bool:
         tokens = sqlglot.tokenize(text, read="duckdb")
     except SqlglotError:
         return True
-    return any(token.token_type in _CONSTANTS for token in tokens)
+    return any(token.token_type in CONSTANTS for token in tokens)

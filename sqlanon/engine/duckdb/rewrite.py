@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, Unpack
@@ -17,12 +16,12 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
-from sqlanon.engine.duckdb.export import sync
 from sqlanon.engine.duckdb.leftovers import leftovers
-from sqlanon.engine.duckdb.source import Resources
+from sqlanon.engine.duckdb.source import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
+from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.reports.document import SCHEMA_VERSION
+from sqlanon.reports.document import Provenance, told
 
 _OLD = "sqlanon_old"
 
@@ -52,6 +51,7 @@ class Rewritten:
         bytes_after: Its size now [bytes].
         notes: What it keeps that may quote values: see `leftovers`.
         seconds: How long it took.
+        provenance: The file, and when it was rewritten.
     """
 
     database: str
@@ -59,10 +59,18 @@ class Rewritten:
     bytes_after: int
     notes: tuple[str, ...]
     seconds: float
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `rewrite --json`."""
-        return {"schema_version": SCHEMA_VERSION, **asdict(self), "notes": list(self.notes)}
+        return {
+            **self.provenance.head(),
+            "database": self.database,
+            "bytes_before": self.bytes_before,
+            "bytes_after": self.bytes_after,
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
 
     def to_text(self) -> str:
         """A page for a reader."""
@@ -80,7 +88,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
 
     Args:
         path: A database file that no connection of this process holds.
-        limits: `threads`, `memory_limit` and `temp_directory`, as for `check`.
+        limits: `threads`, `memory_limit`, `temp_directory` and `temp_limit`, as for `check`.
 
     Raises:
         EngineError: The copy failed or differs; the old file is as it was.
@@ -90,15 +98,17 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
     target = Path(path).resolve()
     if not target.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
+    refuse_unwritable(target)
     before = sum(file.stat().st_size for file in (target, _log(target)) if file.exists())
     with Resources(**limits).connect() as engine, _explained(target):
         # Attached for writing: nobody else may change the old file while it is being copied.
         engine.run(attach(target, _OLD))
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
         with _successor(engine, target, _OLD):
-            notes = tuple(leftovers(engine, _OLD))
+            notes = (*swept([target.parent]), *leftovers(engine, _OLD))
     seconds = time.monotonic() - started
-    return Rewritten(str(path), before, target.stat().st_size, notes, seconds)
+    done = Rewritten(str(path), before, target.stat().st_size, notes, seconds)
+    return told(done, str(path), None, engine.notes)
 
 
 @contextmanager
@@ -124,10 +134,8 @@ def _successor(
     _merge_log(engine, path, old)
     new = f"{old}_fresh"
     # On the same disk, and for its owner alone.
-    with tempfile.TemporaryDirectory(
-        prefix=".sqlanon-", dir=path.parent, ignore_cleanup_errors=True
-    ) as folder:
-        fresh = Path(folder, path.name)
+    with own_folder(path.parent, HIDDEN) as folder:
+        fresh = folder / path.name
         with _attached(engine, fresh, new, **_storage(engine, old)):
             _copy_schema(engine, old, new, without)
             yield new

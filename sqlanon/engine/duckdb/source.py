@@ -7,9 +7,9 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack, cast
 
 import duckdb
 from sqlglot import exp
@@ -18,9 +18,13 @@ from sqlanon.engine.base import Limits
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault, holder
-from sqlanon.engine.duckdb.syntax import create_temporary
+from sqlanon.engine.duckdb.syntax import create_temporary, set_option
 from sqlanon.engine.duckdb.text_files import is_gzip, read_csv, read_json, scan_file
+from sqlanon.engine.own_folders import OwnFolder, swept
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.policy.policy import Policy
+from sqlanon.reports.document import R, told
+from sqlanon.wording import named_kind
 
 if TYPE_CHECKING:
     import pyarrow
@@ -31,7 +35,7 @@ _CSV = frozenset({".csv", ".tsv", ".txt"})
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
 _MOST_THREADS = 1024
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?B)", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,9 @@ class Resources:
         threads: At least 1; None leaves the choice to DuckDB.
         memory_limit: A size such as "2GB".
         temp_directory: An existing folder; spilled data goes to a folder in it that only its
-            owner can read and that is removed at the end. None is the system's.
+            owner can read and that is removed at the end, or by the next run if this one is
+            killed. None is the system's.
+        temp_limit: The size that spilled data may take, such as "10GB".
 
     Raises:
         SourceError: A limit that is none, or a folder that is not there.
@@ -51,18 +57,16 @@ class Resources:
     threads: int | None = None
     memory_limit: str | None = None
     temp_directory: str | Path | None = None
+    temp_limit: str | None = None
 
     def __post_init__(self) -> None:
         if self.threads is not None and not 1 <= self.threads <= _MOST_THREADS:
             raise SourceError(
                 f"threads must be at least 1 and at most {_MOST_THREADS}, not {self.threads}"
             )
-        if self.memory_limit is not None:
-            size = _SIZE.fullmatch(self.memory_limit.strip())
-            if size is None or float(size.group(1)) == 0:
-                raise SourceError(
-                    f"memory limit {self.memory_limit!r} is not a size; write it like '2GB'"
-                )
+        for name, text in (("memory limit", self.memory_limit), ("temp limit", self.temp_limit)):
+            if text is not None and not _bytes(text):
+                raise SourceError(f"{name} {text!r} is not a size; write it like '2GB'")
         folder = self.temp_directory
         if folder is not None and not Path(folder).is_dir():
             raise SourceError(f"temporary directory {str(folder)!r} does not exist")
@@ -72,11 +76,19 @@ class Resources:
     @property
     def memory(self) -> int | None:
         """The memory limit [bytes]; None where there is none."""
-        size = None if self.memory_limit is None else _SIZE.fullmatch(self.memory_limit.strip())
-        if size is None:
-            return None
-        base = 1024 if "i" in size.group(2).lower() else 1000
-        return int(float(size.group(1)) * base ** ("KMGT".index(size.group(2)[0].upper()) + 1))
+        return None if self.memory_limit is None else _bytes(self.memory_limit)
+
+    @property
+    def temporary(self) -> int | None:
+        """The limit of spilled data [bytes]; None where there is none."""
+        return None if self.temp_limit is None else _bytes(self.temp_limit)
+
+    @property
+    def settings(self) -> dict[str, str | int]:
+        """The limits as DuckDB calls and writes them."""
+        threads = {} if self.threads is None else {"threads": self.threads}
+        sizes = {"memory_limit": self.memory, "max_temp_directory_size": self.temporary}
+        return threads | {name: f"{size}B" for name, size in sizes.items() if size is not None}
 
     @property
     def given(self) -> list[str]:
@@ -87,38 +99,77 @@ class Resources:
     def connect(self, database: Path | None = None, *, read_only: bool = False) -> Iterator[DuckDB]:
         """A connection of our own, closed on leaving, and nothing that it spilled stays.
 
+        What a killed run has left here before goes, too, and the engine's notes say so.
+
         Args:
             database: A database file; None is a database in memory.
             read_only: Whether the file is opened for reading only.
         """
-        try:
-            spill = tempfile.TemporaryDirectory(
-                prefix="sqlanon-", dir=self.temp_directory, ignore_cleanup_errors=True
-            )
-        except OSError as error:
-            where = str(self.temp_directory or tempfile.gettempdir())
-            raise SourceError(f"temporary directory {where!r}: {error.strerror}") from None
-        with spill as folder:
+        beside = [] if database is None else [database.parent]
+        if database is not None and not read_only:
+            refuse_unwritable(database)
+        notes = swept([None, self.temp_directory, *beside])
+        with self._spill() as folder:
             config: dict[str, str | bool | int | float | list[str]] = {
-                "temp_directory": folder,
+                "temp_directory": str(folder),
                 "autoinstall_known_extensions": "false",
+                **self.settings,
             }
-            if self.threads is not None:
-                config["threads"] = self.threads
-            if self.memory_limit is not None:
-                config["memory_limit"] = self.memory_limit.strip()
             connection = attempt(
                 lambda: duckdb.connect(str(database or ":memory:"), read_only, config),
                 lambda error: _not_opened(error, database),
             )
             try:
                 engine = DuckDB(connection)
+                engine.notes += notes
+                engine.limits = cast("Limits", asdict(self))
                 # DuckDB's own progress bar goes to stdout, where results go.
-                off = exp.EQ(this=exp.column("enable_progress_bar"), expression=exp.false())
-                engine.run(exp.Set(expressions=[exp.SetItem(this=off)]))
+                engine.run(set_option("enable_progress_bar", False))
+                # DuckDB reports a limit of temporary space that it is opened with, and ignores it.
+                for name, value in self.settings.items():
+                    engine.run(set_option(name, value))
                 yield engine
             finally:
                 connection.close()
+
+    @contextmanager
+    def _spill(self) -> Iterator[Path]:
+        """The folder for what memory does not hold."""
+        try:
+            folder = OwnFolder.make(self.temp_directory)
+        except OSError as error:
+            where = str(self.temp_directory or tempfile.gettempdir())
+            raise SourceError(f"temporary directory {where!r}: {error.strerror}") from None
+        try:
+            yield folder.path
+        finally:
+            folder.remove()
+
+
+def refuse_unwritable(database: Path) -> None:
+    """Refuses a database that cannot be written to, or whose log cannot be made beside it.
+
+    Raises:
+        SourceError: Its file system is read-only, or rights forbid it.
+    """
+    # The file is not opened: to close it would let go of locks that this process has on it.
+    for path, what in ((database, "the file"), (database.parent, f"its folder {database.parent}")):
+        if path.exists() and not os.access(path, os.W_OK):
+            is_read_only = hasattr(os, "statvfs") and os.statvfs(path).f_flag & os.ST_RDONLY
+            why = "its file system is read-only" if is_read_only else f"you may not write to {what}"
+            raise SourceError(
+                f"database {str(database)!r} cannot be written: {why}; publish to a file elsewhere "
+                "with --output FILE, or use a copy"
+            )
+
+
+def _bytes(text: str) -> int:
+    """A size in bytes; 0 for what is none."""
+    size = _SIZE.fullmatch(text.strip())
+    if size is None:
+        return 0
+    base = 1024 if "i" in size.group(2).lower() else 1000
+    return int(float(size.group(1)) * base ** "BKMGT".index(size.group(2)[0].upper()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +182,18 @@ class OpenedSource:
         path: The file that sqlanon opened; None where the connection is the caller's.
         kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
             caller's own connection.
+        name: The path as it was given; None where there is none.
     """
 
     engine: DuckDB
     table: exp.Table
     path: Path | None
     kind: Kind
+    name: str | None = None
+
+    def told(self, report: R, policy: Policy | None = None) -> R:
+        """A report of this source that says what it was made of, and what was found there."""
+        return told(report, self.name, policy, self.engine.notes)
 
 
 @contextmanager
@@ -174,11 +231,11 @@ def open_source(
             yield OpenedSource(engine, _choose(engine, table), None, "connection")
         return
     if not isinstance(source, str | Path):
-        raise SourceError(f"a {type(source).__name__} is no source; give a connection or a path")
+        raise SourceError(f"{named_kind(source)} is no source; give a connection or a path")
     path = _existing(Path(source))
     if is_database(path):
         with resources.connect(path, read_only=read_only) as engine, _released(engine):
-            yield OpenedSource(engine, _choose(engine, table), path, "duckdb")
+            yield OpenedSource(engine, _choose(engine, table), path, "duckdb", str(source))
         return
     with resources.connect() as engine, _released(engine):
         engine.keep_file(path)
@@ -187,7 +244,7 @@ def open_source(
             raise SourceError(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
-        yield OpenedSource(engine, found, path, "file")
+        yield OpenedSource(engine, found, path, "file", str(source))
 
 
 def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp.Table:
@@ -323,6 +380,8 @@ def _not_opened(error: Exception, database: Path | None) -> SqlanonError:
         ("newer version" in text or "storage version" in text.lower(),
          "was written by a newer version of DuckDB; upgrade duckdb"),
         ("ermission denied" in text, "may not be written; open it read-only or change its rights"),
+        ("Read-only file system" in text, "cannot be written: its file system is read-only"),
+        ("No space left" in text, "cannot be written: its disk is full"),
         (isinstance(error, duckdb.OutOfMemoryException),
          "cannot be opened within the memory limit; raise --memory-limit"),
         (True, "is damaged or no DuckDB database"),

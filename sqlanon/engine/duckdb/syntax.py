@@ -27,6 +27,12 @@ def create_temporary(
     return exp.Create(this=target, kind=kind, expression=query, properties=properties)
 
 
+def set_option(name: str, value: object) -> exp.Set:
+    """SET of an option of the database."""
+    equals = exp.EQ(this=exp.column(name), expression=exp.convert(value))
+    return exp.Set(expressions=[exp.SetItem(this=equals)])
+
+
 def attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
     """ATTACH of a database file."""
     alias = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)

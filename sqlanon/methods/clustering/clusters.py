@@ -185,13 +185,14 @@ def _block_notes(options: Options[ClusterOptions], blocks: Sequence[Numbers]) ->
     most = largest_block(options)
     limit = "" if most == options.own.block_records else ", as the memory limit allows"
     yield (
-        f"the table was cut into {len(blocks)} blocks of up to {most:,} records{limit}, along its "
-        "hierarchies; no cluster crosses them, so the whole table at once may lose less, and no "
-        "bound is known"
+        f"the table was cut into {len(blocks)} blocks of up to {counted(most, 'record')}{limit}, "
+        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, "
+        "and no bound is known"
     )
     larger = sum(len(block) > most for block in blocks)
     if larger:
-        yield f"{counted(larger, 'block')} could not be cut any further and is larger than that"
+        are = "is" if larger == 1 else "are"
+        yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
 
 
 def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:

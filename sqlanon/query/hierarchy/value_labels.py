@@ -27,6 +27,7 @@ from sqlanon.query.text import (
     type_name,
     varchar,
 )
+from sqlanon.wording import counted
 
 TOP = "*"
 PLACEHOLDER = "value"
@@ -263,7 +264,8 @@ def _refused(tree: exp.Expr, name: str) -> list[str]:
         if column.table or column.name.casefold() not in known
     }
     if others:
-        refused.append(f"{len(others)} references to other columns ({', '.join(sorted(others))})")
+        references = counted(len(others), "reference")
+        refused.append(f"{references} to other columns ({', '.join(sorted(others))})")
     return refused
 
 

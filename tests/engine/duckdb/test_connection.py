@@ -87,7 +87,7 @@ def test_load_refuses_columns_of_unequal_length(engine: DuckDB) -> None:
 
 
 def test_load_refuses_a_type_of_no_column(engine: DuckDB) -> None:
-    with pytest.raises(EngineError, match="1 columns of 1 lengths for 1 types"):
+    with pytest.raises(EngineError, match="1 column of 1 length for 1 type"):
         engine.load_rows("t", {"a": [1]}, {"b": TEXT})
 
 

@@ -1,0 +1,233 @@
+"""Own folders: what is spilled or half written lies in them, and no killed run leaves one for good.
+
+A folder is for its owner alone and holds a file that is locked for as long as its process lives:
+the system lets go of the lock however that ends, `kill -9` included. So whoever can lock the file
+knows that the folder is dead. What is half-made is never touched, nor what another user owns.
+Without such locks (Windows, some network disks) nothing is swept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlanon.wording import counted
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+VISIBLE, HIDDEN = "sqlanon-", ".sqlanon-"
+OWNER = ".sqlanon-owner"
+_NAME = re.compile(r"\.?sqlanon-[a-z0-9_]{8}")
+_ABANDONED = 3600
+"""Age from which an empty folder without an owner's file is no longer in the making [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFolder:
+    """A folder that only its owner can read, until `remove`.
+
+    Args:
+        path: The folder.
+        lock: The descriptor whose lock says that its owner lives; None where there are no locks.
+    """
+
+    path: Path
+    lock: int | None
+
+    @classmethod
+    def make(cls, parent: str | Path | None = None, prefix: str = VISIBLE) -> OwnFolder:
+        """A new folder.
+
+        Args:
+            parent: Where; None is the system's temporary directory.
+            prefix: `VISIBLE`, or `HIDDEN` beside the user's files.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).absolute()
+            owner = os.open(path / OWNER, os.O_RDWR | os.O_CREAT, 0o600)
+            if fcntl is None:
+                os.close(owner)
+                return cls(path, None)
+            try:
+                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if (path / OWNER).exists():
+                    return cls(path, owner)
+            except BlockingIOError:
+                pass
+            except OSError:  # a disk without locks, on which none is swept either
+                return cls(path, owner)
+            # A sweep was there between the making and the lock, and takes the folder away.
+            os.close(owner)
+
+    def remove(self) -> None:
+        """Removes the folder and all in it; a second time it does nothing."""
+        _remove(self.path)
+        if self.lock is not None:
+            with suppress(OSError):
+                os.close(self.lock)
+
+
+@contextmanager
+def own_folder(parent: str | Path | None = None, prefix: str = VISIBLE) -> Iterator[Path]:
+    """The path of an `OwnFolder` for as long as it lasts."""
+    folder = OwnFolder.make(parent, prefix)
+    try:
+        yield folder.path
+    finally:
+        folder.remove()
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A draft of a file that takes its place in one step, once it is safe on the disk.
+
+    The draft lies in an own folder beside the target; whatever goes wrong, the target stays as it
+    was. Its mode is 0600. Whoever follows a link gets the new file.
+
+    Raises:
+        OSError: The draft cannot be written or take the place.
+    """
+    target = target.resolve()
+    with own_folder(target.parent, HIDDEN) as folder:
+        draft = folder / "draft"
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        yield draft
+        sync(draft)
+        draft.replace(target)
+        # The file has its name by now, whether or not the disk can be told to remember it at once.
+        with suppress(OSError):
+            sync(target.parent)
+
+
+def write_private(target: Path, text: str) -> list[str]:
+    """Writes a file for its owner alone, in place of an old one in one step: see `replacing`.
+
+    What is no file but a device or a pipe is written to.
+
+    Returns:
+        What `swept` says of its folder.
+    """
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8")
+        return []
+    notes = swept([target.resolve().parent])
+    with replacing(target) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return notes
+
+
+def write_file(target: Path, text: str) -> None:
+    """Writes a file in place of an old one in one step, with that one's rights or usual ones."""
+    mode = usual_mode(target)
+    with replacing(target) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.chmod(mode)
+
+
+def usual_mode(target: Path) -> int:
+    """The rights of the file that is replaced, or those that a new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def sync(path: Path) -> None:
+    """Waits until a file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal figures."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def swept(parents: Iterable[str | Path | None]) -> list[str]:
+    """Removes own folders whose owner is dead; returns a sentence for each place that had some.
+
+    Args:
+        parents: Where to look; None is the system's temporary directory.
+    """
+    places = {Path(tempfile.gettempdir() if one is None else one).absolute() for one in parents}
+    found = {place: _sweep(place) for place in sorted(places)}
+    return [
+        f"{counted(count, 'folder')} that a killed run had left in {str(place)!r} "
+        f"{'was' if count == 1 else 'were'} removed"
+        for place, count in found.items()
+        if count
+    ]
+
+
+def _sweep(parent: Path) -> int:
+    """Removes the dead folders of one place; returns how many there were."""
+    try:
+        with os.scandir(parent) as entries:
+            mine = [
+                Path(entry.path)
+                for entry in entries
+                if _NAME.fullmatch(entry.name)
+                and entry.is_dir(follow_symlinks=False)
+                and _is_mine(entry.stat(follow_symlinks=False))
+            ]
+    except OSError:
+        return 0
+    return sum(map(_is_swept, mine))
+
+
+def _is_mine(status: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and status.st_uid == os.geteuid()
+
+
+def _is_swept(path: Path) -> bool:
+    """Removes a folder if its owner is surely dead; whether it had anything in it."""
+    if fcntl is None:
+        return False
+    try:
+        owner = os.open(path / OWNER, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _ABANDONED:
+                path.rmdir()
+        return False
+    try:
+        fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(path)
+        return not path.exists()
+    except OSError:
+        return False
+    finally:
+        os.close(owner)
+
+
+def _remove(path: Path) -> None:
+    """Removes a folder, its owner's file last: without that no later run knew it for its own."""
+    with suppress(OSError):
+        for entry in [one for one in path.iterdir() if one.name != OWNER]:
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    entry.unlink()
+        if [one.name for one in path.iterdir()] == [OWNER]:
+            (path / OWNER).unlink()
+        path.rmdir()

@@ -1,0 +1,64 @@
+"""Replacing a table in place: what needs it as it is, what is lost with it, and what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from sqlanon.engine import files
+from sqlanon.engine.base import Engine
+from sqlanon.errors import SourceError
+from sqlanon.policy.policy import Policy
+from sqlanon.publishing.plan import Plan
+from sqlanon.wording import counted, listed
+
+
+def refuse_broken(engine: Engine, table: exp.Table, policy: Policy) -> None:
+    """Refuses to replace a table that other objects need as it is.
+
+    Raises:
+        SourceError: Another table refers to it, or an object uses a column that would be gone.
+    """
+    referring = files.referring(engine, table)
+    if referring:
+        verb = "refers" if len(referring) == 1 else "refer"
+        raise SourceError(
+            f"{counted(len(referring), 'other table')} {verb} to {table.name!r} by a foreign key: "
+            f"{', '.join(map(repr, referring))}; write into another table, or drop the foreign key "
+            "first"
+        )
+    columns = list(engine.columns(table))
+    gone = [name for name in columns if name not in policy.published(columns)]
+    broken = [
+        f"{one} uses {', '.join(map(repr, one.used(gone)))}"
+        for one in files.dependents(engine, table)
+        if one.used(gone)
+    ]
+    if broken:
+        raise SourceError(
+            f"columns that are not published are used elsewhere: {'; '.join(broken)}; change or "
+            "drop what uses them, or publish with --into TABLE"
+        )
+
+
+def _changed(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
+    """Objects that use columns which are published as labels, and may not work with them."""
+    generalized = [
+        name
+        for name, level in zip(plan.policy.attributes, plan.recoding.levels, strict=True)
+        if level[-1] > 0
+    ]
+    for one in files.dependents(engine, table):
+        used = one.used(generalized)
+        if used:
+            verb = "holds" if len(used) == 1 else "hold"
+            yield f"{one} uses {listed([repr(name) for name in used])}, which now {verb} labels"
+
+
+def lost_and_kept(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
+    """Parts of the original that are not carried over, and parts that stay and quote its values."""
+    yield from _changed(engine, plan, table)
+    yield from files.own_parts(engine, table)
+    for text in files.leftovers(engine, table.catalog, besides=table):
+        yield f"kept as they are, and may quote values: {text}"

@@ -1,0 +1,201 @@
+"""What is said of disks that are full or read-only, of rights, and of what is one."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.cli.main import status
+from sqlanon.engine.duckdb.errors import fault
+from sqlanon.errors import EngineError, HierarchyError, SourceError, VerificationError
+from sqlanon.publishing import apply
+
+POLICY = Policy({"age": Hierarchy.intervals(10)}, others="keep", models=[KAnonymity(5)])
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "inner" / "people.duckdb"
+    path.parent.mkdir()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT range % 50 AS age FROM range(500)")
+    return path
+
+
+AS_NOBODY = """
+import os, sys
+from sqlanon.cli.main import status
+# The packages may lie where others cannot read, so they are loaded before.
+assert status([*sys.argv[1:], "--output", sys.argv[2] + ".csv", "--quiet"]) == 0
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+sys.exit(status([*sys.argv[1:], "--into", "out"]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root to change the user")
+def test_a_folder_that_cannot_be_written_is_named(database):
+    # The folders of pytest are their owner's alone.
+    for folder in [*database.parents][:-2]:
+        if folder.stat().st_mode & 0o777 == 0o700:
+            folder.chmod(0o711)
+    database.parent.chmod(0o555)
+    database.chmod(0o666)
+    words = ["anonymize", database, "--qi", "age", "--k", "5", "--temp-directory", "/tmp"]
+    command = [sys.executable, "-c", AS_NOBODY, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 2
+    assert f"you may not write to its folder {database.parent}" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_read_only_file_system_is_named(database):
+    mounted = ["mount", "--bind", database.parent, database.parent]
+    if subprocess.run(mounted, capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", database.parent], check=True)
+        for action in (
+            lambda: sqlanon.anonymize(database, "people", POLICY, into="out"),
+            lambda: sqlanon.anonymize(database, "people", POLICY, in_place=True),
+            lambda: sqlanon.rewrite(database),
+        ):
+            with pytest.raises(SourceError, match="its file system is read-only"):
+                action()
+        assert sqlanon.check(database, "people", POLICY).statistics.records == 500
+    finally:
+        subprocess.run(["umount", database.parent], check=True)
+
+
+def test_a_database_that_rights_forbid_is_refused_before_it_is_opened(database, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path != database.parent)
+    with pytest.raises(SourceError, match="you may not write to its folder"):
+        sqlanon.anonymize(database, "people", POLICY, into="out")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "told"),
+    [
+        (
+            duckdb.IOException,
+            'failed: {"exception_message":"Could not write file \\"/a/b.csv\\": No space left',
+            "the disk of '/a' is full",
+        ),
+        (
+            duckdb.IOException,
+            'Could not write file "/a/.sqlanon-abcdefgh/b.csv": No space left on device',
+            "the disk of '/a' is full; make room there",
+        ),
+        (
+            duckdb.IOException,
+            'Could not write file "/t/sqlanon-abcdefgh/duckdb_temp": No space left on device',
+            "the disk of the temporary directory '/t' is full.*--temp-directory",
+        ),
+        (
+            duckdb.TransactionException,
+            'Failed to commit: Could not write file "/d/x.duckdb": No space left on device',
+            "the disk of '/d' is full",
+        ),
+        (
+            duckdb.TransactionException,
+            'Failed to commit: Cannot open file "/d/x.duckdb.wal": Permission denied',
+            "the folder of the database cannot be written",
+        ),
+        (
+            duckdb.OutOfMemoryException,
+            "This limit was set by the 'max_temp_directory_size' setting.",
+            "--temp-limit",
+        ),
+    ],
+)
+@pytest.mark.every_row
+def test_the_disk_that_is_full_is_the_one_named(kind, text, told):
+    found = fault(kind(text), "do something")
+    with pytest.raises(type(found), match=told):
+        raise found
+    assert "another transaction" not in str(found)
+
+
+def test_an_arrow_file_on_a_full_disk_says_so(database, monkeypatch):
+    import pyarrow.ipc
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pyarrow.ipc, "new_file", full)
+    output = database.with_name("out.arrow")
+    with pytest.raises(EngineError, match=f"the disk of '{database.parent}' is full"):
+        sqlanon.anonymize(database, "people", POLICY, output=output)
+    assert [path.name for path in database.parent.iterdir()] == [database.name]
+
+
+def test_a_database_does_not_grow_where_nothing_is_published(tmp_path, monkeypatch):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people AS "
+            "SELECT range % 50 AS age, md5(range::VARCHAR) AS text FROM range(200000)"
+        )
+    before = path.stat().st_size
+
+    def fail(*_):
+        raise VerificationError("no")
+
+    monkeypatch.setattr(apply, "_verified", fail)
+    for target in ({"into": "out"}, {"output": tmp_path / "out.csv"}):
+        with pytest.raises(VerificationError):
+            sqlanon.anonymize(path, "people", POLICY, **target)
+        assert path.stat().st_size == before
+
+
+def test_a_table_that_arrives_changed_is_not_published(database, monkeypatch):
+    real = apply.create_table
+
+    def fewer(table, rows, **how):
+        return real(table, rows.where("age <> '0-9'"), **how)
+
+    monkeypatch.setattr(apply, "create_table", fewer)
+    policy = Policy(
+        {"age": sqlanon.QuasiIdentifier(Hierarchy.intervals(10), min_level=1)},
+        models=[KAnonymity(5)],
+    )
+    with pytest.raises(VerificationError, match="not the one checked"):
+        sqlanon.anonymize(database, "people", policy, into="out")
+    with duckdb.connect(str(database)) as connection:
+        assert connection.sql("SHOW TABLES").fetchall() == [("people",)]
+
+
+def test_a_kind_has_its_article():
+    with pytest.raises(SourceError, match=r"^an int is no source"):
+        sqlanon.check(3, None, POLICY)
+
+
+def test_one_reference_is_one():
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
+        policy = Policy({"a": Hierarchy.from_spec("sql:b + 1")}, models=[KAnonymity(1)])
+        with pytest.raises(HierarchyError, match="1 reference to"):
+            sqlanon.plan(connection, "t", policy)
+
+
+def test_a_hierarchy_file_is_called_no_column(tmp_path, capsys):
+    path = tmp_path / "age.csv"
+    path.write_text("1;a\n1;a\n")
+    assert status(["hierarchy", "show", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "hierarchy 'age.csv' has 1 duplicate leaf" in said
+    assert "column" not in said
+
+
+def test_one_record_is_one_record():
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+        plan = sqlanon.plan(connection, "t", Policy(["a"], models=[KAnonymity(1)], others="keep"))
+        assert "1 of 1 record in 1 class" in plan.to_text()
+        mined = sqlanon.mine(connection, "t", Policy(["a"], models=[KAnonymity(1)]))
+        assert "1 record;" in mined.to_text()
