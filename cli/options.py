@@ -126,7 +126,8 @@ class PolicyOptions:
     entity: str | None = option(
         "COLUMN",
         "The column that says whose record it is, so that models count persons; records without "
-        "a value there count as one person's. It is dropped unless it is kept.",
+        "a value there count as one person's. It is never published; where a table that is judged "
+        "holds it, trajectories are counted, too.",
     )
     hierarchy: list[str] = repeatable(
         "COLUMN=SPEC",

@@ -39,7 +39,10 @@ class PlanOutput:
 
     panel: ClassVar[str] = OUTPUT
     sql: bool = switch("Print the SQL that publishes the table.")
-    dialect: str | None = option("NAME", "Dialect of --sql, such as spark; duckdb where not given.")
+    dialect: str | None = option(
+        "NAME",
+        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
+    )
     into: str | None = option(
         "TABLE", "Name of the published table in --sql; anonymized where not given."
     )
@@ -75,7 +78,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if not written.sql:
         output.show(run, found.to_dict(), found.to_text)
     else:
-        statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
+        statement = found.sql(written.dialect, written.into or "anonymized")
         if run.as_json:
             output.show(run, {**found.to_dict(), "sql": statement}, str)
         else:

@@ -68,6 +68,7 @@ def check(
         table: Name of a table or view, or a frame that DuckDB can read; None where the source
             holds only one.
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
             A function from the table's columns to a policy serves where it depends on them.
         resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
 
@@ -87,6 +88,7 @@ def risk(
     threshold: float = RISK_THRESHOLD,
     identifying: float = 0.05,
     max_columns: int | None = None,
+    max_sets: int | None = None,
     every_subset: bool = False,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
@@ -96,12 +98,16 @@ def risk(
     Args:
         table: The table as it would be released.
         policy: Quasi-identifiers, and the entity where persons count; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
         population: Everybody that the table's records were drawn from, with the same columns and
             generalized alike: a table, a frame, or a path to a file of data.
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for no sets, None for as many as
-            keep the sets within 2,000.
+            keep the sets within `max_sets`.
+        max_sets: Most sets that are looked at, up to 200,000; the largest sizes are left out
+            first, single columns never. None for 2,000, or all of at most `max_columns` columns
+            where that is given.
         every_subset: Whether to count and list every set, also those that hold a smaller
             identifying one.
         progress: Called with a line that says how far the count is.
@@ -111,7 +117,9 @@ def risk(
     """
     from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
-    options = RiskOptions(threshold, identifying, max_columns, every_subset, progress)
+    options = RiskOptions(
+        threshold, identifying, max_columns, max_sets, every_subset, tell=progress
+    )
     with (
         open_source(connection, table, read_only=True, **resources) as source,
         opened_population(source.engine, population) as against,
@@ -325,7 +333,7 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_target
+    from sqlanon.publishing.apply import Target, publish, refuse_target, refuse_types
     from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
@@ -338,7 +346,9 @@ def anonymize(
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with searching(source.engine, options.deadline) if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
-            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
+            refuse_types(source.engine, source.table, resolved, target)
+            shown = confirm is not None  # the plan is looked at before it is carried out
+            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=shown)
             return publish(source.engine, found, source.table, target, replaced)
 
 

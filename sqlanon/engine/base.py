@@ -46,7 +46,8 @@ def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
             unsupported_level=ErrorLevel.RAISE,
         )
     except UnsupportedError as error:
-        reasons = str(error)
+        # One line, and each reason once: sqlglot parts them by empty lines.
+        reasons = "; ".join(dict.fromkeys(filter(None, str(error).splitlines())))
     raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
 
 
@@ -177,12 +178,19 @@ def without_enums(kind: exp.DataType) -> exp.DataType:
     """A type in which every ENUM, also a nested one, is text."""
 
     def replaced(node: exp.Expr) -> exp.Expr:
-        is_enum = isinstance(node, exp.DataType) and node.is_type(exp.DType.ENUM)
-        return exp.DataType(this=exp.DType.TEXT) if is_enum else node
+        return exp.DataType(this=exp.DType.TEXT) if _has_labels(node) else node
 
     changed = kind.transform(replaced)
     assert isinstance(changed, exp.DataType)
     return changed
+
+
+def _has_labels(node: exp.Expr) -> bool:
+    """Whether a type is an ENUM, or one unknown to sqlglot, as a TUPLE is, that may hold one."""
+    if not isinstance(node, exp.DataType):
+        return False
+    is_unknown = node.this == exp.DType.USERDEFINED
+    return node.this == exp.DType.ENUM or (is_unknown and "ENUM(" in node.sql("duckdb"))
 
 
 def by_column(

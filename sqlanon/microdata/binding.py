@@ -13,8 +13,9 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
+from sqlanon.query.hierarchy.time_zones import leaf_faults
 from sqlanon.query.hierarchy.value_labels import level_labels
-from sqlanon.query.text import NESTED_TYPES
+from sqlanon.query.text import is_nested
 from sqlanon.wording import counted
 
 
@@ -128,6 +129,11 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     return Subject(table, columns, attributes, trees, records, nullable, counts)
 
 
+def is_unsuited(kind: exp.DataType) -> bool:
+    """Whether values of a type are not told apart by how they are written."""
+    return is_nested(kind) or kind.this == exp.DataType.Type.INTERVAL
+
+
 def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
     """A quasi-identifier with its hierarchy read from the database if it is stored there."""
     if attribute.hierarchy.kind != "table":
@@ -141,11 +147,18 @@ def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.
     """Refuses columns whose values cannot be told apart by how they are written.
 
     Raises:
-        SourceError: Nested types, intervals (30 days count as 1 month), or collations that take
-            different spellings for one value: a class would hold values that differ when published.
+        SourceError: Nested types, VARIANT (1 and 1.0 are one value), intervals (30 days count as
+            1 month), or collations that take different spellings for one value: a class would hold
+            values that differ when published.
     """
     faults = []
-    nested = [name for name, kind in columns.items() if kind.this in NESTED_TYPES]
+    variants = [n for n, kind in columns.items() if kind.this == exp.DataType.Type.VARIANT]
+    if variants:
+        faults.append(
+            f"quasi-identifiers of type VARIANT: {', '.join(map(repr, variants))}; "
+            "cast them to the type that they hold first"
+        )
+    nested = [n for n, kind in columns.items() if is_nested(kind) and n not in variants]
     if nested:
         faults.append(
             f"quasi-identifiers of a nested type: {', '.join(map(repr, nested))}; "
@@ -185,11 +198,12 @@ def _grow(
         try:
             if hierarchy.rows is not None:
                 rows = list(hierarchy.rows)
+                faults += leaf_faults([path[0] for path in rows], columns[name], name)
                 trees.append(Tree.grow(name, rows, with_null=name in nullable))
                 counts.append(None)
             else:
                 labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels))
+                paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
                 trees.append(Tree.grow(name, [path[:-1] for path in paths]))
                 held = {text: records for text, *_, records in paths}
                 counts.append(tuple(held[leaf] for leaf in trees[-1].leaves))
@@ -197,6 +211,8 @@ def _grow(
             faults += error.faults
         except EngineError as error:
             faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
+            # The transaction has failed with it, and answers for no other column.
+            break
     if faults:
         raise HierarchyError(faults)
     return tuple(trees), tuple(counts)

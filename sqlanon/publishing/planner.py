@@ -49,6 +49,7 @@ def make_plan(
         raise PolicyError(
             "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
         )
+    policy.refuse_published_entity()
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
@@ -74,7 +75,8 @@ def make_plan(
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),
-        columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
+        columns=subject.columns,
+        dialect=engine.dialect,
         enumerated=enumerated(engine, table),
         recoding=decided.recoding,
         rounds=decided.rounds,
@@ -82,11 +84,18 @@ def make_plan(
         report=decided.report,
         fingerprint=known,
     )
-    report = plan.report
+    report = replace(
+        plan.report, notes=(*plan.report.notes, *_spelling_notes(engine, table, subject, policy))
+    )
     if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
         from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
-        report = expected_report(engine, plan, table, decided.tallied)
+        report = expected_report(engine, replace(plan, report=report), table, decided.tallied)
+    # Where nobody looks at the plan, the published table is judged itself.
+    if fingerprinted and len(subject.columns) > len(subject.attributes):
+        from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
+
+        report = report.keeping(expected_kept(engine, plan, table))
     seconds = {
         "encode": decided.encoded_at - started,
         "search": decided.searched_at - decided.encoded_at,
@@ -121,6 +130,19 @@ def _instead(
             return found, f"the plan is the best of {DEFAULT.name} in the time that was left"
     found = full_domain.decide_top(engine, subject, policy, options)
     return found, "every column is at its highest level"
+
+
+def _spelling_notes(
+    engine: Engine, table: exp.Table, subject: Subject, policy: Policy
+) -> list[str]:
+    """Notes on values in several spellings; those of quasi-identifiers come with the recoding."""
+    entity = [] if policy.entity is None else [policy.entity]
+    roles = {"sensitive": list(policy.sensitive_attributes), "entity": entity}
+    if not any(roles.values()):
+        return []
+    from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
+
+    return table_spelling_notes(engine, table, subject.columns, roles)
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

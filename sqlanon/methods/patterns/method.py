@@ -18,6 +18,7 @@ from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
 from sqlanon.methods.patterns.instances import InstanceQueries
 from sqlanon.methods.patterns.problem import Parts, PatternProblem, finish, greedy_parts
+from sqlanon.methods.patterns.row_types import usefulness_of_values
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
@@ -68,6 +69,7 @@ def decide_patterns(
         "used_patterns": len(np.unique(parts.pattern[~left])),
         "average_cluster": float(sizes.mean()),
         "maximum_cluster": int(sizes.max()),
+        "usefulness_of_values": usefulness_of_values(read, parts),
         "left_over": int(parts.count[left].sum()),
         **dict(parts.search),
         "candidates": len(table.nodes),

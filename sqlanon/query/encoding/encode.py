@@ -20,7 +20,7 @@ from sqlanon.query.syntax import (
     select,
     total,
 )
-from sqlanon.query.text import varchar
+from sqlanon.query.text import TEXT, text_of, varchar
 
 ATTRIBUTE = "attribute"
 LEAF = "leaf"
@@ -66,14 +66,16 @@ def distinct_values(source: exp.Table, name: str) -> exp.Select:
     return select([alias(column(name), VALUE)], source).distinct(copy=False)
 
 
-def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
+def distinct_paths(
+    source: exp.Table, name: str, labels: Sequence[exp.Expr], kind: exp.DataType = TEXT
+) -> exp.Select:
     """Per distinct value of a column its text, its labels of `value` from level 1 up, its records.
 
     The number of records comes last.
     """
     figures = [alias(column(name), VALUE), alias(bigint(count_all()), SIZE)]
     values = nested(select(figures, source, by=[column(name)]), "v")
-    query = select([varchar(column(VALUE)), *labels, column(SIZE)], values)
+    query = select([text_of(column(VALUE), kind), *labels, column(SIZE)], values)
     return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
 
 

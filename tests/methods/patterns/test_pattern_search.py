@@ -24,7 +24,7 @@ from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
-tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=6)
+tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=8)
 
 
 def greedily(table):
@@ -88,7 +88,7 @@ MODELS = [
 
 @SEARCH
 @given(
-    st.lists(st.tuples(*[st.integers(0, 1)] * 2, st.integers(0, 2)), min_size=2, max_size=6),
+    st.lists(st.tuples(*[st.integers(0, 1)] * 2, st.integers(0, 2)), min_size=2, max_size=8),
     st.sets(st.frozensets(st.integers(0, 1)), min_size=1, max_size=3),
     st.integers(1, 2),
     st.sets(st.sampled_from(MODELS), min_size=1, max_size=2),
