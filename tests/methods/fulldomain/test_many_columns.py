@@ -34,4 +34,4 @@ def test_costs_by_a_few_columns_at_a_time_make_the_same_plan(people, models):
     assert parts.recoding == whole.recoding
     assert parts.report.loss == whole.report.loss
     assert parts.report.search["checked"] == whole.report.search["checked"]
-    assert 0 < whole.report.suppressed_records
+    assert whole.report.suppressed_records > 0
