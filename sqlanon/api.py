@@ -262,8 +262,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        with source.engine.limited(options.deadline):
-            resolved = _resolved(source, policy)
+        resolved = _resolved(source, policy)
         with searching(source.engine, options.deadline):
             return make_plan(source.engine, source.table, resolved, options)
 
