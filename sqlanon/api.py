@@ -27,7 +27,6 @@ from sqlanon.wording import did_you_mean, named_kind
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
     from sqlanon.policy.patterns import Patterns
-    from sqlanon.publishing.apply import Target
     from sqlanon.publishing.plan import Plan
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.itemsets import MiningReport
@@ -306,6 +305,7 @@ def apply(
         SqlanonError: The source or the target is at fault; the message says how.
     """
     from sqlanon.publishing.apply import Target, publish, table_named
+    from sqlanon.publishing.in_place import replaced_file
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, confirm)
@@ -316,7 +316,7 @@ def apply(
             source = stack.enter_context(opened)
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
-        replaced = _replaced_file(source, target)
+        replaced = replaced_file(source, in_place=in_place, output=file)
         report = publish(source.engine, plan, source.table, target, replaced)
         return source.told(report, plan.policy)
 
@@ -341,13 +341,14 @@ def anonymize(
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
     from sqlanon.publishing.apply import Target, publish, refuse_target, refuse_types
+    from sqlanon.publishing.in_place import replaced_file
     from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
     options, limits = _options(settings), _limits(settings)
     target = Target(into, in_place, file, overwrite, confirm)
     with open_source(connection, table, read_only=file is not None, **limits) as source:
-        replaced = _replaced_file(source, target)
+        replaced = replaced_file(source, in_place=in_place, output=file)
         resolved = _resolved(source, policy)
         resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
@@ -386,24 +387,3 @@ def _resolved(source: OpenedSource, policy: Policies) -> Policy:
             f"not {named_kind(made)}; Policy.from_dict and Policy.from_toml make one"
         )
     return made
-
-
-def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
-    """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
-
-    A table made from a file lives in memory alone, and a second name of a file keeps its content.
-
-    Raises:
-        PolicyError: The published table would be lost.
-        SourceError: The original would not be.
-    """
-    from sqlanon.engine.files import refuse_second_name
-
-    if source.kind == "file" and target.output is None:
-        raise PolicyError(
-            "the source is a file, not a database; publish to another file with --output FILE"
-        )
-    file = source.path if target.in_place and source.engine.FRESH_FILE else None
-    if file is not None:
-        refuse_second_name(file)
-    return file

@@ -396,7 +396,7 @@ def test_no_value_of_the_table_stands_in_sql_or_in_the_saved_plan(
     assert not MARKERS.search(plan.sql())
     assert not MARKERS.search(plan.to_text())
     document = json.loads((tmp_path / "plan.json").read_text())
-    assert not MARKERS.search(json.dumps({**document, "fingerprint": None, "table": ""}))
+    assert not MARKERS.search(re.sub("[0-9a-f]{64}", "", json.dumps({**document, "table": ""})))
 
 
 def positions(connection, seed, records):
