@@ -1,6 +1,6 @@
 """Public functions: a table is checked, measured, mined, bounded, planned, and published.
 
-What `check` says of `connection`, `table`, `policy` and `resources` holds for every function, and
+What `check` says of `connection`, `table`, `policy` and `opening` holds for every function, and
 what `apply` and `plan` say of theirs for `anonymize`.
 """
 
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Limits
-from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source, second_table
+from sqlanon.engine.base import Limits, Opening
+from sqlanon.engine.open import OpenedSource, Resources, second_table
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.policy.policy import Policy
+from sqlanon.microdata.opening import Policies, is_data, opened_for, reading
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 # What not every call needs is imported there: a command must start fast.
 Progress = Callable[[str], None]
-Policies = Policy | Callable[[Sequence[str]], Policy]
 Confirm = Callable[["Plan"], object]
 _LIMITS = frozenset(Limits.__annotations__)
+_OPENING = frozenset(Opening.__annotations__)
 
 
-class Settings(Limits, total=False):
+class Settings(Opening, total=False):
     """Options of a search, as `methods.registry` describes them, and limits of the database."""
 
     method: str
@@ -57,9 +57,7 @@ class Settings(Limits, total=False):
     patterns: Patterns | None
 
 
-def check(
-    connection: Any, table: Any, policy: Policies, **resources: Unpack[Limits]
-) -> CheckReport:
+def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Opening]) -> CheckReport:
     """Which privacy models a table satisfies as it stands.
 
     Args:
@@ -69,13 +67,15 @@ def check(
             holds only one.
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
             A function from the table's columns to a policy serves where it depends on them.
-        resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
+        opening: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path; for
+            a text file also `date_format` (of strptime, such as `%d/%m/%Y`), `nullstr`,
+            `delimiter` and `encoding`.
 
     Raises:
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    with open_source(connection, table, read_only=True, **resources) as source:
-        return check_table(source.engine, source.table, _resolved(source, policy))
+    with reading(connection, table, policy, **opening) as (source, resolved):
+        return check_table(source.engine, source.table, resolved)
 
 
 def risk(
@@ -89,7 +89,7 @@ def risk(
     max_columns: int | None = None,
     every_subset: bool = False,
     progress: Progress | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> RiskReport:
     """Re-identification risk of a table as it stands, and the columns that identify.
 
@@ -113,10 +113,10 @@ def risk(
 
     options = RiskOptions(threshold, identifying, max_columns, every_subset, progress)
     with (
-        open_source(connection, table, read_only=True, **resources) as source,
+        reading(connection, table, policy, **opening) as (source, resolved),
         opened_population(source.engine, population) as against,
     ):
-        return assess(source.engine, source.table, _resolved(source, policy), options, against)
+        return assess(source.engine, source.table, resolved, options, against)
 
 
 def measure(
@@ -128,7 +128,7 @@ def measure(
     released_table: str | None = None,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> MeasureReport:
     """Every measure of what a released table loses against its original, whoever anonymized it.
 
@@ -148,11 +148,11 @@ def measure(
     from sqlanon.assessment.measure import MeasureRequest, measure_release
 
     with (
-        open_source(connection, original, read_only=True, **resources) as source,
+        reading(connection, original, policy, **opening) as (source, resolved),
         second_table(source.engine, released, released_table) as table,
         source.engine.transaction(),
     ):
-        resolved, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
+        wanted = MeasureRequest(class_attribute, tuple(losses))
         return measure_release(source.engine, source.table, table, resolved, wanted)
 
 
@@ -165,7 +165,7 @@ def mine(
     into: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> MiningReport:
     """The generalized itemsets that k records or more of a table have in common.
 
@@ -184,15 +184,14 @@ def mine(
     from sqlanon.methods.itemsets.listing import Listed, list_itemsets
 
     listed = Listed(kind, into, overwrite, progress)
-    with open_source(connection, table, read_only=into is None, **resources) as source:
-        if into is not None and source.kind == "file":
-            raise PolicyError(
-                "the source is a file, not a database, and a table beside it would be lost; "
-                "load it into a database, or leave --into out"
-            )
-        resolved = _resolved(source, policy)
-        with source.engine.transaction():
-            return list_itemsets(source.engine, source.table, resolved, listed)
+    if into is not None and is_data(connection):
+        raise PolicyError(
+            "the source is a file, not a database, and a table beside it would be lost; "
+            "load it into a database, or leave --into out"
+        )
+    opened = reading(connection, table, policy, read_only=into is None, **opening)
+    with opened as (source, resolved), source.engine.transaction():
+        return list_itemsets(source.engine, source.table, resolved, listed)
 
 
 def bound(
@@ -202,7 +201,7 @@ def bound(
     *,
     loss: str = "lm",
     progress: Progress | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> BoundReport:
     """A lower bound on the loss of any k-anonymization that suppresses no record.
 
@@ -217,10 +216,9 @@ def bound(
     """
     from sqlanon.methods.clustering.bound import bound_table
 
-    with open_source(connection, table, read_only=True, **resources) as source:
-        resolved = _resolved(source, policy)
-        with source.engine.transaction():
-            return bound_table(source.engine, source.table, resolved, loss, progress)
+    opened = reading(connection, table, policy, **opening)
+    with opened as (source, resolved), source.engine.transaction():
+        return bound_table(source.engine, source.table, resolved, loss, progress)
 
 
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
@@ -228,7 +226,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
 
     Args:
         policy: What the published table must satisfy.
-        settings: How to search, and the resources of `check`; everything has a default.
+        settings: How to search, and the `opening` of `check`; everything has a default.
             `method`, `loss` and what each method takes are described by `OPTIONS` of
             `sqlanon.methods.registry` and `sqlanon plan --help`; `seed` is what chance is drawn
             from, and `progress` is called with a line that says how far the search is.
@@ -242,11 +240,11 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
     homes = options.method.home, "sqlanon.publishing.planner"
     loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
-    with open_source(connection, table, read_only=True, **_limits(settings)) as source:
+    opened = opened_for(connection, table, policy, read_only=True, **_opening(settings))
+    with opened as (source, resolved):
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        resolved = _resolved(source, policy)
         with source.engine.transaction():
             return make_plan(source.engine, source.table, resolved, options)
 
@@ -261,7 +259,7 @@ def apply(
     overwrite: bool = False,
     table: Any = None,
     confirm: Confirm | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> Report:
     """Publishes what a plan says, in one transaction, and proves it on the published table.
 
@@ -282,15 +280,16 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish
+    from sqlanon.publishing.apply import Target, publish, refuse_early
 
     file = None if output is None else Path(output)
-    target = Target(into, in_place, file, overwrite, resources, confirm)
+    target = Target(into, in_place, file, overwrite, _limits(opening), confirm)
+    refuse_early(connection, target)
     named = _named(connection, plan) if table is None else table
-    opened = open_source(connection, named, read_only=file is not None, **resources)
+    opened = opened_for(connection, named, plan.policy, read_only=file is not None, **opening)
     with ExitStack() as stack:
         try:
-            source = stack.enter_context(opened)
+            source, _ = stack.enter_context(opened)
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = _replaced_file(source, target)
@@ -316,20 +315,29 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_target
+    from sqlanon.publishing.apply import Target, publish, refuse_early, refuse_target
     from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
-    options, limits = _options(settings), _limits(settings)
-    target = Target(into, in_place, file, overwrite, limits, confirm)
-    with open_source(connection, table, read_only=file is not None, **limits) as source:
+    options, opening = _options(settings), _opening(settings)
+    target = Target(into, in_place, file, overwrite, _limits(settings), confirm)
+    refuse_early(connection, target)
+    opened = opened_for(connection, table, policy, read_only=file is not None, **opening)
+    with opened as (source, resolved):
         replaced = _replaced_file(source, target)
-        resolved = _resolved(source, policy)
         resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with source.engine.transaction() if replaced is None else nullcontext():
-            refuse_target(source.engine, source.table, target)
-            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
+            refuse_target(source.engine, source.table, target, replaced)
+            # A program that is called in between, or whatever a view shows, may change the table.
+            may_change = source.kind == "connection" and (
+                confirm is not None
+                or settings.get("progress") is not None
+                or not source.engine.is_base_table(source.table)
+            )
+            found = make_plan(
+                source.engine, source.table, resolved, options, fingerprinted=may_change
+            )
             return publish(source.engine, found, source.table, target, replaced)
 
 
@@ -337,7 +345,7 @@ def _options(settings: Settings) -> Options[Any]:
     """The options of the search among all settings."""
     from sqlanon.methods.registry import Options
 
-    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
+    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _OPENING}
     known = list(Settings.__annotations__)
     for name in [name for name in search if name not in known]:
         meant = did_you_mean(name, known)
@@ -345,46 +353,31 @@ def _options(settings: Settings) -> Options[Any]:
     return Options.of(**search, memory=Resources(**_limits(settings)).memory)
 
 
-def _limits(settings: Settings) -> Limits:
+def _limits(settings: Opening) -> Limits:
     """The limits of the database among all settings."""
     return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
 
 
-def _resolved(source: OpenedSource, policy: Policies) -> Policy:
-    """The policy, or what a function makes it of the columns of the table."""
-    made = policy(list(source.engine.columns(source.table))) if callable(policy) else policy
-    if not isinstance(made, Policy):
-        raise PolicyError(
-            "policy must be a Policy, or a function from the columns to one, "
-            f"not a {type(made).__name__}; Policy.from_dict and Policy.from_toml make one"
-        )
-    return made
+def _opening(settings: Settings) -> Opening:
+    """What is said of how the source is opened, among all settings."""
+    return cast("Opening", {n: value for n, value in settings.items() if n in _OPENING})
 
 
 def _named(connection: Any, plan: Plan) -> str | None:
     """Name of the plan's table in a source; None for the one table of a file of data."""
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
-    path = Path(connection) if isinstance(connection, str | Path) else None
-    is_data = path is not None and path.is_file() and not is_database(path)
-    return None if is_data else plan.table
+    return None if is_data(connection) else plan.table
 
 
 def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
     """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
 
-    A table made from a file lives in memory alone, and a second name of a file keeps its content.
-
     Raises:
-        PolicyError: The published table would be lost.
-        SourceError: The original would not be.
+        SourceError: It has a second name, under which its content would stay.
     """
     from sqlanon.engine.files import refuse_second_name
 
-    if source.kind == "file" and target.output is None:
-        raise PolicyError(
-            "the source is a file, not a database; publish to another file with --output FILE"
-        )
     file = source.path if target.in_place and source.engine.FRESH_FILE else None
     if file is not None:
         refuse_second_name(file)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from sqlanon.engine.duckdb.export import export
-from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
+from sqlanon.engine.duckdb.export import export, refuse_folder, refuse_output
+from sqlanon.engine.duckdb.leftovers import (
+    file_of,
+    leftovers,
+    own_parts,
+    refuse_referenced,
+)
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 
 __all__ = [
@@ -12,6 +17,9 @@ __all__ = [
     "fresh_file",
     "leftovers",
     "own_parts",
+    "refuse_folder",
+    "refuse_output",
+    "refuse_referenced",
     "refuse_second_name",
     "rewrite",
 ]

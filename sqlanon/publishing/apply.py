@@ -15,6 +15,7 @@ from sqlanon.engine import files
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
+from sqlanon.microdata.opening import is_data
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
@@ -91,6 +92,7 @@ def publish(
     started = time.monotonic()
     with engine.transaction() if file is None else nullcontext():
         staging = _staged(engine, plan, source, target, file)
+        refuse_target(engine, source, target, file)
         published = _carry_out(engine, plan, source, target, staging)
         in_old_file = target.in_place and file is None
         pages_stay = in_old_file and files.file_of(engine, source) is not None
@@ -98,18 +100,60 @@ def publish(
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
-def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
-    """Refuses a place in the database that cannot be written to, or not without leave.
+def refuse_early(connection: object, target: Target) -> None:
+    """Refuses a target that cannot be, before its source is opened.
 
     Raises:
-        SourceError: The original is a view, or the name of the new table is taken.
+        PolicyError: A table made from a file of data, which lives in memory alone.
+        SourceError: An output file that is in the way, holds the source or cannot be written.
     """
+    if target.output is not None:
+        own = [Path(connection)] if isinstance(connection, str | Path) else []
+        files.refuse_output(target.output, own, overwrite=target.overwrite)
+    elif is_data(connection):
+        raise PolicyError(
+            "the source is a file, not a database; publish to another file with --output FILE"
+        )
+
+
+def refuse_target(
+    engine: Engine, source: exp.Table, target: Target, file: Path | None = None
+) -> None:
+    """Refuses a place that cannot be written to, or not without leave, before there is work.
+
+    Args:
+        engine: Where the table is.
+        source: The table.
+        target: Where to.
+        file: As for `publish`.
+
+    Raises:
+        SourceError: The original is a view or another table refers to it, the name of the new
+            table is taken, the database is open for reading only, or a file is in the way.
+    """
+    if target.output is not None:
+        files.refuse_output(target.output, engine.files, overwrite=target.overwrite)
+        return
+    _refuse_place(engine, source, target)
+    if file is not None:
+        files.refuse_folder(file)
+        return
+    # Whatever forbids a table there forbids this one: nothing is left of it.
+    place = source if target.into is None else engine.target(target.into, source)
+    trial = engine.beside(place)
+    nothing = exp.select(exp.Null().as_("nothing")).where(exp.false())
+    engine.run(create_table(trial, nothing, temporary=place.catalog == "temp"))
+    engine.drop(trial)
+
+
+def _refuse_place(engine: Engine, source: exp.Table, target: Target) -> None:
     if target.in_place and not engine.is_base_table(source):
         raise SourceError(
             "the source is a view or a file, not a table that could be replaced; "
             "publish it with --into TABLE or --output FILE"
         )
     if target.into is None:
+        files.refuse_referenced(engine, source)
         return
     table = engine.target(target.into, source)
     if not engine.exists(table):
@@ -130,8 +174,8 @@ def _carry_out(
     staging: AbstractContextManager[exp.Table],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
-    refuse_target(engine, source, target)
     _refuse_stale(engine, plan, source)
+    engine.refuse_changed()
     notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
@@ -140,6 +184,9 @@ def _carry_out(
         written = time.monotonic()
         results = _verified(engine, plan, staged)
         check_seconds = time.monotonic() - written
+        # All that is published has been read by now, between two looks at what it was read from.
+        _refuse_stale(engine, plan, source)
+        engine.refuse_changed()
     return _Published(results, notes, check_seconds)
 
 

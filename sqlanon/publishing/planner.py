@@ -15,7 +15,7 @@ from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
-from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
 
@@ -55,9 +55,11 @@ def make_plan(
 
         policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
     subject = bind(engine, table, policy)
+    before = _digest(engine, subject) if fingerprinted else None
     with engine.workspace():
         home = import_module(options.method.home)  # no other method is loaded
         decided: Decided = home.decide(engine, subject, policy, options)
+    engine.refuse_changed()
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),
@@ -67,9 +69,7 @@ def make_plan(
         rounds=decided.rounds,
         few=_few(engine, subject, policy, decided.recoding),
         report=decided.report,
-        fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
-        if fingerprinted
-        else None,
+        fingerprint=before,
     )
     report = plan.report
     if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
@@ -82,6 +82,12 @@ def make_plan(
         "total": time.monotonic() - started,
     }
     return replace(plan, report=replace(report, seconds=seconds))
+
+
+def _digest(engine: Engine, subject: Subject) -> Fingerprint:
+    """The fingerprint of a table, taken before anything is decided about it."""
+    [(records, digest)] = engine.rows(fingerprint(subject.table, list(subject.columns)))
+    return records, digest
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

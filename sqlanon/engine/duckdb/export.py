@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,8 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, Limits, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import Resources, read_file
+from sqlanon.engine.duckdb.data_files import read_file
+from sqlanon.engine.duckdb.source import Resources
 from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.errors import EngineError, SourceError
 
@@ -73,7 +74,8 @@ class ExportedFile:
                 }
                 read_typed_csv(engine, path, table, types)
             else:
-                table = read_file(engine, path)
+                table = qualified("temp", "main", self.name)
+                read_file(engine, path, table)
             yield engine, table
 
     def publish(self) -> None:
@@ -121,7 +123,7 @@ def export(
         SourceError: The ending is unknown, or the target is in the way or holds the source.
         EngineError: Writing failed; nothing is left of it.
     """
-    target, ending = _checked(engine, Path(path), overwrite=overwrite)
+    target, ending = refuse_output(Path(path), engine.files, overwrite=overwrite)
     types = {name: without_enums(kind) for name, kind in engine.columns(table).items()}
     folder = _on_disk(lambda: tempfile.mkdtemp(prefix=".sqlanon-", dir=target.parent), target)
     exported = ExportedFile(Path(folder) / target.name, target, ending, types, overwrite)
@@ -149,7 +151,21 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]:
+def refuse_output(path: Path, own: Sequence[Path], *, overwrite: bool = False) -> tuple[Path, str]:
+    """Refuses an output file that cannot be written, or not without leave.
+
+    Args:
+        path: The file.
+        own: The files that hold the original.
+        overwrite: Whether it may be there already.
+
+    Returns:
+        The file, links resolved, and its ending.
+
+    Raises:
+        SourceError: The ending is unknown, or the file is in the way or holds the original, or
+            its folder is missing or cannot be written.
+    """
     lower = path.name.lower()
     fitting = [one for one in ENDINGS if lower.endswith(one) and len(lower) > len(one)]
     if not fitting:
@@ -161,7 +177,7 @@ def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]
     if path.is_dir():
         raise SourceError(f"{str(path)!r} is a folder")
     if path.exists():
-        if any(file.exists() and path.samefile(file) for file in engine.files):
+        if any(file.exists() and path.samefile(file) for file in own):
             raise SourceError(f"{str(path)!r} holds the original; choose another output")
         if not overwrite:
             raise _in_the_way(path)
@@ -171,7 +187,14 @@ def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]
             f"{log.name!r} lies beside the output and would be read into it; "
             "open that database once, or remove the log"
         )
+    refuse_folder(path.resolve())
     return path.resolve(), fitting[0]
+
+
+def refuse_folder(path: Path) -> None:
+    """Raises a `SourceError` where nothing can be written beside a file."""
+    # Only a try tells: rights do not say whether the file system can be written.
+    Path(_on_disk(lambda: tempfile.mkdtemp(prefix=".sqlanon-", dir=path.parent), path)).rmdir()
 
 
 def _in_the_way(path: Path) -> SourceError:

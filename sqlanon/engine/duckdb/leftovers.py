@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engine.base import Engine
 from sqlanon.engine.duckdb.catalog import entries, equals, first_names
+from sqlanon.errors import SourceError
 
 _CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
 # The functions that tell comments, and what they call the object.
@@ -80,6 +81,25 @@ def own_parts(engine: Engine, table: exp.Table) -> dict[str, int]:
         "triggers": count("duckdb_triggers", "table_name"),
         "comments": count("duckdb_tables", "comment") + count("duckdb_columns", "comment"),
     }
+
+
+def refuse_referenced(engine: Engine, table: exp.Table) -> None:
+    """Raises a `SourceError` where a foreign key of another table refers to a table."""
+    columns = ("schema_name", "table_name", "referenced_table")
+    # References name a table of the same schema, in whatever case.
+    referring = {
+        name
+        for schema, name, target in engine.rows(
+            entries("duckdb_constraints", columns, table.catalog)
+        )
+        if target is not None and schema == table.db and target.lower() == table.name.lower()
+        if name.lower() != table.name.lower()
+    }
+    if referring:
+        raise SourceError(
+            f"a foreign key of {first_names(sorted(referring))} refers to {table.name!r}, which "
+            "therefore cannot be replaced; write into another table, or drop the foreign key first"
+        )
 
 
 def _has_constant(text: str) -> bool:

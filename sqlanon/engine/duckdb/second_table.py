@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from sqlanon.engine.duckdb.catalog import entries
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import is_database, read_file
+from sqlanon.engine.duckdb.data_files import read_file
+from sqlanon.engine.duckdb.source import is_database
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
@@ -65,7 +66,9 @@ def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
     with engine.workspace():
         held = engine.temporary("beside")
         try:
-            yield read_file(engine, path, held)
+            read_file(engine, path, held)
+            yield held
+            engine.refuse_changed()
         finally:
             # In a failed transaction nothing can be dropped; its end drops what it created.
             with suppress(EngineError):

@@ -1,0 +1,87 @@
+"""Opening a table for a policy: what the policy drops is not loaded from a file of data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Unpack
+
+from sqlanon.engine.base import Opening, Use
+from sqlanon.engine.open import OpenedSource, is_database, open_source
+from sqlanon.errors import PolicyError
+from sqlanon.policy.policy import Policy
+
+Policies = Policy | Callable[[Sequence[str]], Policy]
+
+
+@contextmanager
+def opened_for(
+    connection: object,
+    table: object,
+    policy: Policies,
+    *,
+    read_only: bool,
+    **opening: Unpack[Opening],
+) -> Iterator[tuple[OpenedSource, Policy]]:
+    """A source to publish, and the policy for it, which is known before a file is loaded.
+
+    Columns that the policy drops are not loaded.
+
+    Raises:
+        PolicyError: It does not fit the columns.
+        SourceError: The source cannot be opened.
+    """
+    made: list[Policy] = []
+
+    def use(columns: Sequence[str]) -> Use:
+        made.append(_resolved(columns, policy))
+        made[0].check_columns(columns)
+        needed = {*made[0].published(columns), made[0].entity}
+        return Use(frozenset(columns) - needed, made[0].by_value())
+
+    with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
+        yield source, made[0]
+
+
+@contextmanager
+def reading(
+    connection: object,
+    table: object,
+    policy: Policies,
+    *,
+    read_only: bool = True,
+    **opening: Unpack[Opening],
+) -> Iterator[tuple[OpenedSource, Policy]]:
+    """A source to read as it stands, all its columns; on leaving it is still what it was.
+
+    Raises:
+        PolicyError: It does not fit the columns.
+        SourceError: The source cannot be opened, or has changed while it was read.
+    """
+    made: list[Policy] = []
+
+    def use(columns: Sequence[str]) -> Use:
+        made.append(_resolved(columns, policy))
+        return Use(by_value=made[0].by_value())
+
+    with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
+        yield source, made[0]
+        source.engine.refuse_changed()
+
+
+def is_data(connection: object) -> bool:
+    """Whether a source is a file of data."""
+    path = Path(connection) if isinstance(connection, str | Path) else None
+    return path is not None and path.is_file() and not is_database(path)
+
+
+def _resolved(columns: Sequence[str], policy: Policies) -> Policy:
+    """The policy, or what a function makes it of the columns of the table."""
+    made = policy(list(columns)) if callable(policy) else policy
+    if not isinstance(made, Policy):
+        raise PolicyError(
+            "policy must be a Policy, or a function from the columns to one, "
+            f"not a {type(made).__name__}; Policy.from_dict and Policy.from_toml make one"
+        )
+    return made
