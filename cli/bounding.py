@@ -29,9 +29,10 @@ def bound(
     import sqlanon
 
     maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
+    opening = given.text.asked | run.resources
     with output.progress(run) as progress:
         report = sqlanon.bound(
-            given.source, given.table, maker, loss=loss, progress=progress, **run.resources
+            given.source, given.table, maker, loss=loss, progress=progress, **opening
         )
     output.timings(run, {"bound": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)

@@ -150,8 +150,7 @@ class Plan:
             PolicyError: Columns without a role, or a dialect that is not known.
         """
         target = exp.Table(this=exp.to_identifier(into, quoted=True))
-        if Dialect.get(dialect.lower()) is None:
-            raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
+        refuse_unknown_dialect(dialect)
         statement = recode.create_table(target, self.rows(dialect=dialect.lower()))
         return render(statement, dialect.lower(), pretty=True)
 
@@ -235,6 +234,12 @@ class Plan:
             report=report,
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
+
+
+def refuse_unknown_dialect(dialect: str) -> None:
+    """Raises a `PolicyError` for a dialect that nobody can write."""
+    if Dialect.get(dialect.lower()) is None:
+        raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
 
 
 def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) -> Recoding:
