@@ -322,10 +322,10 @@ def anonymize(
     options, opening = _options(settings), _opening(settings)
     target = Target(into, in_place, file, overwrite, _limits(settings), confirm)
     refuse_early(connection, target)
-    opened = opened_for(connection, table, policy, read_only=file is not None, **opening)
+    read_only = file is not None
+    opened = opened_for(connection, table, policy, read_only=read_only, complete=True, **opening)
     with opened as (source, resolved):
         replaced = _replaced_file(source, target)
-        resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with source.engine.transaction() if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target, replaced)

@@ -22,21 +22,30 @@ def opened_for(
     policy: Policies,
     *,
     read_only: bool,
+    complete: bool = False,
     **opening: Unpack[Opening],
 ) -> Iterator[tuple[OpenedSource, Policy]]:
     """A source to publish, and the policy for it, which is known before a file is loaded.
 
     Columns that the policy drops are not loaded.
 
+    Args:
+        connection: As for `sqlanon.check`.
+        table: As for `sqlanon.check`.
+        policy: As for `sqlanon.check`.
+        read_only: Whether a database file is opened for reading only.
+        complete: Whether every column needs a role.
+        opening: As for `sqlanon.check`.
+
     Raises:
-        PolicyError: It does not fit the columns.
+        PolicyError: The policy does not fit the columns.
         SourceError: The source cannot be opened.
     """
     made: list[Policy] = []
 
     def use(columns: Sequence[str]) -> Use:
         made.append(_resolved(columns, policy))
-        made[0].check_columns(columns)
+        made[0].check_columns(columns, publish=complete)
         needed = {*made[0].published(columns), made[0].entity}
         return Use(frozenset(columns) - needed, made[0].by_value())
 

@@ -30,7 +30,8 @@ def opened_beside(engine: DuckDB, other: object, table: str | None = None) -> It
             raise SourceError(f"{str(other)!r} is a table, which holds no table {table!r}")
         yield _resolved(engine, other)
         return
-    if is_database(path):
+    # To open a database's file a second time, and close it, would give up the database's lock.
+    if _open_already(engine, path) is not None or is_database(path):
         with _attached(engine, path) as name:
             yield _table(engine, name, table)
         return
@@ -79,10 +80,10 @@ def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
 @contextmanager
 def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
     """The name of a database, attached for reading unless it is open already."""
-    for name, held in engine.rows(entries("duckdb_databases", ("database_name", "path"))):
-        if held is not None and Path(held).exists() and path.samefile(held):
-            yield name
-            return
+    name = _open_already(engine, path)
+    if name is not None:
+        yield name
+        return
     if engine.in_callers_transaction:
         # It could not be detached before the transaction ends.
         raise SourceError(
@@ -95,6 +96,14 @@ def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
     finally:
         with suppress(EngineError):
             engine.run(detach(_ATTACHED))
+
+
+def _open_already(engine: DuckDB, path: Path) -> str | None:
+    """The name under which the engine has a database file open."""
+    for name, held in engine.rows(entries("duckdb_databases", ("database_name", "path"))):
+        if held is not None and Path(held).exists() and path.samefile(held):
+            return str(name)
+    return None
 
 
 def _table(engine: DuckDB, database: str, table: str | None) -> exp.Table:
