@@ -12,7 +12,12 @@ from sqlanon.engine.duckdb.narrowing import complete, home
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
 from sqlanon.engine.duckdb.text_columns import TextColumns
 from sqlanon.engine.duckdb.text_faults import json_fault
-from sqlanon.engine.duckdb.text_files import TextReading, refuse_date_format, scan_file
+from sqlanon.engine.duckdb.text_files import (
+    TextReading,
+    refuse_date_format,
+    refuse_no_dates,
+    scan_file,
+)
 from sqlanon.engine.duckdb.text_types import json_kinds
 
 # Types that DuckDB takes texts of JSON for, and then writes otherwise.
@@ -43,7 +48,7 @@ def read_json(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) ->
             lambda error: json_fault(error, path),
         )
 
-    common: dict[str, exp.Expr] = {"hive_partitioning": exp.false()}
+    common: dict[str, exp.Expr] = {"hive_partitioning": exp.false(), "records": exp.true()}
     guessed = scan_file("read_json", path, {**common, "sample_size": exp.convert(-1)})
     described = ask(exp.Describe(this=exp.select("*").from_(guessed)))
     types = {str(name): _unguessed(type_of(str(kind))) for name, kind, *_ in described}
@@ -75,6 +80,8 @@ def read_json(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) ->
     engine.run(create_temporary(loaded.copy(), texts.converted(kept)))
     engine.drop(raw)
     complete(engine, loaded, table, names=list(types), use=use)
+    if loaded == table:
+        refuse_no_dates(engine, path, table, texts.unread(kept, how.form))
 
 
 def _unguessed(kind: exp.DataType) -> exp.DataType:

@@ -26,7 +26,7 @@ def csv_fault(error: Exception, layout: TextLayout) -> SqlanonError:
     """The error for a file that is no CSV: which line is at fault, and what is wrong with it."""
     path = layout.path
     if not isinstance(error, _BAD_INPUT):
-        return fault(error, f"read {path.name!r}")
+        return _cut_off(path) or fault(error, f"read {path.name!r}")
     undecodable = undecodable_line(path, layout.form.codec)
     if undecodable is not None:
         return encoding_fault(layout, undecodable)
@@ -69,11 +69,23 @@ def undecodable_line(path: Path, codec: str) -> int | None:
 
 def json_fault(error: Exception, path: Path) -> SqlanonError:
     """The error for a file that is no JSON, with the line where that shows."""
-    if not isinstance(error, _BAD_INPUT):
-        return fault(error, f"read {path.name!r}")
+    # What is no object cannot be bound to the columns of a table.
+    if not isinstance(error, _BAD_INPUT | duckdb.BinderException):
+        return _cut_off(path) or fault(error, f"read {path.name!r}")
     line = _no_json_line(path)
     where = "" if line is None else f" at line {line}"
     return SourceError(f"{path.name!r} is not JSON{where}: objects, one a line or in one array")
+
+
+def _cut_off(path: Path) -> SourceError | None:
+    """The error for a file that ends too soon."""
+    try:
+        with _readable(path), opened_text(path) as file:
+            while file.read(1 << 20):
+                pass
+    except SourceError as error:
+        return error
+    return None
 
 
 def _broken_line(layout: TextLayout) -> str | None:

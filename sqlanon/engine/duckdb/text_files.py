@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import tempfile
-from codecs import getreader, getwriter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ from sqlanon.engine.duckdb.text_columns import TextColumns
 from sqlanon.engine.duckdb.text_faults import csv_fault, encoding_fault, undecodable_line
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.duckdb.text_layout import TextLayout, is_gzip, layout_of, opened_text
-from sqlanon.engine.duckdb.text_types import csv_kinds
+from sqlanon.engine.duckdb.text_types import Kind, csv_kinds
 from sqlanon.errors import EngineError, SourceError
 
 _SAMPLE_ROWS = 2048
 # Small buffers let decompression and parsing overlap; twice as fast as one large buffer.
 _BUFFER = 4_000_000
 # What DuckDB calls the encodings that it reads well, by Python's names: its UTF-16 lacks letters.
-_NATIVE = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
+_NATIVE = {"utf-8": "utf-8", "iso8859-1": "latin-1"}
 
 
 def every_column(_columns: Sequence[str]) -> Use:
@@ -78,7 +78,11 @@ def read_csv(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> 
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
         scan = _scan(readable, layout.delimiter, types, encoding)
-        _load(engine, layout, TextColumns(scan, kinds, how.form.nulls), loaded)
+        texts = TextColumns(scan, kinds, how.form.nulls)
+        found = _load(engine, layout, texts, loaded)
+    # A column that is left out may hold such dates, and nobody looks.
+    if loaded == table:
+        refuse_no_dates(engine, path, table, texts.unread(found, how.form))
     complete(engine, loaded, table, names=layout.columns, use=use)
 
 
@@ -124,8 +128,39 @@ def refuse_date_format(engine: DuckDB, form: TextFormat) -> None:
     )
 
 
-def _load(engine: DuckDB, layout: TextLayout, columns: TextColumns, table: exp.Table) -> None:
-    """Converts a scan into a table: by a guess of the first rows, or by a look at every value."""
+def refuse_no_dates(
+    engine: DuckDB, path: Path, table: exp.Table, unread: Sequence[exp.Expr]
+) -> None:
+    """Refuses a format of dates that no column is written in.
+
+    Args:
+        engine: Where the table is.
+        path: The file.
+        table: What was read of it.
+        unread: What `TextColumns.unread` says.
+
+    Raises:
+        SourceError: None of the columns is.
+    """
+    if not unread:
+        return
+    rows = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.convert(0))
+    [(is_filled, *fits)] = engine.rows(exp.select(rows, *unread).from_(table.copy()))
+    if is_filled and not any(fits):
+        raise SourceError(
+            f"no column of {path.name!r} has nothing but dates of the format that is given; "
+            "a single value that is none makes a column text"
+        )
+
+
+def _load(
+    engine: DuckDB, layout: TextLayout, columns: TextColumns, table: exp.Table
+) -> dict[str, Kind]:
+    """Converts a scan into a table: by a guess of the first rows, or by a look at every value.
+
+    Returns:
+        The type of each column that is text no more.
+    """
 
     def ask(query: exp.Expr) -> list[Row]:
         text = render(query, engine.dialect)
@@ -142,7 +177,7 @@ def _load(engine: DuckDB, layout: TextLayout, columns: TextColumns, table: exp.T
     except EngineError:
         created = False
     if created and not _late(engine, table, [name for name in columns.kinds if name not in guess]):
-        return
+        return guess
     if created:
         engine.drop(table)
     raw = engine.temporary("text")
@@ -153,6 +188,7 @@ def _load(engine: DuckDB, layout: TextLayout, columns: TextColumns, table: exp.T
     kept = {name: kind for name, kind in kinds.items() if name not in merging}
     engine.run(create_temporary(table.copy(), texts.converted(kept)))
     engine.drop(raw)
+    return kept
 
 
 def _late(engine: DuckDB, table: exp.Table, texts: Sequence[str]) -> bool:
@@ -183,8 +219,12 @@ def _native(engine: DuckDB, layout: TextLayout) -> Iterator[tuple[Path, str]]:
     ) as folder:
         copy = Path(folder, "text.csv")
         try:
-            with opened_text(layout.path) as file, copy.open("wb") as written:
-                shutil.copyfileobj(getreader(codec)(file), getwriter("utf-8")(written))
+            with (
+                opened_text(layout.path) as file,
+                io.TextIOWrapper(file, encoding=codec, newline="") as letters,
+                copy.open("w", encoding="utf-8", newline="") as written,
+            ):
+                shutil.copyfileobj(letters, written)
             failed = False
         except UnicodeError:
             failed = True

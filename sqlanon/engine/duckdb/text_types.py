@@ -114,15 +114,16 @@ def csv_kinds(form: TextFormat, decimals: int | None, *, exact: bool) -> list[Ki
     numbers = [Kind("BIGINT", exact), Kind("DOUBLE", exact, decimals=decimals)]
     if exact and decimals and decimals <= _MOST_DECIMALS:
         numbers.append(Kind(f"DECIMAL(18, {decimals})", exact))
-    return [*_dates_as_given(form, exact=exact), *numbers, *_dates_of_iso(exact=exact)]
+    return [*dates_as_given(form, exact=exact), *numbers, *_dates_of_iso(exact=exact)]
 
 
 def json_kinds(form: TextFormat, *, exact: bool) -> list[Kind]:
     """The types that a text of a JSON file may get: a number would have been written as one."""
-    return [*_dates_as_given(form, exact=exact), *_dates_of_iso(exact=exact)]
+    return [*dates_as_given(form, exact=exact), *_dates_of_iso(exact=exact)]
 
 
-def _dates_as_given(form: TextFormat, *, exact: bool) -> list[Kind]:
+def dates_as_given(form: TextFormat, *, exact: bool) -> list[Kind]:
+    """The type of what the format of dates that is given reads; none where none is."""
     if exact or form.date_format is None:
         return []
     return [Kind(form.date_type, exact, form.date_format)]
