@@ -62,7 +62,9 @@ def reading(
     read_only: bool = True,
     **opening: Unpack[Opening],
 ) -> Iterator[tuple[OpenedSource, Policy]]:
-    """A source to read as it stands, all its columns; on leaving it is still what it was.
+    """A source to read as it stands, and the policy; on leaving it is still what it was.
+
+    Columns that the policy names as dropped are not loaded.
 
     Raises:
         PolicyError: It does not fit the columns.
@@ -72,7 +74,8 @@ def reading(
 
     def use(columns: Sequence[str]) -> Use:
         made.append(_resolved(columns, policy))
-        return Use(by_value=made[0].by_value())
+        dropped = {*made[0].identifiers, *made[0].drop} - {made[0].entity}
+        return Use(frozenset(dropped), made[0].by_value())
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
         yield source, made[0]

@@ -215,7 +215,13 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
 def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
     columns = {name: kind.sql("duckdb") for name, kind in column_types(engine, source).items()}
     if columns != dict(plan.columns):
-        raise StalePlanError("the columns of the table are not those of the plan; make a new plan")
+        names = {**plan.columns, **columns}
+        other = [name for name in names if columns.get(name) != plan.columns.get(name)]
+        raise StalePlanError(
+            f"the columns of the table are not those of the plan: {', '.join(map(repr, other))} "
+            "differ in name or type; make a new plan, or give the same --date-format and --nullstr "
+            "that a text file was planned with"
+        )
     if plan.fingerprint is not None:
         found = engine.rows(fingerprint(source, list(columns)))[0]
         if tuple(found) != plan.fingerprint:
