@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.engine.base import Row
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.duckdb.text_types import Kind, dates_as_given
+
+_PLACE = "place"
+_TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,10 @@ class TextColumns:
     def columns(self) -> dict[str, exp.Column]:
         """The columns by their names."""
         return {name: exp.column(name, quoted=True) for name in self.kinds}
+
+    @property
+    def _convertible(self) -> list[str]:
+        return [name for name, kinds in self.kinds.items() if kinds]
 
     def texts(self) -> exp.Select:
         """All columns as they are, without what stands for NULL."""
@@ -61,19 +68,44 @@ class TextColumns:
             ask: Carries a query out.
             rows: How many of the first rows count; None for all.
         """
-        columns = self.columns
-        questions = [
-            kind.fits(columns[name]) for name, kinds in self.kinds.items() for kind in kinds
-        ]
-        if not questions:
-            return {}
         texts = self.texts() if rows is None else self.texts().limit(rows)
-        answers = iter(ask(exp.select(*questions).from_(texts.subquery("texts")))[0])
-        # Every answer is taken, so that the next column begins with its own.
-        fits = {
-            name: [kind for kind in kinds if next(answers)] for name, kinds in self.kinds.items()
+        # How many decimals are written matters to no value.
+        asked = list(
+            dict.fromkeys(
+                replace(kind, decimals=None) for kinds in self.kinds.values() for kind in kinds
+            )
+        )
+        if not asked:
+            return {}
+        place = exp.column(_PLACE, quoted=True)
+        text = exp.column(_TEXT, quoted=True)
+        questions = [kind.fits(text) for kind in asked]
+        cells = self._one_below_the_other(texts)
+        if rows is not None:
+            # Conversions take longer than to find equal texts, of which a sample has few others.
+            cells = cells.distinct()
+        query = exp.select(place, *questions).from_(cells.subquery("cells"))
+        fits: dict[str, set[Kind]] = {}
+        names = self._convertible
+        for number, *answers in ask(query.group_by(place.copy())):
+            fits[names[number]] = {
+                kind for kind, is_fit in zip(asked, answers, strict=True) if is_fit
+            }
+        found = {
+            name: [kind for kind in kinds if replace(kind, decimals=None) in fits.get(name, ())]
+            for name, kinds in self.kinds.items()
         }
-        return {name: kinds[0] for name, kinds in fits.items() if kinds}
+        return {name: kinds[0] for name, kinds in found.items() if kinds}
+
+    def _one_below_the_other(self, texts: exp.Select) -> exp.Select:
+        """The columns as rows, with the place of each: a query of each would be long to plan."""
+        columns = [exp.column(name, quoted=True) for name in self._convertible]
+        places = [exp.convert(place) for place in range(len(columns))]
+        rows = exp.select(
+            exp.Unnest(expressions=[exp.array(*places)]).as_(_PLACE, quoted=True),
+            exp.Unnest(expressions=[exp.array(*columns)]).as_(_TEXT, quoted=True),
+        )
+        return rows.from_(texts.subquery("texts"))
 
     def merging(self, ask: Callable[[exp.Expr], list[Row]], kinds: Mapping[str, Kind]) -> set[str]:
         """The columns in which two texts would become one value; an empty one would become NULL."""

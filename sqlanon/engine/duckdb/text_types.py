@@ -7,6 +7,7 @@ One that is published as it is, only where every text is also how the type itsel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from sqlglot import exp
 
@@ -51,7 +52,7 @@ class Kind:
                 exp.Anonymous(this=function, expressions=[text.copy(), form]), self.type
             )
         built = exp.TryCast if safe else exp.Cast
-        return built(this=text.copy(), to=exp.DataType.build(self.type, dialect="duckdb"))
+        return built(this=text.copy(), to=_type(self.type).copy())
 
     def guarded(self, text: exp.Expr) -> exp.Expr:
         """The value; the query fails where a text is not spelt as all others are."""
@@ -79,11 +80,11 @@ class Kind:
             return _matches(text, _NO_NUMBER)
         if not self.exact and self.type == "TIMESTAMP":
             return exp.Not(this=_matches(text, _ISO_TIME))
-        return exp.NEQ(this=exp.cast(value.copy(), "VARCHAR"), expression=text.copy())
+        return exp.NEQ(this=exp.cast(value.copy(), _type("VARCHAR")), expression=text.copy())
 
     def _spelt(self, value: exp.Expr) -> exp.Expr:
         """The one text that a value is written as: texts that have it are as many as values."""
-        text = exp.cast(value.copy(), "VARCHAR")
+        text = exp.cast(value.copy(), _type("VARCHAR"))
         if self.form is not None:
             form = exp.Literal.string(self.form)
             return exp.Anonymous(this="strftime", expressions=[value.copy(), form])
@@ -131,6 +132,11 @@ def dates_as_given(form: TextFormat, *, exact: bool) -> list[Kind]:
 
 def _dates_of_iso(*, exact: bool) -> list[Kind]:
     return [Kind("DATE", exact), Kind("TIMESTAMP", exact)]
+
+
+@cache
+def _type(text: str) -> exp.DataType:
+    return exp.DataType.build(text, dialect="duckdb")
 
 
 def _matches(text: exp.Expr, pattern: str) -> exp.Expr:
