@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import duckdb
 import numpy
@@ -16,7 +17,7 @@ from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.open import open_source, second_table
 from sqlanon.errors import SourceError, StalePlanError
 
-PLANNER = "sqlanon.publishing.planner"
+OPEN_FILES = Path("/proc/self/fd")
 POLICY = Policy(
     {"age": Hierarchy.intervals(5, 10, 20), "sex": Hierarchy.suppression()},
     keep=["note"],
@@ -44,7 +45,6 @@ def write(path, mark):
 
 def when_decided(monkeypatch, act):
     """Has something happen between the search and the publication."""
-    planner = import_module(PLANNER)
     home = import_module("sqlanon.methods.fulldomain.method")
     decide = home.decide
 
@@ -54,7 +54,6 @@ def when_decided(monkeypatch, act):
         return decided
 
     monkeypatch.setattr(home, "decide", hooked)
-    return planner
 
 
 def replaced(path, other):
@@ -273,3 +272,14 @@ def test_a_database_stays_locked_while_another_table_of_it_is_read(tmp_path):
     with open_source(path, read_only=False) as source, second_table(source.engine, path):
         other = subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=False)
     assert b"lock" in other.stderr
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="the system lists no open files")
+def test_no_file_stays_open(tmp_path):
+    path = tmp_path / "people.parquet"
+    write(path, "old")
+    for ending in ("parquet", "csv", "arrow", "duckdb"):
+        sqlanon.anonymize(path, None, POLICY, output=tmp_path / f"out.{ending}")
+        sqlanon.measure(path, None, tmp_path / f"out.{ending}", POLICY)
+    held = {str(entry.resolve()) for entry in OPEN_FILES.iterdir()}
+    assert not [name for name in held if name.startswith(str(tmp_path))]

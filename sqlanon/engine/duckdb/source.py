@@ -112,7 +112,8 @@ class Resources:
                 # DuckDB's own progress bar goes to stdout, where results go.
                 off = exp.EQ(this=exp.column("enable_progress_bar"), expression=exp.false())
                 engine.run(exp.Set(expressions=[exp.SetItem(this=off)]))
-                yield engine
+                with _released(engine):
+                    yield engine
             finally:
                 connection.close()
 
@@ -182,13 +183,13 @@ def open_source(
     path = _existing(Path(source))
     if is_database(path):
         form.refuse(repr(path.name), "a DuckDB database")
-        with resources.connect(path, read_only=read_only) as engine, _released(engine):
+        with resources.connect(path, read_only=read_only) as engine:
             engine.hold(held_database(path, read_only=read_only))
             chosen = _choose(engine, table)
             use(list(engine.columns(chosen)))
             yield OpenedSource(engine, chosen, path, "duckdb")
         return
-    with resources.connect() as engine, _released(engine):
+    with resources.connect() as engine:
         engine.keep_file(path)
         found = named_like(path)
         if table is not None and not _is_named(engine, found, table):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -19,6 +20,9 @@ from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.wording import counted
 
 _WIDEST_FIELD = 2**31 - 1
+_CHUNK = 1 << 20
+# Bytes of JSON that Python reads to find a line.
+_MOST_JSON = 1 << 28
 _BAD_INPUT = duckdb.InvalidInputException | duckdb.ConversionException
 
 
@@ -53,18 +57,23 @@ def encoding_fault(layout: TextLayout, line: int) -> SourceError:
 
 def undecodable_line(path: Path, codec: str) -> int | None:
     """The first line with bytes that are no letters in an encoding; None where there is none."""
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)(), translate=True)
+    line = 1
     with _readable(path), opened_text(path) as file:
-        data = file.read()
-        try:
-            text = data.decode(codec)
-        except UnicodeDecodeError as error:
-            before = data[: error.start].decode(codec, errors="ignore")
-            return len(re.findall(r"\r\n|\r|\n", before)) + 1
-    if codec != "iso8859-1":
-        return None
-    # Control characters there are letters of other encodings, which DuckDB refuses.
-    control = re.search("[\x80-\x9f]", text)
-    return control and len(re.findall(r"\r\n|\r|\n", text[: control.start()])) + 1
+        data = b"more"
+        while data:
+            data = file.read(_CHUNK)
+            try:
+                text = decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                before = error.object[: error.start].decode(codec, errors="ignore")
+                return line + len(re.findall(r"\r\n|\r|\n", before))
+            # Control characters of latin-1 are letters elsewhere, and DuckDB refuses them.
+            control = re.search("[\x80-\x9f]", text) if codec == "iso8859-1" else None
+            if control is not None:
+                return line + text.count("\n", 0, control.start())
+            line += text.count("\n")
+    return None
 
 
 def json_fault(error: Exception, path: Path) -> SqlanonError:
@@ -81,7 +90,7 @@ def _cut_off(path: Path) -> SourceError | None:
     """The error for a file that ends too soon."""
     try:
         with _readable(path), opened_text(path) as file:
-            while file.read(1 << 20):
+            while file.read(_CHUNK):
                 pass
     except SourceError as error:
         return error
@@ -126,7 +135,9 @@ def _other_ending(layout: TextLayout) -> str | None:
 def _no_json_line(path: Path) -> int | None:
     """The first line of a JSON file that cannot be read; None where each can."""
     with _readable(path), opened_text(path) as file:
-        text = file.read().decode("utf-8", errors="replace")
+        text = file.read(_MOST_JSON).decode("utf-8", errors="replace")
+    if len(text) >= _MOST_JSON:
+        return None
     if text.lstrip("\ufeff \t\r\n").startswith("["):
         try:
             json.loads(text)
