@@ -16,6 +16,7 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
+from sqlanon.microdata.places import try_place
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
@@ -138,12 +139,7 @@ def refuse_target(
     if file is not None:
         files.refuse_folder(file)
         return
-    # Whatever forbids a table there forbids this one: nothing is left of it.
-    place = source if target.into is None else engine.target(target.into, source)
-    trial = engine.beside(place)
-    nothing = exp.select(exp.Null().as_("nothing")).where(exp.false())
-    engine.run(create_table(trial, nothing, temporary=place.catalog == "temp"))
-    engine.drop(trial)
+    try_place(engine, source if target.into is None else engine.target(target.into, source))
 
 
 def _refuse_place(engine: Engine, source: exp.Table, target: Target) -> None:

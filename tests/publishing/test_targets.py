@@ -128,6 +128,16 @@ def test_a_database_open_for_reading_is_told_before_the_search(folder, unplanned
         sqlanon.anonymize(connection, "people", POLICY, **target)
 
 
+def test_itemsets_have_a_place_before_they_are_mined(folder, monkeypatch):
+    home = import_module("sqlanon.methods.itemsets.listing")
+    monkeypatch.setattr(home, "mined", lambda *_: pytest.fail("the mining has begun"))
+    with (
+        duckdb.connect("people.duckdb", read_only=True) as connection,
+        pytest.raises(SqlanonError, match="read-only"),
+    ):
+        sqlanon.mine(connection, "people", POLICY, into="itemsets")
+
+
 @pytest.mark.every_row
 @pytest.mark.parametrize("target", [{"into": "taken"}, {"in_place": True}])
 def test_a_file_of_data_takes_no_table_and_is_not_read_to_say_so(folder, unread, target):
