@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.errors import SourceError
 
@@ -122,8 +123,8 @@ def _header(text: str, delimiter: str) -> tuple[str, ...]:
 def _refuse_names(path: Path, names: Sequence[str]) -> None:
     """Refuses columns without a name, and columns whose names DuckDB takes for one."""
     blank = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
-    folded = Counter(name.lower() for name in names)
-    twice = sorted({name for name in names if name.strip() and folded[name.lower()] > 1})
+    folded = Counter(fold(name) for name in names)
+    twice = sorted({name for name in names if name.strip() and folded[fold(name)] > 1})
     faults = []
     if blank:
         more = ", ..." if len(blank) > _SHOWN else ""

@@ -268,6 +268,11 @@ def test_a_header_names_every_column_once(tmp_path, text, message):
         pass
 
 
+def test_names_that_differ_for_the_database_are_two(tmp_path):
+    with open_source(file(tmp_path, "Ä,ä\n1,2\n")) as source:
+        assert all_rows(source) == [(1, 2)]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
