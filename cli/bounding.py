@@ -9,7 +9,7 @@ import typer
 from sqlanon.loss.cells import CELL_LOSSES
 
 from . import output
-from .options import Input, PolicyOptions, PublishingOptions, RunOptions
+from .options import Input, PolicyOptions, PublishingOptions, RunOptions, TimeLimit
 from .policies import PolicyMaker, policy_document
 
 
@@ -20,6 +20,7 @@ def bound(
     loss: Annotated[
         str, typer.Option(metavar="LOSS", help=f"What is lost: {', '.join(CELL_LOSSES)}.")
     ] = "lm",
+    time_limit: TimeLimit = None,
     run: RunOptions,
 ) -> None:
     """Tell what any k-anonymization loses at least that suppresses no record; writes nothing.
@@ -32,7 +33,13 @@ def bound(
     opening = given.text.asked | run.resources
     with output.progress(run) as progress:
         report = sqlanon.bound(
-            given.source, given.table, maker, loss=loss, progress=progress, **opening
+            given.source,
+            given.table,
+            maker,
+            loss=loss,
+            time_limit=time_limit,
+            progress=progress,
+            **opening,
         )
     output.timings(run, {"bound": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)

@@ -40,7 +40,10 @@ class PlanOutput:
 
     panel: ClassVar[str] = OUTPUT
     sql: bool = switch("Print the SQL that publishes the table.")
-    dialect: str | None = option("NAME", "Dialect of --sql, such as spark; duckdb where not given.")
+    dialect: str | None = option(
+        "NAME",
+        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
+    )
     into: str | None = option(
         "TABLE", "Name of the published table in --sql; anonymized where not given."
     )
@@ -86,9 +89,9 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if written.save is not None:
         _refuse_foreign(written.save)
     if written.dialect is not None:
-        from sqlanon.publishing.plan import refuse_unknown_dialect
+        from sqlanon.publishing.printed import refuse_dialect
 
-        refuse_unknown_dialect(written.dialect)
+        refuse_dialect(written.dialect)
     complete = written.save is not None or written.sql
     found = _planned(given, wanted, run, complete=complete)
     if written.save is not None:
@@ -97,7 +100,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if not written.sql:
         output.show(run, found.to_dict(), found.to_text)
     else:
-        statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
+        statement = found.sql(written.dialect, written.into or "anonymized")
         if run.as_json:
             output.show(run, {**found.to_dict(), "sql": statement}, str)
         else:
@@ -207,7 +210,7 @@ def _publish(report: Report, run: RunOptions) -> None:
 
 
 def _check_target(source: str, target: TargetOptions) -> None:
-    from sqlanon.publishing.apply import Target, refuse_early
+    from sqlanon.publishing.target import Target, refuse_early
 
     refuse_early(source, Target(**target.place))
     if target.yes and not target.in_place:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Limits, Opening
-from sqlanon.engine.open import OpenedSource, Resources, second_table
+from sqlanon.engine.base import Limits, Opening, searching
+from sqlanon.engine.open import Resources, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.opening import Policies, is_data, opened_for, reading
 from sqlanon.reports.check import CheckReport
@@ -26,7 +26,6 @@ from sqlanon.wording import did_you_mean
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
     from sqlanon.policy.patterns import Patterns
-    from sqlanon.publishing.apply import Target
     from sqlanon.publishing.plan import Plan
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.itemsets import MiningReport
@@ -66,6 +65,7 @@ def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Openi
         table: Name of a table or view, or a frame that DuckDB can read; None where the source
             holds only one.
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
             A function from the table's columns to a policy serves where it depends on them.
         opening: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path; for
             a text file also `date_format` (of strptime, such as `%d/%m/%Y`), `nullstr`,
@@ -87,6 +87,7 @@ def risk(
     threshold: float = RISK_THRESHOLD,
     identifying: float = 0.05,
     max_columns: int | None = None,
+    max_sets: int | None = None,
     every_subset: bool = False,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
@@ -96,12 +97,16 @@ def risk(
     Args:
         table: The table as it would be released.
         policy: Quasi-identifiers, and the entity where persons count; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
         population: Everybody that the table's records were drawn from, with the same columns and
             generalized alike: a table, a frame, or a path to a file of data.
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for no sets, None for as many as
-            keep the sets within 2,000.
+            keep the sets within `max_sets`.
+        max_sets: Most sets that are looked at, up to 200,000; the largest sizes are left out
+            first, single columns never. None for 2,000, or all of at most `max_columns` columns
+            where that is given.
         every_subset: Whether to count and list every set, also those that hold a smaller
             identifying one.
         progress: Called with a line that says how far the count is.
@@ -111,7 +116,9 @@ def risk(
     """
     from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
-    options = RiskOptions(threshold, identifying, max_columns, every_subset, progress)
+    options = RiskOptions(
+        threshold, identifying, max_columns, max_sets, every_subset, tell=progress
+    )
     with (
         reading(connection, table, policy, **opening) as (source, resolved),
         opened_population(source.engine, population) as against,
@@ -164,6 +171,7 @@ def mine(
     kind: str = "closed",
     into: str | None = None,
     overwrite: bool = False,
+    time_limit: float | None = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> MiningReport:
@@ -176,21 +184,28 @@ def mine(
         into: Name of a new table of their generalized values and support, which holds values of
             the table; None to count them.
         overwrite: Whether that table may be replaced.
+        time_limit: Seconds after which it is given up; None for no limit.
         progress: Called with a line that says how far the mining is.
 
     Raises:
+        TimeLimitError: The time limit came before all were found; nothing is written.
         SqlanonError: The source, the policy or the new table is at fault; the message says how.
     """
     from sqlanon.methods.itemsets.listing import Listed, list_itemsets
+    from sqlanon.methods.options import deadline_after
 
-    listed = Listed(kind, into, overwrite, progress)
+    listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)
     if into is not None and is_data(connection):
         raise PolicyError(
             "the source is a file, not a database, and a table beside it would be lost; "
             "load it into a database, or leave --into out"
         )
     opened = reading(connection, table, policy, read_only=into is None, **opening)
-    with opened as (source, resolved), source.engine.transaction():
+    with (
+        opened as (source, resolved),
+        searching(source.engine, deadline),
+        source.engine.limited(deadline),
+    ):
         return list_itemsets(source.engine, source.table, resolved, listed)
 
 
@@ -200,6 +215,7 @@ def bound(
     policy: Policies,
     *,
     loss: str = "lm",
+    time_limit: float | None = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> BoundReport:
@@ -208,6 +224,7 @@ def bound(
     Args:
         policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k.
         loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
+        time_limit: Seconds after which a lower bound that takes less work is returned.
         progress: Called with a line that says how far it is.
 
     Raises:
@@ -215,9 +232,14 @@ def bound(
             message says how.
     """
     from sqlanon.methods.clustering.bound import bound_table
+    from sqlanon.methods.options import deadline_after
 
-    opened = reading(connection, table, policy, **opening)
-    with opened as (source, resolved), source.engine.transaction():
+    deadline = deadline_after(time_limit)
+    with (
+        reading(connection, table, policy, **opening) as (source, resolved),
+        searching(source.engine, deadline),
+        source.engine.limited(deadline),
+    ):
         return bound_table(source.engine, source.table, resolved, loss, progress)
 
 
@@ -245,7 +267,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        with source.engine.transaction():
+        with searching(source.engine, options.deadline):
             return make_plan(source.engine, source.table, resolved, options)
 
 
@@ -280,7 +302,8 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_early
+    from sqlanon.publishing.apply import publish
+    from sqlanon.publishing.target import Target, refuse_early, replaced_file
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, _limits(opening), confirm)
@@ -292,7 +315,7 @@ def apply(
             source, _ = stack.enter_context(opened)
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
-        replaced = _replaced_file(source, target)
+        replaced = replaced_file(source, target)
         return publish(source.engine, plan, source.table, target, replaced)
 
 
@@ -315,8 +338,16 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_early, refuse_target
+    from sqlanon.publishing.apply import publish
     from sqlanon.publishing.planner import make_plan
+    from sqlanon.publishing.target import (
+        Target,
+        may_change,
+        refuse_early,
+        refuse_target,
+        refuse_types,
+        replaced_file,
+    )
 
     file = None if output is None else Path(output)
     options, opening = _options(settings), _opening(settings)
@@ -325,19 +356,13 @@ def anonymize(
     read_only = file is not None
     opened = opened_for(connection, table, policy, read_only=read_only, complete=True, **opening)
     with opened as (source, resolved):
-        replaced = _replaced_file(source, target)
+        replaced = replaced_file(source, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
-        with source.engine.transaction() if replaced is None else nullcontext():
+        with searching(source.engine, options.deadline) if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target, replaced)
-            # A program that is called in between, or whatever a view shows, may change the table.
-            may_change = source.kind == "connection" and (
-                confirm is not None
-                or settings.get("progress") is not None
-                or not source.engine.is_base_table(source.table)
-            )
-            found = make_plan(
-                source.engine, source.table, resolved, options, fingerprinted=may_change
-            )
+            refuse_types(source.engine, source.table, resolved, target)
+            known = may_change(source, confirm, settings.get("progress"))
+            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
             return publish(source.engine, found, source.table, target, replaced)
 
 
@@ -368,17 +393,3 @@ def _named(connection: Any, plan: Plan) -> str | None:
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
     return None if is_data(connection) else plan.table
-
-
-def _replaced_file(source: OpenedSource, target: Target) -> Path | None:
-    """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
-
-    Raises:
-        SourceError: It has a second name, under which its content would stay.
-    """
-    from sqlanon.engine.files import refuse_second_name
-
-    file = source.path if target.in_place and source.engine.FRESH_FILE else None
-    if file is not None:
-        refuse_second_name(file)
-    return file

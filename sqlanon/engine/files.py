@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.engine.duckdb.export import export, refuse_folder, refuse_output
+from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
 from sqlanon.engine.duckdb.leftovers import (
     file_of,
     leftovers,
@@ -12,6 +12,7 @@ from sqlanon.engine.duckdb.leftovers import (
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 
 __all__ = [
+    "ending_of",
     "export",
     "file_of",
     "fresh_file",

@@ -13,8 +13,9 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
+from sqlanon.query.hierarchy.time_zones import leaf_faults
 from sqlanon.query.hierarchy.value_labels import level_labels
-from sqlanon.query.text import NESTED_TYPES
+from sqlanon.query.text import is_nested
 from sqlanon.wording import counted
 
 
@@ -29,6 +30,8 @@ class Subject:
         trees: Their hierarchies, bound to the values present.
         records: Number of records.
         nullable: Quasi-identifiers that hold NULLs.
+        counts: Per quasi-identifier the records of each leaf, where its hierarchy is a rule that
+            was worked out over the values; else None.
     """
 
     table: exp.Table
@@ -37,6 +40,7 @@ class Subject:
     trees: tuple[Tree, ...]
     records: int
     nullable: frozenset[str]
+    counts: tuple[tuple[int, ...] | None, ...]
 
     @property
     def names(self) -> list[str]:
@@ -113,7 +117,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
-    trees = _grow(engine, table, attributes, columns, nullable)
+    trees, counts = _grow(engine, table, attributes, columns, nullable)
     faults = [
         f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
         for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
@@ -122,7 +126,12 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     ]
     if faults:
         raise PolicyError("; ".join(faults))
-    return Subject(table, columns, attributes, trees, records, nullable)
+    return Subject(table, columns, attributes, trees, records, nullable, counts)
+
+
+def is_unsuited(kind: exp.DataType) -> bool:
+    """Whether values of a type are not told apart by how they are written."""
+    return is_nested(kind) or kind.this == exp.DataType.Type.INTERVAL
 
 
 def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
@@ -138,11 +147,18 @@ def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.
     """Refuses columns whose values cannot be told apart by how they are written.
 
     Raises:
-        SourceError: Nested types, intervals (30 days count as 1 month), or collations that take
-            different spellings for one value: a class would hold values that differ when published.
+        SourceError: Nested types, VARIANT (1 and 1.0 are one value), intervals (30 days count as
+            1 month), or collations that take different spellings for one value: a class would hold
+            values that differ when published.
     """
     faults = []
-    nested = [name for name, kind in columns.items() if kind.this in NESTED_TYPES]
+    variants = [n for n, kind in columns.items() if kind.this == exp.DataType.Type.VARIANT]
+    if variants:
+        faults.append(
+            f"quasi-identifiers of type VARIANT: {', '.join(map(repr, variants))}; "
+            "cast them to the type that they hold first"
+        )
+    nested = [n for n, kind in columns.items() if is_nested(kind) and n not in variants]
     if nested:
         faults.append(
             f"quasi-identifiers of a nested type: {', '.join(map(repr, nested))}; "
@@ -172,23 +188,31 @@ def _grow(
     attributes: dict[str, QuasiIdentifier],
     columns: dict[str, exp.DataType],
     nullable: frozenset[str],
-) -> tuple[Tree, ...]:
+) -> tuple[tuple[Tree, ...], tuple[tuple[int, ...] | None, ...]]:
+    """The hierarchies over the values present, and the records of their leaves."""
     trees: list[Tree] = []
+    counts: list[tuple[int, ...] | None] = []
     faults: list[str] = []
     for name, attribute in attributes.items():
         hierarchy = attribute.hierarchy
         try:
             if hierarchy.rows is not None:
                 rows = list(hierarchy.rows)
+                faults += leaf_faults([path[0] for path in rows], columns[name], name)
                 trees.append(Tree.grow(name, rows, with_null=name in nullable))
+                counts.append(None)
             else:
                 labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels))
-                trees.append(Tree.grow(name, paths))
+                paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
+                trees.append(Tree.grow(name, [path[:-1] for path in paths]))
+                held = {text: records for text, *_, records in paths}
+                counts.append(tuple(held[leaf] for leaf in trees[-1].leaves))
         except HierarchyError as error:
             faults += error.faults
         except EngineError as error:
             faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
+            # The transaction has failed with it, and answers for no other column.
+            break
     if faults:
         raise HierarchyError(faults)
-    return tuple(trees)
+    return tuple(trees), tuple(counts)

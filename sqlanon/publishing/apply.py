@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
-from sqlanon.engine.base import Engine, Limits
-from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
+from sqlanon.engine.base import Engine
+from sqlanon.errors import EngineError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
-from sqlanon.microdata.opening import is_data
-from sqlanon.microdata.places import try_place
+from sqlanon.publishing import formats
+from sqlanon.publishing.expected import expected_results
+from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.target import Target, refuse_target, refuse_types
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
-from sqlanon.query.syntax import is_same
+from sqlanon.query.publish.suppression import all_labelled
+from sqlanon.query.syntax import rows_of
+from sqlanon.query.text import type_name
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
+from sqlanon.wording import counted
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
@@ -30,44 +36,11 @@ STILL_THERE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """Target of a publication: exactly one place.
-
-    Args:
-        into: Name of a new table.
-        in_place: Whether it takes the original's place.
-        output: A file whose ending says its format.
-        overwrite: Whether an existing table or file may be replaced.
-        limits: Memory, threads and temporary folder for reading a written file back.
-        confirm: Called with the plan before anything is written; what it raises stops that.
-
-    Raises:
-        PolicyError: No place, or more than one.
-    """
-
-    into: str | None = None
-    in_place: bool = False
-    output: Path | None = None
-    overwrite: bool = False
-    limits: Limits = field(default_factory=Limits)
-    confirm: Callable[[Plan], object] | None = None
-
-    def __post_init__(self) -> None:
-        if self.into == "":
-            raise PolicyError("the name of the new table is empty")
-        places = sum((self.into is not None, self.in_place, self.output is not None))
-        if places != 1:
-            raise PolicyError(
-                f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
-                "--into TABLE, --in-place or --output FILE"
-            )
-
-
-@dataclass(frozen=True, slots=True)
 class _Published:
-    """Classes and models of the published table, what was lost with the original, and the time."""
+    """Classes, models and kept columns of the published table, and what the original lost."""
 
     results: TableResults
+    kept: KeptColumns | None
     notes: tuple[str, ...]
     check_seconds: float
 
@@ -101,67 +74,6 @@ def publish(
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
-def refuse_early(connection: object, target: Target) -> None:
-    """Refuses a target that cannot be, before its source is opened.
-
-    Raises:
-        PolicyError: A table made from a file of data, which lives in memory alone.
-        SourceError: An output file that is in the way, holds the source or cannot be written.
-    """
-    if target.output is not None:
-        own = [Path(connection)] if isinstance(connection, str | Path) else []
-        files.refuse_output(target.output, own, overwrite=target.overwrite)
-    elif is_data(connection):
-        raise PolicyError(
-            "the source is a file, not a database; publish to another file with --output FILE"
-        )
-
-
-def refuse_target(
-    engine: Engine, source: exp.Table, target: Target, file: Path | None = None
-) -> None:
-    """Refuses a place that cannot be written to, or not without leave, before there is work.
-
-    Args:
-        engine: Where the table is.
-        source: The table.
-        target: Where to.
-        file: As for `publish`.
-
-    Raises:
-        SourceError: The original is a view or another table refers to it, the name of the new
-            table is taken, the database is open for reading only, or a file is in the way.
-    """
-    if target.output is not None:
-        files.refuse_output(target.output, engine.files, overwrite=target.overwrite)
-        return
-    _refuse_place(engine, source, target)
-    if file is not None:
-        files.refuse_folder(file)
-        return
-    try_place(engine, source if target.into is None else engine.target(target.into, source))
-
-
-def _refuse_place(engine: Engine, source: exp.Table, target: Target) -> None:
-    if target.in_place and not engine.is_base_table(source):
-        raise SourceError(
-            "the source is a view or a file, not a table that could be replaced; "
-            "publish it with --into TABLE or --output FILE"
-        )
-    if target.into is None:
-        files.refuse_referenced(engine, source)
-        return
-    table = engine.target(target.into, source)
-    if not engine.exists(table):
-        return
-    if is_same(table, source):
-        raise SourceError("the new table is the original itself; replace it with --in-place")
-    if not target.overwrite:
-        raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
-    if not engine.is_base_table(table):
-        raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
-
-
 def _carry_out(
     engine: Engine,
     plan: Plan,
@@ -170,6 +82,7 @@ def _carry_out(
     staging: AbstractContextManager[exp.Table],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
+    refuse_types(engine, source, plan.policy, target)
     _refuse_stale(engine, plan, source)
     engine.refuse_changed()
     notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
@@ -179,11 +92,16 @@ def _carry_out(
     with staging as staged:
         written = time.monotonic()
         results = _verified(engine, plan, staged)
+        if target.output is not None:
+            notes = (*notes, *formats.notes_of(engine, staged, target.output))
+        if plan.policy.entity is not None:
+            results = _of_persons(engine, plan, source)
+        kept = published_kept(engine, plan, source, staged)
         check_seconds = time.monotonic() - written
         # All that is published has been read by now, between two looks at what it was read from.
         _refuse_stale(engine, plan, source)
         engine.refuse_changed()
-    return _Published(results, notes, check_seconds)
+    return _Published(results, kept, notes, check_seconds)
 
 
 def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
@@ -194,37 +112,60 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
         "check": published.check_seconds,
         "total": before.get("total", 0.0) + taken,
     }
-    # Persons that are not published cannot be counted any more: their figures are the plan's.
-    columns = plan.policy.published(list(plan.columns))
-    unseen = plan.policy.entity is not None and plan.policy.entity not in columns
-    counted = plan.report if unseen else published.results
+    report = plan.report.keeping(published.kept)
     return replace(
-        plan.report,
-        statistics=counted.statistics,
-        models=counted.models,
+        report,
+        statistics=published.results.statistics,
+        models=published.results.models,
         output=output,
-        notes=(*plan.report.notes, *published.notes),
+        notes=(*report.notes, *published.notes),
         seconds=seconds,
     )
 
 
 def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
-    columns = {name: kind.sql("duckdb") for name, kind in column_types(engine, source).items()}
-    if columns != dict(plan.columns):
-        names = {**plan.columns, **columns}
-        other = [name for name in names if columns.get(name) != plan.columns.get(name)]
+    columns = column_types(engine, source)
+    changes = list(_changed_columns(dict(plan.columns), columns))
+    if changes:
         raise StalePlanError(
-            f"the columns of the table are not those of the plan: {', '.join(map(repr, other))} "
-            "differ in name or type; make a new plan, or give the same --date-format and --nullstr "
-            "that a text file was planned with"
+            f"the columns of the table are not those of the plan: {'; '.join(changes)}; "
+            "make a new plan, or give a text file the --date-format and --nullstr of the old one"
         )
-    if plan.fingerprint is not None:
-        found = engine.rows(fingerprint(source, list(columns)))[0]
-        if tuple(found) != plan.fingerprint:
-            raise StalePlanError(
-                f"the table changed after the plan was made: {plan.fingerprint[0]} records then, "
-                f"{found[0]} now, or other values; make a new plan"
-            )
+    now, before = engine.rows(rows_of(source))[0][0], plan.report.records
+    if now != before:
+        raise StalePlanError(
+            f"the table changed after the plan was made, of {counted(before, 'record')}: it has "
+            f"{now:,} now; make a new plan"
+        )
+    if plan.fingerprint is None:
+        return
+    if tuple(engine.rows(fingerprint(source, list(columns)))[0]) != plan.fingerprint:
+        raise StalePlanError(
+            f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
+            "but other values; make a new plan"
+        )
+
+
+def _changed_columns(
+    before: Mapping[str, exp.DataType], now: Mapping[str, exp.DataType]
+) -> Iterator[str]:
+    """What became of the columns of a table, by their types."""
+    for what, names in (
+        ("it has no more", [name for name in before if name not in now]),
+        ("new", [name for name in now if name not in before]),
+    ):
+        if names:
+            yield f"{what} {', '.join(map(repr, names))}"
+    types = [name for name in before if name in now and before[name] != now[name]]
+    if types:
+        # The labels of a nested enumeration are values.
+        named = (
+            f"{name!r} ({' now, '.join(type_name(each[name]) for each in (now, before))} then)"
+            for name in types
+        )
+        yield f"other types: {', '.join(named)}"
+    if not types and [*before] != [*now] and before.keys() == now.keys():
+        yield "another order"
 
 
 @contextmanager
@@ -282,19 +223,52 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
     declared = plan.policy.published(list(plan.columns))
     if list(engine.columns(table)) != declared:
         raise VerificationError("the columns written are not those declared; nothing is published")
-    results = demanded_results(engine, table, plan.policy, declared)
-    records, expected = results.statistics.records, _promised(plan)
+    records, expected = engine.rows(rows_of(table))[0][0], _promised(plan)
     if records != expected:
         raise VerificationError(
-            f"{records} records were written where {expected} were expected; nothing is published"
+            f"{counted(records, 'record')} of the table would be left where the plan promises "
+            f"{expected:,}, so its policy is not the one that it was made for; nothing is published"
         )
+    _refuse_more_suppressed(engine, plan, table)
+    results = demanded_results(engine, table, plan.policy, declared)
+    _refuse_failed(results)
+    return results
+
+
+def _of_persons(engine: Engine, plan: Plan, source: exp.Table) -> TableResults:
+    """Classes and models of a published table by persons, whom only the original can tell.
+
+    Raises:
+        VerificationError: A model does not hold.
+    """
+    with engine.workspace():
+        results = expected_results(engine, plan, source)
+    _refuse_failed(results)
+    return results
+
+
+def _refuse_failed(results: TableResults) -> None:
+    """Refuses a table that does not satisfy its policy."""
     for result in results.models:
         if not result.holds:
             raise VerificationError(
                 f"{result.verdict()} on the table written, which has {result.found()}; "
                 "nothing is published"
             )
-    return results
+
+
+def _refuse_more_suppressed(engine: Engine, plan: Plan, table: exp.Table) -> None:
+    """Refuses a table of suppressed records that are kept, if they are not as many as promised."""
+    policy, promised = plan.policy, plan.report.suppressed_records
+    if policy.suppressed == "drop" or not promised or plan.recoding.node is None:
+        return
+    query = all_labelled(table, list(policy.attributes), policy.suppressed_label)
+    found = engine.rows(query)[0][0]
+    if found != promised:
+        raise VerificationError(
+            f"{counted(found, 'record')} would be published with every quasi-identifier "
+            f"suppressed, where the plan promises {promised:,}; nothing is published"
+        )
 
 
 def _promised(plan: Plan) -> int:
@@ -309,10 +283,22 @@ def _promised(plan: Plan) -> int:
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    exported = files.export(engine, table, target.output, overwrite=target.overwrite)
+    columns = formats.columns_written(engine, table, target.output)
+    exported = files.export(
+        engine,
+        table,
+        target.output,
+        overwrite=target.overwrite,
+        columns={name: (each.value, each.kind) for name, each in columns.items()},
+    )
     try:
         with exported.opened(**target.limits) as (reader, written):
             _verified(reader, plan, written)
+            if not formats.holds_rows((engine, reader), (table, written), columns):
+                raise VerificationError(
+                    "the file does not read back as the rows that were to be published; "
+                    "nothing is published"
+                )
         exported.publish()
     finally:
         exported.discard()

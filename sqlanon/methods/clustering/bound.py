@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.clusters import problem_of
 from sqlanon.methods.clustering.covers import Mine
@@ -16,9 +18,11 @@ from sqlanon.methods.local.input import plain
 from sqlanon.microdata.binding import bind
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.bound import BoundReport
-from sqlanon.search.clustering.lower_bound import lower_bound
+from sqlanon.search.clustering.lower_bound import column_bounds, lower_bound
+from sqlanon.search.clustering.problem import ClusteringProblem
 
 
+@phase("the encoding")
 def bound_table(
     engine: Engine,
     table: exp.Table,
@@ -42,6 +46,8 @@ def bound_table(
     Raises:
         PolicyError: The loss would give no bound, or the policy does not fit the table.
         HierarchyError: A hierarchy does not fit its column.
+        TimeLimitError: The engine's deadline came before the table was encoded; one that comes
+            later lowers the bound.
 
     Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB), for any loss that never shrinks.
     """
@@ -57,14 +63,28 @@ def bound_table(
     subject = bind(engine, table, own)
     with engine.workspace():
         mine = Mine.of(engine, subject, own, loss)
-        problem = problem_of(mine.read)
-        candidates = mine.candidates(problem, progress=progress)
-    least = lower_bound(problem, candidates)
+        problem = replace(problem_of(mine.read), deadline=engine.deadline)
+        least, candidates, ended = _least(mine, problem, progress)
     return BoundReport(
         loss,
         mine.read.costs.loss(least, subject.records),
         policy.k,
         subject.records,
-        len(candidates),
+        candidates,
         time.monotonic() - started,
+        (f"the time limit ended {ended}: a higher bound may hold",) if ended else (),
     )
+
+
+def _least(
+    mine: Mine, problem: ClusteringProblem, progress: Callable[[str], None] | None
+) -> tuple[int, int, str]:
+    """What is lost at least [units], the itemsets that say so, and what the time limit ended."""
+    try:
+        candidates = mine.candidates(problem, progress=progress)
+    except TimeLimitError:
+        return int(column_bounds(problem).sum()), 0, "mining"
+    least = lower_bound(problem, candidates)
+    late = problem.deadline.expired
+    least = max(least, int(column_bounds(problem).sum())) if late else least
+    return least, len(candidates), "the comparison of itemsets" if late else ""
