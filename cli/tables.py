@@ -51,7 +51,7 @@ class PlanOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class SavedPlan:
     """A saved plan, and the table that it is about."""
 
     panel: ClassVar[str] = TARGET
@@ -108,7 +108,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     _leave_unless_it_holds(found.report)
 
 
-def apply(*, planned: Planned, target: TargetOptions, run: RunOptions) -> None:
+def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None:
     """Carry a saved plan out, in one transaction, and prove the result on the published table."""
     import sqlanon
 

@@ -361,7 +361,7 @@ def anonymize(
         with searching(source.engine, options.deadline) if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target, replaced)
             refuse_types(source.engine, source.table, resolved, target)
-            known = may_change(source, confirm, settings.get("progress"))
+            known = confirm is not None or may_change(source, settings.get("progress"))
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
             return publish(source.engine, found, source.table, target, replaced)
 
