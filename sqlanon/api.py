@@ -309,7 +309,10 @@ def apply(
     target = Target(into, in_place, file, overwrite, _limits(opening), confirm)
     refuse_early(connection, target)
     named = _named(connection, plan) if table is None else table
-    opened = opened_for(connection, named, plan.policy, read_only=file is not None, **opening)
+    read_only = file is not None
+    opened = opened_for(
+        connection, named, plan.policy, read_only=read_only, complete=None, **opening
+    )
     with ExitStack() as stack:
         try:
             source, _ = stack.enter_context(opened)

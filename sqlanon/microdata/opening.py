@@ -22,7 +22,7 @@ def opened_for(
     policy: Policies,
     *,
     read_only: bool,
-    complete: bool = False,
+    complete: bool | None = False,
     **opening: Unpack[Opening],
 ) -> Iterator[tuple[OpenedSource, Policy]]:
     """A source to publish, and the policy for it, which is known before a file is loaded.
@@ -34,7 +34,7 @@ def opened_for(
         table: As for `sqlanon.check`.
         policy: As for `sqlanon.check`.
         read_only: Whether a database file is opened for reading only.
-        complete: Whether every column needs a role.
+        complete: Whether every column needs a role; None where a plan tells what has changed.
         opening: As for `sqlanon.check`.
 
     Raises:
@@ -45,7 +45,8 @@ def opened_for(
 
     def use(columns: Sequence[str]) -> Use:
         made.append(_resolved(columns, policy))
-        made[0].check_columns(columns, publish=complete)
+        if complete is not None:
+            made[0].check_columns(columns, publish=complete)
         needed = {*made[0].published(columns), made[0].entity}
         return Use(frozenset(columns) - needed, made[0].by_value())
 
