@@ -30,6 +30,7 @@ def bound(
     import sqlanon
 
     maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
+    opening = given.text.asked | run.resources
     with output.progress(run) as progress:
         report = sqlanon.bound(
             given.source,
@@ -38,7 +39,7 @@ def bound(
             loss=loss,
             time_limit=time_limit,
             progress=progress,
-            **run.resources,
+            **opening,
         )
     output.timings(run, {"bound": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, asdict, dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -15,7 +15,7 @@ from sqlanon.wording import counted
 
 from . import output
 from .option_groups import PanelCommand, grouped, help_without_command
-from .options import Input, Overwrite, RunOptions, Table, option, repeatable
+from .options import Input, Overwrite, RunOptions, Table, TextFileOptions, option, repeatable
 from .policies import divide, policy_document
 
 if TYPE_CHECKING:
@@ -92,31 +92,40 @@ class HierarchyFile:
     overwrite: Overwrite = False
 
 
-def show(
-    *,
-    spec: Spec,
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A hierarchy, and the column that it is bound to."""
+
+    panel: ClassVar[str] = "Hierarchy"
+    spec: Spec
     source: Annotated[
         str | None, typer.Argument(metavar="SOURCE", help="A database or file to bind it to.")
-    ] = None,
-    table: Table = None,
-    column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of SOURCE to bind it to.")
-    ] = None,
-    run: RunOptions,
-) -> None:
+    ] = None
+    table: Table = None
+    column: str | None = option("COLUMN", "The column of SOURCE to bind it to.")
+    text: TextFileOptions = field(default_factory=TextFileOptions)
+
+
+def show(*, shown: Shown, run: RunOptions) -> None:
     """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
     from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.microdata.inspect import bind_hierarchies, show_hierarchy
     from sqlanon.microdata.stored_hierarchies import open_database, resolved_hierarchy
 
-    hierarchy = Hierarchy.from_spec(spec)
-    if column is not None:
+    hierarchy, source = Hierarchy.from_spec(shown.spec), shown.source
+    if shown.column is not None:
         if source is None:
             raise PolicyError("--column needs the SOURCE that holds the column")
-        [report] = bind_hierarchies(source, table, {column: hierarchy}, **run.resources)
+        opening = shown.text.asked | run.resources
+        [report] = bind_hierarchies(source, shown.table, {shown.column: hierarchy}, **opening)
+    elif shown.text.asked:
+        raise PolicyError(
+            "--date-format, --nullstr, --delimiter and --encoding are about the text file whose "
+            "column is named with --column"
+        )
     elif source is None:
         report = show_hierarchy(hierarchy)
-    elif hierarchy.kind == "table" and table is None:
+    elif hierarchy.kind == "table" and shown.table is None:
         with open_database(source, read_only=True, **run.resources) as engine:
             report = show_hierarchy(resolved_hierarchy(engine, hierarchy))
     else:
@@ -128,7 +137,8 @@ def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
     """Hold hierarchies against the columns that they belong to; all faults at once."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
-    bound = bind_hierarchies(given.source, given.table, bindings, **run.resources)
+    opening = given.text.asked | run.resources
+    bound = bind_hierarchies(given.source, given.table, bindings, **opening)
     reports = [replace(report, examples=()) for report in bound]
     document = {
         **Provenance(given.source).head(),
@@ -142,12 +152,14 @@ def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
 def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     """Write the hierarchy file that a rule gives the values present in a column, to edit."""
     from sqlanon.hierarchy.declaration import Hierarchy
-    from sqlanon.microdata.inspect import make_hierarchy, write_paths
+    from sqlanon.microdata.inspect import make_hierarchy, refuse_hierarchy_file, write_paths
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
     if wanted.output.exists() and wanted.output.samefile(given.source):
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
-    paths, notes = make_hierarchy(given.source, given.table, wanted.column, rule, **run.resources)
+    refuse_hierarchy_file(wanted.output, overwrite=wanted.overwrite)
+    opening = given.text.asked | run.resources
+    paths, notes = make_hierarchy(given.source, given.table, wanted.column, rule, **opening)
     notes += write_paths(paths, wanted.output, overwrite=wanted.overwrite)
     output.notes(notes)
     output.say(

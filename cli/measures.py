@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import typer
 
 from . import output
-from .options import PolicyOptions, PublishingOptions, RunOptions, option, repeatable
+from .options import (
+    PolicyOptions,
+    PublishingOptions,
+    RunOptions,
+    TextFileOptions,
+    option,
+    repeatable,
+)
 from .policies import PolicyMaker, policy_document
 
 
@@ -38,6 +45,7 @@ class Compared:
     released_table: str | None = option(
         "TABLE", "The released table; needed where RELEASED is a database that holds more than one."
     )
+    text: TextFileOptions = field(default_factory=TextFileOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,8 @@ def measure(
     """Tell what a released table loses against its original, by every measure; writes nothing.
 
     Whoever anonymized it: the two tables and the hierarchies are all that counts. Levels, limits
-    and models of the policy are not looked at, except k.
+    and models of the policy are not looked at, except k. What is said of text files is said of
+    ORIGINAL; RELEASED is read as sqlanon writes it.
     """
     import sqlanon
 
@@ -76,6 +85,7 @@ def measure(
         released_table=compared.released_table,
         class_attribute=asked.class_attribute,
         losses=asked.loss,
+        **compared.text.asked,
         **run.resources,
     )
     output.timings(run, {"measure": report.seconds}, {})

@@ -45,9 +45,10 @@ def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunO
     import sqlanon
 
     maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
+    opening = given.text.asked | run.resources
     with output.progress(run) as progress:
         report = sqlanon.mine(
-            given.source, given.table, maker, **asdict(asked), progress=progress, **run.resources
+            given.source, given.table, maker, **asdict(asked), progress=progress, **opening
         )
     output.timings(run, {"mine": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)

@@ -16,6 +16,7 @@ TARGET = "Target"
 GENERALIZATION = "Generalization"
 MODELS = "Privacy models"
 SUPPRESSION = "Suppression"
+TEXT_FILE = "Text files"
 
 Source = Annotated[
     str,
@@ -69,11 +70,39 @@ def given(group: Any, *names: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class TextFileOptions:
+    """How a source is written, where it is a text file."""
+
+    panel: ClassVar[str] = TEXT_FILE
+    date_format: str | None = option(
+        "FORMAT",
+        "Texts of a CSV or JSON file that are dates, such as %d/%m/%Y; where not given, only those "
+        "of ISO 8601 (2000-12-31) are.",
+    )
+    nullstr: list[str] = repeatable(
+        "TEXT", "A text of a CSV or JSON file that stands for NULL, besides the empty field."
+    )
+    delimiter: str | None = option(
+        "CHARACTER", "What stands between fields of a CSV file; as its header where not given."
+    )
+    encoding: str | None = option(
+        "NAME", "Encoding of a CSV file, such as latin-1 or utf-16; utf-8 where not given."
+    )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What was given, as the library takes it."""
+        nulls = {"nullstr": self.nullstr} if self.nullstr else {}
+        return nulls | given(self, "date_format", "delimiter", "encoding")
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """The table that a command reads."""
 
     source: Source
     table: Table = None
+    text: TextFileOptions = field(default_factory=TextFileOptions)
 
 
 @dataclass(frozen=True, slots=True)

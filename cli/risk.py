@@ -60,9 +60,10 @@ def risk(
     import sqlanon
 
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
+    opening = given.text.asked | run.resources
     with output.progress(run) as progress:
         report = sqlanon.risk(
-            given.source, given.table, maker, **asked.asked, progress=progress, **run.resources
+            given.source, given.table, maker, **asked.asked, progress=progress, **opening
         )
     search = {} if report.subsets is None else report.subsets.search
     output.timings(run, {"risk": report.seconds}, search)

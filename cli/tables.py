@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -21,6 +21,7 @@ from .options import (
     RunOptions,
     Source,
     TargetOptions,
+    TextFileOptions,
     option,
     switch,
 )
@@ -49,6 +50,21 @@ class PlanOutput:
     save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
 
 
+@dataclass(frozen=True, slots=True)
+class SavedPlan:
+    """A saved plan, and the table that it is about."""
+
+    panel: ClassVar[str] = TARGET
+    source: Source
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored.")
+    ]
+    table: str | None = option(
+        "TABLE", "The table, where SOURCE does not call it what the plan calls it."
+    )
+    text: TextFileOptions = field(default_factory=TextFileOptions)
+
+
 def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell which privacy models a table satisfies as it stands; writes nothing.
 
@@ -58,7 +74,8 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     import sqlanon
 
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
-    report = sqlanon.check(given.source, given.table, maker, **run.resources)
+    opening = given.text.asked | run.resources
+    report = sqlanon.check(given.source, given.table, maker, **opening)
     output.timings(run, {"check": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)
     _leave_unless_it_holds(report)
@@ -71,7 +88,12 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
             raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
     if written.save is not None:
         _refuse_foreign(written.save)
-    found = _planned(given, wanted, run, complete=written.save is not None)
+    if written.dialect is not None:
+        from sqlanon.publishing.printed import refuse_dialect
+
+        refuse_dialect(written.dialect)
+    complete = written.save is not None or written.sql
+    found = _planned(given, wanted, run, complete=complete)
     if written.save is not None:
         output.notes(found.save(written.save))
         output.say(run, f"plan saved as {written.save}")
@@ -86,29 +108,15 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     _leave_unless_it_holds(found.report)
 
 
-def apply(
-    *,
-    source: Source,
-    plan: Annotated[
-        Path, typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored.")
-    ],
-    table: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TABLE", help="The table, where SOURCE does not call it what the plan calls it."
-        ),
-    ] = None,
-    target: TargetOptions,
-    run: RunOptions,
-) -> None:
+def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None:
     """Carry a saved plan out, in one transaction, and prove the result on the published table."""
     import sqlanon
 
-    confirm = _confirmation(target, run)
-    found = sqlanon.Plan.load(plan)
-    report = sqlanon.apply(
-        source, found, table=table, confirm=confirm, **target.place, **run.resources
-    )
+    source, table = planned.source, planned.table
+    confirm = _confirmation(source, target, run)
+    found = sqlanon.Plan.load(planned.plan)
+    opening = planned.text.asked | run.resources
+    report = sqlanon.apply(source, found, table=table, confirm=confirm, **target.place, **opening)
     _publish(report, run)
 
 
@@ -130,13 +138,13 @@ def anonymize(
 
     if dry_run:
         if target.into is not None or target.in_place or target.output is not None:
-            _check_target(target)
+            _check_target(given.source, target)
         found = _planned(given, wanted, run, complete=True)
         output.say(run, "dry run: nothing is written")
         output.show(run, found.to_dict(), found.to_text)
         _leave_unless_it_holds(found.report)
         return
-    confirm = _confirmation(target, run)
+    confirm = _confirmation(given.source, target, run)
     how, maker = _search_and_policy(wanted, run)
     with output.progress(run) as progress:
         report = sqlanon.anonymize(
@@ -147,6 +155,7 @@ def anonymize(
             **how,
             progress=progress,
             confirm=confirm,
+            **given.text.asked,
             **run.resources,
         )
     _publish(report, run)
@@ -182,10 +191,9 @@ def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = 
     import sqlanon
 
     how, maker = _search_and_policy(wanted, run, complete=complete)
+    opening = given.text.asked | run.resources
     with output.progress(run) as progress:
-        found = sqlanon.plan(
-            given.source, given.table, maker, **how, progress=progress, **run.resources
-        )
+        found = sqlanon.plan(given.source, given.table, maker, **how, progress=progress, **opening)
     output.timings(run, found.report.seconds, found.report.search)
     return found
 
@@ -201,21 +209,23 @@ def _publish(report: Report, run: RunOptions) -> None:
     _leave_unless_it_holds(report)
 
 
-def _check_target(target: TargetOptions) -> None:
-    from sqlanon.publishing.apply import Target
+def _check_target(source: str, target: TargetOptions) -> None:
+    from sqlanon.publishing.target import Target, refuse_early
 
-    Target(**target.place)
+    refuse_early(source, Target(**target.place))
     if target.yes and not target.in_place:
         raise PolicyError("--yes answers what --in-place asks; leave it out")
 
 
-def _confirmation(target: TargetOptions, run: RunOptions) -> Callable[[Plan], None] | None:
+def _confirmation(
+    source: str, target: TargetOptions, run: RunOptions
+) -> Callable[[Plan], None] | None:
     """The question to ask before an original is replaced, once the target is checked.
 
     Raises:
         PolicyError: The target is no single place, or nobody is there to be asked.
     """
-    _check_target(target)
+    _check_target(source, target)
     if not target.in_place or target.yes:
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -234,7 +244,12 @@ def _confirmation(target: TargetOptions, run: RunOptions) -> Callable[[Plan], No
 def _refuse_foreign(path: Path) -> None:
     """A plan may replace a plan, and no other file."""
     import sqlanon
+    from sqlanon.engine.files import refuse_folder
 
+    if path.is_dir():
+        raise SourceError(f"{str(path)!r} is a folder; name a file for the plan")
+    if path.is_file() or not path.exists():
+        refuse_folder(path.resolve())
     if not path.exists():
         return
     try:

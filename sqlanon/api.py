@@ -1,6 +1,6 @@
 """Public functions: a table is checked, measured, mined, bounded, planned, and published.
 
-What `check` says of `connection`, `table`, `policy` and `resources` holds for every function, and
+What `check` says of `connection`, `table`, `policy` and `opening` holds for every function, and
 what `apply` and `plan` say of theirs for `anonymize`.
 """
 
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Limits, searching
-from sqlanon.engine.open import OpenedSource, Resources, open_source, second_table
+from sqlanon.engine.base import Limits, Opening, searching
+from sqlanon.engine.open import Resources, second_table
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.policy.policy import Policy
+from sqlanon.microdata.opening import Policies, is_data, opened_for, reading
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
-from sqlanon.wording import did_you_mean, named_kind
+from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 # What not every call needs is imported there: a command must start fast.
 Progress = Callable[[str], None]
-Policies = Policy | Callable[[Sequence[str]], Policy]
 Confirm = Callable[["Plan"], object]
 _LIMITS = frozenset(Limits.__annotations__)
+_OPENING = frozenset(Opening.__annotations__)
 
 
-class Settings(Limits, total=False):
+class Settings(Opening, total=False):
     """Options of a search, as `methods.registry` describes them, and limits of the database."""
 
     method: str
@@ -57,9 +57,7 @@ class Settings(Limits, total=False):
     patterns: Patterns | None
 
 
-def check(
-    connection: Any, table: Any, policy: Policies, **resources: Unpack[Limits]
-) -> CheckReport:
+def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Opening]) -> CheckReport:
     """Which privacy models a table satisfies as it stands.
 
     Args:
@@ -70,15 +68,15 @@ def check(
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
             Where it names none, every column in no other role counts as one.
             A function from the table's columns to a policy serves where it depends on them.
-        resources: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
-            from a path.
+        opening: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
+            from a path; for a text file also `date_format` (of strptime, such as `%d/%m/%Y`),
+            `nullstr`, `delimiter` and `encoding`.
 
     Raises:
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    with open_source(connection, table, read_only=True, **resources) as source:
-        made = _resolved(source, policy)
-        return source.told(check_table(source.engine, source.table, made), made)
+    with reading(connection, table, policy, **opening) as (source, resolved):
+        return source.told(check_table(source.engine, source.table, resolved), resolved)
 
 
 def risk(
@@ -93,7 +91,7 @@ def risk(
     max_sets: int | None = None,
     every_subset: bool = False,
     progress: Progress | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> RiskReport:
     """Re-identification risk of a table as it stands, and the columns that identify.
 
@@ -123,11 +121,11 @@ def risk(
         threshold, identifying, max_columns, max_sets, every_subset, tell=progress
     )
     with (
-        open_source(connection, table, read_only=True, **resources) as source,
+        reading(connection, table, policy, **opening) as (source, resolved),
         opened_population(source.engine, population) as against,
     ):
-        made = _resolved(source, policy)
-        return source.told(assess(source.engine, source.table, made, options, against), made)
+        found = assess(source.engine, source.table, resolved, options, against)
+        return source.told(found, resolved)
 
 
 def measure(
@@ -139,7 +137,7 @@ def measure(
     released_table: str | None = None,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> MeasureReport:
     """Every measure of what a released table loses against its original, whoever anonymized it.
 
@@ -159,12 +157,13 @@ def measure(
     from sqlanon.assessment.measure import MeasureRequest, measure_release
 
     with (
-        open_source(connection, original, read_only=True, **resources) as source,
+        reading(connection, original, policy, **opening) as (source, resolved),
         second_table(source.engine, released, released_table) as table,
         source.engine.transaction(),
     ):
-        made, wanted = _resolved(source, policy), MeasureRequest(class_attribute, tuple(losses))
-        return source.told(measure_release(source.engine, source.table, table, made, wanted), made)
+        wanted = MeasureRequest(class_attribute, tuple(losses))
+        found = measure_release(source.engine, source.table, table, resolved, wanted)
+        return source.told(found, resolved)
 
 
 def mine(
@@ -177,7 +176,7 @@ def mine(
     overwrite: bool = False,
     time_limit: float | None = None,
     progress: Progress | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> MiningReport:
     """The generalized itemsets that k records or more of a table have in common.
 
@@ -199,16 +198,16 @@ def mine(
     from sqlanon.methods.options import deadline_after
 
     listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)
-    with open_source(connection, table, read_only=into is None, **resources) as source:
-        if into is not None and source.kind == "file":
-            raise PolicyError(
-                "the source is a file, not a database, and a table beside it would be lost; "
-                "load it into a database, or leave --into out"
-            )
-        resolved = _resolved(source, policy)
+    if into is not None and is_data(connection):
+        raise PolicyError(
+            "the source is a file, not a database, and a table beside it would be lost; "
+            "load it into a database, or leave --into out"
+        )
+    opened = reading(connection, table, policy, read_only=into is None, **opening)
+    with opened as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
-            report = list_itemsets(source.engine, source.table, resolved, listed)
-        return source.told(report, resolved)
+            found = list_itemsets(source.engine, source.table, resolved, listed)
+        return source.told(found, resolved)
 
 
 def bound(
@@ -219,7 +218,7 @@ def bound(
     loss: str = "lm",
     time_limit: float | None = None,
     progress: Progress | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> BoundReport:
     """A lower bound on the loss of any k-anonymization that suppresses no record.
 
@@ -237,11 +236,10 @@ def bound(
     from sqlanon.methods.options import deadline_after
 
     deadline = deadline_after(time_limit)
-    with open_source(connection, table, read_only=True, **resources) as source:
-        resolved = _resolved(source, policy)
+    with reading(connection, table, policy, **opening) as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
-            report = bound_table(source.engine, source.table, resolved, loss, progress)
-        return source.told(report, resolved)
+            found = bound_table(source.engine, source.table, resolved, loss, progress)
+        return source.told(found, resolved)
 
 
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
@@ -249,7 +247,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
 
     Args:
         policy: What the published table must satisfy.
-        settings: How to search, and the resources of `check`; everything has a default.
+        settings: How to search, and the `opening` of `check`; everything has a default.
             `method`, `loss` and what each method takes are described by `OPTIONS` of
             `sqlanon.methods.registry` and `sqlanon plan --help`; `seed` is what chance is drawn
             from, and `progress` is called with a line that says how far the search is.
@@ -263,11 +261,11 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
     homes = options.method.home, "sqlanon.publishing.planner"
     loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
-    with open_source(connection, table, read_only=True, **_limits(settings)) as source:
+    opened = opened_for(connection, table, policy, read_only=True, **_opening(settings))
+    with opened as (source, resolved):
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        resolved = _resolved(source, policy)
         with searching(source.engine, options.deadline):
             found = make_plan(source.engine, source.table, resolved, options)
         return replace(found, report=source.told(found.report, found.policy))
@@ -283,7 +281,7 @@ def apply(
     overwrite: bool = False,
     table: Any = None,
     confirm: Confirm | None = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> Report:
     """Publishes what a plan says, in one transaction, and proves it on the published table.
 
@@ -304,19 +302,23 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, table_named
-    from sqlanon.publishing.in_place import replaced_file
+    from sqlanon.publishing.apply import publish, table_named
+    from sqlanon.publishing.target import Target, refuse_early, replaced_file
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, confirm)
+    refuse_early(connection, target)
     named = table_named(connection, plan) if table is None else table
-    opened = open_source(connection, named, read_only=file is not None, **resources)
+    read_only = file is not None
+    opened = opened_for(
+        connection, named, plan.policy, read_only=read_only, complete=None, **opening
+    )
     with ExitStack() as stack:
         try:
-            source = stack.enter_context(opened)
+            source, _ = stack.enter_context(opened)
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
-        replaced = replaced_file(source, in_place=in_place, output=file)
+        replaced = replaced_file(source, target)
         report = publish(source.engine, plan, source.table, target, replaced)
         return source.told(report, plan.policy)
 
@@ -340,23 +342,31 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_target, refuse_types
-    from sqlanon.publishing.in_place import replaced_file
+    from sqlanon.publishing.apply import publish
     from sqlanon.publishing.planner import make_plan
+    from sqlanon.publishing.target import (
+        Target,
+        may_change,
+        refuse_early,
+        refuse_target,
+        refuse_types,
+        replaced_file,
+    )
 
     file = None if output is None else Path(output)
-    options, limits = _options(settings), _limits(settings)
+    options, opening = _options(settings), _opening(settings)
     target = Target(into, in_place, file, overwrite, confirm)
-    with open_source(connection, table, read_only=file is not None, **limits) as source:
-        replaced = replaced_file(source, in_place=in_place, output=file)
-        resolved = _resolved(source, policy)
-        resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
+    refuse_early(connection, target)
+    read_only = file is not None
+    opened = opened_for(connection, table, policy, read_only=read_only, complete=True, **opening)
+    with opened as (source, resolved):
+        replaced = replaced_file(source, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with searching(source.engine, options.deadline) if replaced is None else nullcontext():
-            refuse_target(source.engine, source.table, target, resolved)
+            refuse_target(source.engine, source.table, resolved, target, replaced)
             refuse_types(source.engine, source.table, resolved, target)
-            shown = confirm is not None  # the plan is looked at before it is carried out
-            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=shown)
+            known = confirm is not None or may_change(source, settings.get("progress"))
+            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
             report = publish(source.engine, found, source.table, target, replaced)
         return source.told(report, found.policy)
 
@@ -365,7 +375,7 @@ def _options(settings: Settings) -> Options[Any]:
     """The options of the search among all settings."""
     from sqlanon.methods.registry import Options
 
-    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _LIMITS}
+    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _OPENING}
     known = list(Settings.__annotations__)
     for name in [name for name in search if name not in known]:
         meant = did_you_mean(name, known)
@@ -373,17 +383,11 @@ def _options(settings: Settings) -> Options[Any]:
     return Options.of(**search, memory=Resources(**_limits(settings)).memory)
 
 
-def _limits(settings: Settings) -> Limits:
+def _limits(settings: Opening) -> Limits:
     """The limits of the database among all settings."""
     return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
 
 
-def _resolved(source: OpenedSource, policy: Policies) -> Policy:
-    """The policy, or what a function makes it of the columns of the table."""
-    made = policy(list(source.engine.columns(source.table))) if callable(policy) else policy
-    if not isinstance(made, Policy):
-        raise PolicyError(
-            "policy must be a Policy, or a function from the columns to one, "
-            f"not {named_kind(made)}; Policy.from_dict and Policy.from_toml make one"
-        )
-    return made
+def _opening(settings: Settings) -> Opening:
+    """What is said of how the source is opened, among all settings."""
+    return cast("Opening", {n: value for n, value in settings.items() if n in _OPENING})

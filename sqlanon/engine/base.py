@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict
 
@@ -26,6 +27,40 @@ class Limits(TypedDict, total=False):
     memory_limit: str | None
     temp_directory: str | Path | None
     temp_limit: str | None
+
+
+class TextDetails(TypedDict, total=False):
+    """How a text file that sqlanon opens is written: the arguments of `TextFormat`."""
+
+    date_format: str | None
+    nullstr: str | Sequence[str] | None
+    delimiter: str | None
+    encoding: str | None
+
+
+class Opening(Limits, TextDetails, total=False):
+    """All that is said of how a source is opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Use that is made of the columns of a file.
+
+    Args:
+        left_out: Columns that nobody looks at; they are not loaded, and read as NULL.
+        by_value: Columns of which the values count, not how these are written; None for all.
+    """
+
+    left_out: frozenset[str] = frozenset()
+    by_value: frozenset[str] | None = None
+
+    def kept(self, names: Sequence[str]) -> list[str]:
+        """The columns that are loaded."""
+        return [name for name in names if name not in self.left_out] or list(names)
+
+    def is_exact(self, name: str) -> bool:
+        """Whether a column's values count as they are written."""
+        return self.by_value is not None and name not in self.by_value
 
 
 def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
@@ -74,6 +109,10 @@ class Engine(Protocol):
     @property
     def notes(self) -> list[str]:
         """What a reader should know of how the engine was opened and what it found there."""
+        ...
+
+    def refuse_changed(self) -> None:
+        """Raises a `SourceError` where a file that tables are read from was replaced or changed."""
         ...
 
     def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.engine.duckdb.dependents import dependents, referring
-from sqlanon.engine.duckdb.export import ending_of, export
+from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 from sqlanon.engine.own_folders import digest, write_file, write_private
@@ -18,6 +18,8 @@ __all__ = [
     "leftovers",
     "own_parts",
     "referring",
+    "refuse_folder",
+    "refuse_output",
     "refuse_second_name",
     "rewrite",
     "write_file",

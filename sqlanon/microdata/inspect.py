@@ -10,15 +10,16 @@ from typing import Unpack
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine, Limits
-from sqlanon.engine.files import write_private
-from sqlanon.engine.open import Resources, open_source
+from sqlanon.engine.base import Engine, Opening
+from sqlanon.engine.files import refuse_folder, write_private
+from sqlanon.engine.open import Resources
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
+from sqlanon.microdata.opening import reading
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import level_labels
@@ -43,7 +44,7 @@ def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
 
 
 def bind_hierarchies(
-    connection: object, table: object, hierarchies: Bindings, **limits: Unpack[Limits]
+    connection: object, table: object, hierarchies: Bindings, **opening: Unpack[Opening]
 ) -> list[HierarchyReport]:
     """Holds hierarchies against the columns of a table.
 
@@ -51,22 +52,25 @@ def bind_hierarchies(
         connection: As for `sqlanon.check`.
         table: As for `sqlanon.check`.
         hierarchies: One per column, or a function that makes them from the table's columns.
-        limits: `threads`, `memory_limit`, `temp_directory`, `temp_limit`.
+        opening: As for `sqlanon.check`.
 
     Raises:
         HierarchyError: Faults of any hierarchy and values that it misses, all at once.
         PolicyError: Columns that the table does not have.
         SourceError: The table cannot be read, is empty, or a column is of a nested type.
     """
-    with open_source(connection, table, read_only=True, **limits) as source:
-        columns = list(source.engine.columns(source.table))
-        wanted = hierarchies(columns) if callable(hierarchies) else hierarchies
-        Policy(dict(wanted)).check_columns(columns)
+
+    def policy(columns: Sequence[str]) -> Policy:
+        made = Policy(dict(hierarchies(columns) if callable(hierarchies) else hierarchies))
+        made.check_columns(columns)
+        return made
+
+    with reading(connection, table, policy, **opening) as (source, wanted):
         reports: list[HierarchyReport] = []
         faults: list[str] = []
-        for column, hierarchy in wanted.items():
+        for column, entry in wanted.attributes.items():
             try:
-                found, tree = _fitted(source.engine, source.table, column, hierarchy)
+                found, tree = _fitted(source.engine, source.table, column, entry.hierarchy)
                 reports.append(_described(found, tree, column))
             except HierarchyError as error:
                 faults += error.faults
@@ -76,16 +80,30 @@ def bind_hierarchies(
 
 
 def make_hierarchy(
-    connection: object, table: object, column: str, hierarchy: Hierarchy, **limits: Unpack[Limits]
+    connection: object, table: object, column: str, hierarchy: Hierarchy, **opening: Unpack[Opening]
 ) -> tuple[tuple[Labels, ...], list[str]]:
     """The paths that a hierarchy gives the values present in a column, and notes of the source.
 
     Args and errors are those of `bind_hierarchies`.
     """
-    with open_source(connection, table, read_only=True, **limits) as source:
-        Policy({column: hierarchy}).check_columns(list(source.engine.columns(source.table)))
+
+    def policy(columns: Sequence[str]) -> Policy:
+        made = Policy({column: hierarchy})
+        made.check_columns(columns)
+        return made
+
+    with reading(connection, table, policy, **opening) as (source, _):
         _, tree = _fitted(source.engine, source.table, column, hierarchy)
         return tuple(zip(*tree.labels, strict=True)), source.engine.notes
+
+
+def refuse_hierarchy_file(file: Path, *, overwrite: bool = False) -> None:
+    """Raises a `SourceError` where a hierarchy file cannot be written, or not without leave."""
+    if file.is_dir():
+        raise SourceError(f"{str(file)!r} is a folder; name a file")
+    if file.exists() and not overwrite:
+        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
+    refuse_folder(file.resolve())
 
 
 def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False) -> list[str]:
@@ -98,8 +116,7 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
         HierarchyError: A file could not tell the empty text from NULL.
         SourceError: The file is there already, or cannot be written.
     """
-    if file.exists() and not overwrite:
-        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
+    refuse_hierarchy_file(file, overwrite=overwrite)
     empty = sum("" in path for path in paths)
     if empty:
         raise HierarchyError(

@@ -30,6 +30,8 @@ from sqlanon.wording import counted, did_you_mean
 Others = Literal["keep", "drop"]
 SETTINGS = ("method", "loss")
 PATTERNS = "patterns"
+# Rules of hierarchies that take a value for the text that it is.
+_AS_TEXT = frozenset({"suppression", "prefix"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +263,17 @@ class Policy:
         if self.others == "drop":
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
+
+    def by_value(self) -> frozenset[str]:
+        """The columns whose values count, not how a text file writes them.
+
+        Where a rule or an order needs numbers or dates, 1 and 1.0 must be what they are.
+        """
+        quasi = {
+            name for name, each in self.attributes.items() if each.hierarchy.kind not in _AS_TEXT
+        }
+        ordered = {demand.column for demand in self.demands if demand.model.needs}
+        return frozenset(quasi | ordered)
 
     def with_attributes(self, attributes: Mapping[str, QuasiIdentifier]) -> Policy:
         """This policy with other hierarchies, weights or level bounds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,19 +13,19 @@ from sqlglot import exp
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import is_database
-from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
+from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
-from sqlanon.policy.policy import Policy
+from sqlanon.microdata.opening import is_data
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
-from sqlanon.publishing.in_place import lost_and_kept, refuse_broken
+from sqlanon.publishing.in_place import lost_and_kept
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.target import Target, refuse_target, refuse_types
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.publish.suppression import all_labelled
-from sqlanon.query.syntax import is_same, rows_of
+from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import type_name
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import KeptColumns
@@ -36,38 +36,6 @@ STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
     "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Target of a publication: exactly one place.
-
-    Args:
-        into: Name of a new table.
-        in_place: Whether it takes the original's place.
-        output: A file whose ending says its format.
-        overwrite: Whether an existing table or file may be replaced.
-        confirm: Called with the plan before anything is written; what it raises stops that.
-
-    Raises:
-        PolicyError: No place, or more than one.
-    """
-
-    into: str | None = None
-    in_place: bool = False
-    output: Path | None = None
-    overwrite: bool = False
-    confirm: Callable[[Plan], object] | None = None
-
-    def __post_init__(self) -> None:
-        if self.into == "":
-            raise PolicyError("the name of the new table is empty")
-        places = sum((self.into is not None, self.in_place, self.output is not None))
-        if places != 1:
-            raise PolicyError(
-                f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
-                "--into TABLE, --in-place or --output FILE"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +73,7 @@ def publish(
     started = time.monotonic()
     with engine.transaction() if file is None else nullcontext():
         staging = _staged(engine, plan, source, target, file)
+        refuse_target(engine, source, plan.policy, target, file)
         published = _carry_out(engine, plan, source, target, staging)
         in_old_file = target.in_place and file is None
         pages_stay = in_old_file and files.file_of(engine, source) is not None
@@ -120,42 +89,7 @@ def table_named(connection: object, plan: Plan) -> str | None:
     """
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
-    path = Path(connection) if isinstance(connection, str | Path) else None
-    is_data = path is not None and path.is_file() and not is_database(path)
-    return None if is_data else plan.table
-
-
-def refuse_target(engine: Engine, source: exp.Table, target: Target, policy: Policy) -> None:
-    """Refuses a place in the database that cannot be written to, or not without leave.
-
-    Raises:
-        SourceError: The original is a view, or other objects need it as it is, or the name of the
-            new table is taken.
-    """
-    if target.in_place and not engine.is_base_table(source):
-        raise SourceError(
-            "the source is a view or a file, not a table that could be replaced; "
-            "publish it with --into TABLE or --output FILE"
-        )
-    if target.in_place:
-        refuse_broken(engine, source, policy)
-    if target.into is None:
-        return
-    table = engine.target(target.into, source)
-    if not engine.exists(table):
-        return
-    if is_same(table, source):
-        raise SourceError("the new table is the original itself; replace it with --in-place")
-    if not target.overwrite:
-        raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
-    if not engine.is_base_table(table):
-        raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
-
-
-def refuse_types(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
-    """Refuses columns of which a file would tell less: see `formats.refuse_types`."""
-    if target.output is not None:
-        formats.refuse_types(engine, source, policy, target.output)
+    return None if is_data(connection) else plan.table
 
 
 def _carry_out(
@@ -166,9 +100,9 @@ def _carry_out(
     staging: AbstractContextManager[exp.Table],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
-    refuse_target(engine, source, target, plan.policy)
     refuse_types(engine, source, plan.policy, target)
     _refuse_stale(engine, plan, source)
+    engine.refuse_changed()
     notes = tuple(lost_and_kept(engine, plan, source)) if target.in_place else ()
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
@@ -184,6 +118,9 @@ def _carry_out(
         check_seconds = time.monotonic() - written
         if target.output is None:
             _, sha256 = engine.rows(fingerprint(staged, list(engine.columns(staged))))[0]
+        # All that is published has been read by now, between two looks at what it was read from.
+        _refuse_stale(engine, plan, source)
+        engine.refuse_changed()
     if target.output is not None:
         sha256 = files.digest(target.output)
     return _Published(results, kept, notes, check_seconds, sha256)
@@ -218,7 +155,7 @@ def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
     if changes:
         raise StalePlanError(
             f"the columns of the table are not those of the plan: {'; '.join(changes)}; "
-            "make a new plan"
+            "make a new plan, or give a text file the --date-format and --nullstr of the old one"
         )
     now, before = engine.rows(rows_of(source))[0][0], plan.report.records
     if now != before:

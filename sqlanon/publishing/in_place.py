@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import OpenedSource
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.wording import counted, listed
@@ -64,22 +62,3 @@ def lost_and_kept(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]
     yield from files.own_parts(engine, table)
     for text in files.leftovers(engine, table.catalog, besides=table):
         yield f"kept as they are, and may quote values: {text}"
-
-
-def replaced_file(source: OpenedSource, *, in_place: bool, output: Path | None) -> Path | None:
-    """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
-
-    A table made from a file lives in memory alone, and a second name of a file keeps its content.
-
-    Raises:
-        PolicyError: The published table would be lost.
-        SourceError: The original would not be.
-    """
-    if source.kind == "file" and output is None:
-        raise PolicyError(
-            "the source is a file, not a database; publish to another file with --output FILE"
-        )
-    file = source.path if in_place and source.engine.FRESH_FILE else None
-    if file is not None:
-        files.refuse_second_name(file)
-    return file

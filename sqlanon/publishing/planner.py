@@ -73,6 +73,7 @@ def make_plan(
     options = replace(options, deadline=ended)
     with engine.workspace():
         decided = _decided(engine, subject, policy, options)
+    engine.refuse_changed()
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),

@@ -61,6 +61,18 @@ class Planned(Protocol):
         ...
 
 
+def refuse_dialect(dialect: str) -> None:
+    """Raises a `PolicyError` for a dialect that is not known, or that nothing is written for."""
+    dialect = dialect.lower()
+    if not dialect or Written.get(dialect) is None:
+        raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
+    if dialect in dialects.REFUSED:
+        raise PolicyError(
+            f"no statement is written for {dialect}: {dialects.REFUSED[dialect]}; "
+            f"those for {listed(sorted(dialects.EXECUTED))} are tested there"
+        )
+
+
 def statements(plan: Planned, dialect: str, into: str) -> list[str]:
     """The statements that publish a plan's table, to be carried out one after the other.
 
@@ -73,13 +85,7 @@ def statements(plan: Planned, dialect: str, into: str) -> list[str]:
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect:
         return [render(create_table(target, plan.rows()), dialect, pretty=True)]
-    if not dialect or Written.get(dialect) is None:
-        raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
-    if dialect in dialects.REFUSED:
-        raise PolicyError(
-            f"no statement is written for {dialect}: {dialects.REFUSED[dialect]}; "
-            f"those for {listed(sorted(dialects.EXECUTED))} are tested there"
-        )
+    refuse_dialect(dialect)
     own = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
     steps = _plain(plan, dialect) if own is None else _adapted(plan, own, into)
     texts = []

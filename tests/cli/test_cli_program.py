@@ -74,6 +74,7 @@ def test_help_groups_options_by_purpose(run):
     own = [f"Only with {listed(names)}" for names in owners if 0 < len(names) <= len(METHODS) / 2]
     found = panels(run("anonymize", "--help").out)
     assert list(found) == [
+        "Text files",
         "Policy",
         "Generalization",
         "Privacy models",

@@ -12,7 +12,7 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.api import Settings
-from sqlanon.engine.base import Limits
+from sqlanon.engine.base import Opening
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 
@@ -29,7 +29,7 @@ def test_every_method_has_a_home_that_decides(method):
 def test_the_typed_keywords_are_the_options_of_the_methods():
     own = {each.name: each.type for row in METHODS.values() for each in fields(row.options)}
     typed = {name: hint.__forward_arg__ for name, hint in Settings.__annotations__.items()}
-    assert {name: typed[name] for name in typed if name not in Limits.__annotations__} == {
+    assert {name: typed[name] for name in typed if name not in Opening.__annotations__} == {
         **COMMON,
         **own,
     }

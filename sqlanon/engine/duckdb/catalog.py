@@ -80,8 +80,8 @@ class Catalog:
 
     def entry(self, table: exp.Table) -> Entry | None:
         """The table or view of a fully qualified name, or None."""
-        place = _fold(table.catalog), _fold(table.db)
-        here = (one for one in self.entries if (_fold(one.database), _fold(one.schema)) == place)
+        place = fold(table.catalog), fold(table.db)
+        here = (one for one in self.entries if (fold(one.database), fold(one.schema)) == place)
         return _named(here, table.name)
 
     def only_table(self, database: str | None = None) -> exp.Table:
@@ -129,7 +129,7 @@ class Catalog:
         )
         for one in wanted:
             for database, schema in self.schemas:
-                if (_fold(database), _fold(schema)) == (_fold(one[0]), _fold(one[1])):
+                if (fold(database), fold(schema)) == (fold(one[0]), fold(one[1])):
                     return qualified(database, schema, name)
         raise SourceError(
             f"there is no schema {'.'.join(qualifiers)!r} for the table {text!r}; create it, "
@@ -139,8 +139,8 @@ class Catalog:
     def missing(self, text: str) -> MissingTableError:
         """The error for a name that fits nothing: how many tables there are, and near ones."""
         names = {self.display(entry): entry.name for entry in self.entries}
-        wanted = _fold(text.rpartition(".")[2])
-        folded = {shown: _fold(name) for shown, name in names.items()}
+        wanted = fold(text.rpartition(".")[2])
+        folded = {shown: fold(name) for shown, name in names.items()}
         near_names = alike(wanted, sorted(set(folded.values())), _SUGGESTED)
         near = [shown for wish in near_names for shown in names if folded[shown] == wish]
         hint = f"; near it: {', '.join(map(repr, near[:_SUGGESTED]))}" if near else ""
@@ -158,17 +158,17 @@ class Catalog:
         return next((entry for entry in found if entry is not None), None)
 
     def _among(self, parts: Sequence[str]) -> list[Entry]:
-        *qualifiers, name = (_fold(part) for part in parts)
+        *qualifiers, name = (fold(part) for part in parts)
         # The search path starts with the temporary tables; a schema's name means the next entry's.
-        current = _fold(self.path[1][0])
+        current = fold(self.path[1][0])
 
         def fits(entry: Entry) -> bool:
-            place = [_fold(entry.database), _fold(entry.schema)]
+            place = [fold(entry.database), fold(entry.schema)]
             if len(qualifiers) == 2:
                 return qualifiers == place
             return place in ([current, qualifiers[0]], [qualifiers[0], "main"])
 
-        return [entry for entry in self.entries if _fold(entry.name) == name and fits(entry)]
+        return [entry for entry in self.entries if fold(entry.name) == name and fits(entry)]
 
 
 def qualified(database: str, schema: str, name: str) -> exp.Table:
@@ -188,6 +188,11 @@ def split(text: str) -> list[str] | None:
     return [
         part[1:-1].replace('""', '"') if part.startswith('"') else part.strip() for part in parts
     ]
+
+
+def fold(name: str) -> str:
+    """A name as DuckDB compares it: the case of ASCII letters alone is folded."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -283,13 +288,8 @@ def is_frame(candidate: object) -> bool:
     return lazy or hasattr(candidate, "__arrow_c_stream__")
 
 
-def _fold(name: str) -> str:
-    # DuckDB folds the case of ASCII letters only.
-    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
-
-
 def _named(candidates: Iterable[Entry], name: str) -> Entry | None:
-    folded = [entry for entry in candidates if _fold(entry.name) == _fold(name)]
+    folded = [entry for entry in candidates if fold(entry.name) == fold(name)]
     return next((entry for entry in folded if entry.name == name), next(iter(folded), None))
 
 

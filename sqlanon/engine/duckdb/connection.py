@@ -22,6 +22,7 @@ from sqlanon.engine.duckdb.catalog import (
     variable,
 )
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
+from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
@@ -59,6 +60,7 @@ class DuckDB:
         self.notes: list[str] = []
         self.limits: Limits | None = None
         self._files: list[Path] = []
+        self._held: list[HeldFile] = []
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
@@ -254,6 +256,20 @@ class DuckDB:
         """Notes a file that tables are read from, so that `files` names it."""
         self._files.append(path)
 
+    def hold(self, file: HeldFile) -> None:
+        """Holds a file that tables are read from for as long as it counts, or until `release`."""
+        self._held.append(file)
+
+    def let_go(self, file: HeldFile) -> None:
+        """Ends `hold`: all that is wanted of the file has been read."""
+        self._held.remove(file)
+        file.close()
+
+    def refuse_changed(self) -> None:
+        """Raises a `SourceError` where a file that is held was replaced or changed."""
+        for file in self._held:
+            file.refuse_changed()
+
     @property
     def files(self) -> list[Path]:
         """The files that hold the tables, which therefore nothing else may be written over."""
@@ -321,6 +337,8 @@ class DuckDB:
         while self._frames:
             with suppress(duckdb.Error):
                 self.connection.unregister(self._frames.pop())
+        while self._held:
+            self._held.pop().close()
 
     def setting(self, name: str) -> Any:
         """What an option of the database is set to."""

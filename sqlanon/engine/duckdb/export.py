@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.data_files import read_file
 from sqlanon.engine.duckdb.errors import full_disk
 from sqlanon.engine.duckdb.second_database import second_database
-from sqlanon.engine.duckdb.source import read_file
 from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
@@ -78,7 +78,8 @@ class ExportedFile:
                 types = {name: kind.sql("duckdb") for name, kind in self.types.items()}
                 read_typed_csv(engine, path, table, types)
             else:
-                table = read_file(engine, path)
+                table = qualified("temp", "main", self.name)
+                read_file(engine, path, table)
             yield engine, table
 
     def publish(self) -> None:
@@ -132,7 +133,7 @@ def export(
         SourceError: The ending is unknown, or the target is in the way or holds the source.
         EngineError: Writing failed; nothing is left of it.
     """
-    target, ending = _checked(engine, Path(path), overwrite=overwrite)
+    target, ending = refuse_output(Path(path), engine.files, overwrite=overwrite)
     if columns is None:
         columns = {name: _as_it_is(name, kind) for name, kind in engine.columns(table).items()}
     types = {name: kind for name, (_, kind) in columns.items()}
@@ -170,14 +171,28 @@ def ending_of(path: Path) -> str:
     return fitting[0]
 
 
-def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]:
+def refuse_output(path: Path, own: Sequence[Path], *, overwrite: bool = False) -> tuple[Path, str]:
+    """Refuses an output file that cannot be written, or not without leave.
+
+    Args:
+        path: The file.
+        own: The files that hold the original.
+        overwrite: Whether it may be there already.
+
+    Returns:
+        The file, links resolved, and its ending.
+
+    Raises:
+        SourceError: The ending is unknown, or the file is in the way or holds the original, or
+            its folder is missing or cannot be written.
+    """
     ending = ending_of(path)
     if not path.parent.is_dir():
         raise SourceError(f"there is no folder {str(path.parent)!r}")
     if path.is_dir():
         raise SourceError(f"{str(path)!r} is a folder")
     if path.exists():
-        if any(file.exists() and path.samefile(file) for file in engine.files):
+        if any(file.exists() and path.samefile(file) for file in own):
             raise SourceError(f"{str(path)!r} holds the original; choose another output")
         if not overwrite:
             raise _in_the_way(path)
@@ -187,7 +202,14 @@ def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]
             f"{log.name!r} lies beside the output and would be read into it; "
             "open that database once, or remove the log"
         )
+    refuse_folder(path.resolve())
     return path.resolve(), ending
+
+
+def refuse_folder(path: Path) -> None:
+    """Raises a `SourceError` where nothing can be written beside a file."""
+    # Only a try tells: rights do not say whether the file system can be written.
+    _on_disk(lambda: OwnFolder.make(path.parent, HIDDEN), path).remove()
 
 
 def _in_the_way(path: Path) -> SourceError:

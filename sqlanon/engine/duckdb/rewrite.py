@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
+from sqlanon.engine.duckdb.held_files import held_database
 from sqlanon.engine.duckdb.leftovers import leftovers
 from sqlanon.engine.duckdb.source import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
@@ -131,6 +132,7 @@ def _successor(
         without: A table of it to leave out, to which no other refers.
     """
     refuse_second_name(path)
+    held = held_database(path, read_only=False)
     _merge_log(engine, path, old)
     new = f"{old}_fresh"
     # On the same disk, and for its owner alone.
@@ -140,6 +142,8 @@ def _successor(
             _copy_schema(engine, old, new, without)
             yield new
             _copy_rows(engine, old, new, without)
+        # Another file of that name is not what was copied, and must not be lost for it.
+        held.refuse_changed()
         _take_place(fresh, path)
 
 

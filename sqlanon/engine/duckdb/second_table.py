@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from sqlanon.engine.duckdb.catalog import entries
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import is_database, read_file
+from sqlanon.engine.duckdb.data_files import read_file
+from sqlanon.engine.duckdb.source import is_database
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
@@ -29,7 +30,8 @@ def opened_beside(engine: DuckDB, other: object, table: str | None = None) -> It
             raise SourceError(f"{str(other)!r} is a table, which holds no table {table!r}")
         yield _resolved(engine, other)
         return
-    if is_database(path):
+    # To open a database's file a second time, and close it, would give up the database's lock.
+    if _open_already(engine, path) is not None or is_database(path):
         with _attached(engine, path) as name:
             yield _table(engine, name, table)
         return
@@ -65,7 +67,9 @@ def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
     with engine.workspace():
         held = engine.temporary("beside")
         try:
-            yield read_file(engine, path, held)
+            read_file(engine, path, held)
+            yield held
+            engine.refuse_changed()
         finally:
             # In a failed transaction nothing can be dropped; its end drops what it created.
             with suppress(EngineError):
@@ -76,10 +80,10 @@ def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
 @contextmanager
 def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
     """The name of a database, attached for reading unless it is open already."""
-    for name, held in engine.rows(entries("duckdb_databases", ("database_name", "path"))):
-        if held is not None and Path(held).exists() and path.samefile(held):
-            yield name
-            return
+    name = _open_already(engine, path)
+    if name is not None:
+        yield name
+        return
     if engine.in_callers_transaction:
         # It could not be detached before the transaction ends.
         raise SourceError(
@@ -92,6 +96,14 @@ def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
     finally:
         with suppress(EngineError):
             engine.run(detach(_ATTACHED))
+
+
+def _open_already(engine: DuckDB, path: Path) -> str | None:
+    """The name under which the engine has a database file open."""
+    for name, held in engine.rows(entries("duckdb_databases", ("database_name", "path"))):
+        if held is not None and Path(held).exists() and path.samefile(held):
+            return str(name)
+    return None
 
 
 def _table(engine: DuckDB, database: str, table: str | None) -> exp.Table:

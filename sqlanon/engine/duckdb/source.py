@@ -5,35 +5,32 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack, cast
+from typing import Any, Literal, Unpack, cast
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.base import Limits
-from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.base import Limits, Opening, Use
+from sqlanon.engine.duckdb.catalog import Entry
 from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.data_files import named_like, read_file
 from sqlanon.engine.duckdb.errors import attempt, fault, holder
-from sqlanon.engine.duckdb.syntax import create_temporary, set_option
-from sqlanon.engine.duckdb.text_files import is_gzip, read_csv, read_json, scan_file
+from sqlanon.engine.duckdb.held_files import held_database
+from sqlanon.engine.duckdb.syntax import set_option
+from sqlanon.engine.duckdb.text_files import TextReading, every_column
+from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.own_folders import OwnFolder, swept
-from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.document import R, told
 from sqlanon.wording import named_kind
 
-if TYPE_CHECKING:
-    import pyarrow
-
 Kind = Literal["duckdb", "file", "connection"]
 
-_CSV = frozenset({".csv", ".tsv", ".txt"})
-_JSON = frozenset({".json", ".jsonl", ".ndjson"})
-_ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B)", re.IGNORECASE)
 
@@ -122,13 +119,14 @@ class Resources:
             try:
                 engine = DuckDB(connection)
                 engine.notes += notes
-                engine.limits = cast("Limits", asdict(self))
+                engine.limits = cast(Limits, asdict(self))
                 # DuckDB's own progress bar goes to stdout, where results go.
                 engine.run(set_option("enable_progress_bar", False))
                 # DuckDB reports a limit of temporary space that it is opened with, and ignores it.
                 for name, value in self.settings.items():
                     engine.run(set_option(name, value))
-                yield engine
+                with _released(engine):
+                    yield engine
             finally:
                 connection.close()
 
@@ -202,11 +200,13 @@ def open_source(
     table: object = None,
     *,
     read_only: bool = False,
-    **limits: Unpack[Limits],
+    use: Callable[[Sequence[str]], Use] = every_column,
+    **opening: Unpack[Opening],
 ) -> Iterator[OpenedSource]:
     """A source with one of its tables, until temporaries are dropped and what was opened closes.
 
-    A text file is read once, into a temporary table; a Parquet file is read where it lies.
+    A text file is read once, into a temporary table; a Parquet file is read where it lies, and
+    `Engine.refuse_changed` tells whether it has stayed as it was.
 
     Args:
         source: An open DuckDB connection or an engine, which stay open; or a path to a DuckDB
@@ -214,13 +214,17 @@ def open_source(
             IPC file, the text ones also compressed with gzip.
         table: A name, or a frame where `source` is a connection; None where there is only one.
         read_only: Whether a database file is opened for reading only.
-        limits: The arguments of `Resources`, only for what sqlanon opens itself.
+        use: Called with the columns of the table before it is read; what it raises stops that.
+            Columns that are left out are not loaded from a file of data.
+        opening: The arguments of `Resources`, only for what sqlanon opens itself, and those of
+            `TextFormat`, only for text files.
 
     Raises:
         SourceError: There is no such file or table, or it cannot be read.
     """
-    resources = Resources(**limits)
+    resources, form = _parted(opening)
     if isinstance(source, duckdb.DuckDBPyConnection | DuckDB):
+        form.refuse("an open connection", "no text file")
         if resources.given:
             raise SourceError(
                 f"{', '.join(resources.given)} cannot be set for an open connection; "
@@ -228,49 +232,30 @@ def open_source(
             )
         engine = source if isinstance(source, DuckDB) else DuckDB(source)
         with _released(engine):
-            yield OpenedSource(engine, _choose(engine, table), None, "connection")
+            chosen = _choose(engine, table)
+            use(list(engine.columns(chosen)))
+            yield OpenedSource(engine, chosen, None, "connection")
         return
     if not isinstance(source, str | Path):
         raise SourceError(f"{named_kind(source)} is no source; give a connection or a path")
     path = _existing(Path(source))
     if is_database(path):
-        with resources.connect(path, read_only=read_only) as engine, _released(engine):
-            yield OpenedSource(engine, _choose(engine, table), path, "duckdb", str(source))
+        form.refuse(repr(path.name), "a DuckDB database")
+        with resources.connect(path, read_only=read_only) as engine:
+            engine.hold(held_database(path, read_only=read_only))
+            chosen = _choose(engine, table)
+            use(list(engine.columns(chosen)))
+            yield OpenedSource(engine, chosen, path, "duckdb", str(source))
         return
-    with resources.connect() as engine, _released(engine):
+    with resources.connect() as engine:
         engine.keep_file(path)
-        found = read_file(engine, path)
-        if table is not None and not _is_same(engine, found, table):
+        found = named_like(path)
+        if table is not None and not _is_named(engine, found, table):
             raise SourceError(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
+        read_file(engine, path, found, TextReading(form, use))
         yield OpenedSource(engine, found, path, "file", str(source))
-
-
-def read_file(engine: DuckDB, path: Path, table: exp.Table | None = None) -> exp.Table:
-    """A file of data as a temporary table or view, named like the file where no name is given.
-
-    Raises:
-        SourceError: The file is of no known kind, or not what its name says.
-    """
-    name, ending = _stem(path)
-    table = qualified("temp", "main", name) if table is None else table
-    with path.open("rb") as file:
-        start = file.read(8)
-    if start.startswith(b"PAR1") or ending == ".parquet":
-        _view_parquet(engine, path, table)
-    elif start.startswith(b"ARROW1") or ending in _ARROW:
-        _read_arrow(engine, path, table)
-    elif ending in _CSV:
-        read_csv(engine, path, table)
-    elif ending in _JSON:
-        read_json(engine, path, table)
-    else:
-        raise SourceError(
-            f"{path.name!r} is neither a DuckDB database nor a .csv, .csv.gz, .tsv, .json, "
-            ".jsonl, .parquet, .arrow or .feather file"
-        )
-    return table
 
 
 @contextmanager
@@ -293,6 +278,8 @@ def _existing(path: Path) -> Path:
         raise SourceError(f"there is no file {str(path)!r}")
     if path.is_file() and path.stat().st_size == 0:
         raise SourceError(f"{str(path)!r} is empty")
+    if not path.is_file():
+        raise SourceError(f"{str(path)!r} is a pipe or a device, which can be read only once")
     try:
         with path.open("rb"):
             return path.resolve()
@@ -316,56 +303,25 @@ def is_database(path: Path) -> bool:
     return False
 
 
-def _is_same(engine: DuckDB, table: exp.Table, named: object) -> bool:
+def _is_named(engine: DuckDB, table: exp.Table, named: object) -> bool:
+    """Whether a name means a table that is still to be read."""
+    if not isinstance(named, str):
+        return isinstance(named, exp.Table) and named == table
+    entry = Entry(table.catalog, table.db, table.name, is_view=False)
+    catalog = engine.catalog()
     try:
-        return engine.resolve(named) == table
+        found = replace(catalog, entries=(*catalog.entries, entry)).find(named)
     except SourceError:
         return False
+    return found == table
 
 
-def _stem(path: Path) -> tuple[str, str]:
-    """The name of a file without its endings, and the ending that tells its kind."""
-    inner = Path(path.stem) if path.suffix.lower() == ".gz" else path
-    if inner != path and not is_gzip(path):
-        raise SourceError(f"{path.name!r} is not a valid gzip file")
-    return inner.stem or path.name, inner.suffix.lower()
-
-
-def _view_parquet(engine: DuckDB, path: Path, table: exp.Table) -> None:
-    scan = scan_file("read_parquet", path, {"hive_partitioning": exp.false()})
-    try:
-        engine.run(create_temporary(table.copy(), exp.select("*").from_(scan), kind="VIEW"))
-        readable = bool(engine.columns(table))
-    except EngineError:
-        readable = False
-    if not readable:
-        raise SourceError(f"{path.name!r} is not a readable Parquet file")
-
-
-def _read_arrow(engine: DuckDB, path: Path, table: exp.Table) -> None:
-    import pyarrow
-
-    try:
-        with pyarrow.OSFile(str(path)) as file:
-            # Dictionaries come out as text: their unused values are no part of the table.
-            frame = engine.register(_arrow_batches(file))
-            engine.run(create_temporary(table.copy(), exp.select("*").from_(frame)))
-            return
-    except (pyarrow.ArrowException, OSError, EngineError):
-        pass
-    raise SourceError(f"{path.name!r} is not a readable Arrow IPC file")
-
-
-def _arrow_batches(file: pyarrow.NativeFile) -> pyarrow.RecordBatchReader:
-    from pyarrow import RecordBatchReader, ipc
-
-    is_file = file.read(6) == b"ARROW1"
-    file.seek(0)
-    if not is_file:
-        return ipc.open_stream(file)
-    opened = ipc.open_file(file)
-    batches = (opened.get_batch(number) for number in range(opened.num_record_batches))
-    return RecordBatchReader.from_batches(opened.schema, batches)
+def _parted(opening: Mapping[str, Any]) -> tuple[Resources, TextFormat]:
+    """What is said of the database, and what is said of a text file."""
+    of_text = {each.name for each in fields(TextFormat)}
+    said = {name: value for name, value in opening.items() if name in of_text}
+    limits = {name: value for name, value in opening.items() if name not in of_text}
+    return Resources(**limits), TextFormat(**said)
 
 
 def _not_opened(error: Exception, database: Path | None) -> SqlanonError:

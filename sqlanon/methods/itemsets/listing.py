@@ -15,6 +15,7 @@ from sqlanon.errors import PolicyError, SourceError
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import encode_subject
+from sqlanon.microdata.places import try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.query.itemsets.itemsets import SUPPORT
@@ -56,6 +57,7 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
     subject = bind(engine, table, plain)
     if place is not None:
         _refuse_named_support(subject)
+        try_place(engine, place)
     wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
     with engine.workspace():
         encoded = encode_subject(engine, subject, plain)

@@ -150,7 +150,7 @@ def _date_labels(
         else:
             fault = (
                 f"{what} needs a DATE or TIMESTAMP, not {type_name(column_type)}; "
-                "cast the column to DATE"
+                "cast the column to DATE, or name the --date-format of the text file"
             )
         raise HierarchyError([fault])
     if kind == _Type.TIMESTAMP_NS:

@@ -130,9 +130,20 @@ def test_names_that_read_like_numbers(tmp_path: Path, text: str) -> None:
         assert list(source.engine.columns(source.table)) == names
 
 
-def test_dates_of_another_format_are_dates(tmp_path: Path) -> None:
-    with open_source(csv(tmp_path, "d,x\n13/02/2020,1\n01/03/2020,2\n")) as source:
-        assert [row[0] for row in all_rows(source)] == [date(2020, 2, 13), date(2020, 3, 1)]
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    "days", [["13/02/2020", "01/03/2020"], ["08/02/2000", "01/03/2000"], ["02-08-2000"]]
+)
+def test_dates_are_not_guessed(tmp_path: Path, days: list[str]) -> None:
+    with open_source(csv(tmp_path, "d,x\n" + "".join(f"{day},1\n" for day in days))) as source:
+        assert [row[0] for row in all_rows(source)] == days
+
+
+def test_dates_of_the_format_given_are_dates(tmp_path: Path) -> None:
+    path = csv(tmp_path, "d,x\n13/02/2020,1\n08/02/2000,2\n,3\n")
+    with open_source(path, date_format="%d/%m/%Y") as source:
+        assert types(source) == ["DATE", "BIGINT"]
+        assert [row[0] for row in all_rows(source)] == [date(2020, 2, 13), date(2000, 2, 8), None]
 
 
 def test_null_and_empty_text_differ_in_text_and_not_in_numbers(tmp_path: Path) -> None:

@@ -1,0 +1,120 @@
+"""Files of data as tables: CSV, JSON and Arrow are read once, Parquet is read where it lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlanon.engine.duckdb.catalog import qualified
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.held_files import held_data
+from sqlanon.engine.duckdb.json_files import read_json
+from sqlanon.engine.duckdb.narrowing import complete, home, projections
+from sqlanon.engine.duckdb.syntax import create_temporary
+from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
+from sqlanon.engine.duckdb.text_layout import is_gzip
+from sqlanon.errors import EngineError, SourceError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_CSV = frozenset({".csv", ".tsv", ".txt"})
+_JSON = frozenset({".json", ".jsonl", ".ndjson"})
+_ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
+
+
+def read_file(engine: DuckDB, path: Path, table: exp.Table, how: TextReading | None = None) -> None:
+    """A file of data as a temporary table or view; one that is read later, too, is held.
+
+    Raises:
+        SourceError: The file is of no known kind, or not what its name says, or has changed while
+            it was read.
+    """
+    ending, how = _stem(path)[1], how or TextReading()
+    with path.open("rb") as file:
+        start = file.read(8)
+    held = held_data(path)
+    engine.hold(held)
+    if start.startswith(b"PAR1") or ending == ".parquet":
+        how.form.refuse(repr(path.name), "a Parquet file")
+        _view_parquet(engine, path, table, how)
+        return
+    if start.startswith(b"ARROW1") or ending in _ARROW:
+        how.form.refuse(repr(path.name), "an Arrow file")
+        _read_arrow(engine, path, table, how)
+    elif ending in _CSV:
+        read_csv(engine, path, table, how)
+    elif ending in _JSON:
+        how.form.refuse(repr(path.name), "a JSON file", "delimiter", "encoding")
+        read_json(engine, path, table, how)
+    else:
+        raise SourceError(
+            f"{path.name!r} is neither a DuckDB database nor a .csv, .csv.gz, .tsv, .json, "
+            ".jsonl, .parquet, .arrow or .feather file"
+        )
+    held.refuse_changed()
+    engine.let_go(held)
+
+
+def named_like(path: Path) -> exp.Table:
+    """The temporary table that is named like a file.
+
+    Raises:
+        SourceError: The file is compressed by its name alone.
+    """
+    return qualified("temp", "main", _stem(path)[0])
+
+
+def _stem(path: Path) -> tuple[str, str]:
+    """The name of a file without its endings, and the ending that tells its kind."""
+    inner = Path(path.stem) if path.suffix.lower() == ".gz" else path
+    if inner != path and not is_gzip(path):
+        raise SourceError(f"{path.name!r} is not a valid gzip file")
+    return inner.stem or path.name, inner.suffix.lower()
+
+
+def _view_parquet(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> None:
+    scan = scan_file("read_parquet", path, {"hive_partitioning": exp.false()})
+    try:
+        names = list(engine.columns(scan))
+    except EngineError:
+        names = []
+    if not names:
+        raise SourceError(f"{path.name!r} is not a readable Parquet file")
+    query = exp.select(*projections(names, how.use(names))).from_(scan)
+    engine.run(create_temporary(table.copy(), query, kind="VIEW"))
+
+
+def _read_arrow(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> None:
+    import pyarrow
+
+    try:
+        with pyarrow.OSFile(str(path)) as file:
+            batches = _arrow_batches(file)
+            names = list(batches.schema.names)
+            use = how.use(names)
+            loaded = home(engine, table, names, use)
+            columns = [exp.column(name, quoted=True) for name in use.kept(names)]
+            # Dictionaries come out as text: their unused values are no part of the table.
+            frame = engine.register(batches)
+            wanted = columns if loaded != table else ["*"]
+            engine.run(create_temporary(loaded.copy(), exp.select(*wanted).from_(frame)))
+            complete(engine, loaded, table, names=names, use=use)
+            return
+    except (pyarrow.ArrowException, OSError, EngineError):
+        pass
+    raise SourceError(f"{path.name!r} is not a readable Arrow IPC file")
+
+
+def _arrow_batches(file: pyarrow.NativeFile) -> pyarrow.RecordBatchReader:
+    from pyarrow import RecordBatchReader, ipc
+
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    if not is_file:
+        return ipc.open_stream(file)
+    opened = ipc.open_file(file)
+    batches = (opened.get_batch(number) for number in range(opened.num_record_batches))
+    return RecordBatchReader.from_batches(opened.schema, batches)

@@ -1,0 +1,100 @@
+"""Opening a table for a policy: what the policy drops is not loaded from a file of data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Unpack
+
+from sqlanon.engine.base import Opening, Use
+from sqlanon.engine.open import OpenedSource, is_database, open_source
+from sqlanon.errors import PolicyError
+from sqlanon.policy.policy import Policy
+
+Policies = Policy | Callable[[Sequence[str]], Policy]
+
+
+@contextmanager
+def opened_for(
+    connection: object,
+    table: object,
+    policy: Policies,
+    *,
+    read_only: bool,
+    complete: bool | None = False,
+    **opening: Unpack[Opening],
+) -> Iterator[tuple[OpenedSource, Policy]]:
+    """A source to publish, and the policy for it, which is known before a file is loaded.
+
+    Columns that the policy drops are not loaded.
+
+    Args:
+        connection: As for `sqlanon.check`.
+        table: As for `sqlanon.check`.
+        policy: As for `sqlanon.check`.
+        read_only: Whether a database file is opened for reading only.
+        complete: Whether every column needs a role; None where a plan tells what has changed.
+        opening: As for `sqlanon.check`.
+
+    Raises:
+        PolicyError: The policy does not fit the columns.
+        SourceError: The source cannot be opened.
+    """
+    made: list[Policy] = []
+
+    def use(columns: Sequence[str]) -> Use:
+        made.append(_resolved(columns, policy))
+        if complete is not None:
+            made[0].check_columns(columns, publish=complete)
+        needed = {*made[0].published(columns), made[0].entity}
+        return Use(frozenset(columns) - needed, made[0].by_value())
+
+    with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
+        yield source, made[0]
+
+
+@contextmanager
+def reading(
+    connection: object,
+    table: object,
+    policy: Policies,
+    *,
+    read_only: bool = True,
+    **opening: Unpack[Opening],
+) -> Iterator[tuple[OpenedSource, Policy]]:
+    """A source to read as it stands, and the policy; on leaving it is still what it was.
+
+    Columns that the policy names as dropped are not loaded.
+
+    Raises:
+        PolicyError: It does not fit the columns.
+        SourceError: The source cannot be opened, or has changed while it was read.
+    """
+    made: list[Policy] = []
+
+    def use(columns: Sequence[str]) -> Use:
+        made.append(_resolved(columns, policy))
+        dropped = {*made[0].identifiers, *made[0].drop} - {made[0].entity}
+        return Use(frozenset(dropped), made[0].by_value())
+
+    with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
+        yield source, made[0]
+        source.engine.refuse_changed()
+
+
+def is_data(connection: object) -> bool:
+    """Whether a source is a file of data."""
+    path = Path(connection) if isinstance(connection, str | Path) else None
+    return path is not None and path.is_file() and not is_database(path)
+
+
+def _resolved(columns: Sequence[str], policy: Policies) -> Policy:
+    """The policy, or what a function makes it of the columns of the table."""
+    made = policy(list(columns)) if callable(policy) else policy
+    if not isinstance(made, Policy):
+        raise PolicyError(
+            "policy must be a Policy, or a function from the columns to one, "
+            f"not a {type(made).__name__}; Policy.from_dict and Policy.from_toml make one"
+        )
+    return made

@@ -1,0 +1,150 @@
+"""Targets of a publication, and what is known to be wrong with one before there is any work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.engine import files
+from sqlanon.engine.base import Engine
+from sqlanon.engine.open import OpenedSource
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.microdata.opening import is_data
+from sqlanon.microdata.places import try_place
+from sqlanon.policy.policy import Policy
+from sqlanon.publishing import formats
+from sqlanon.publishing.in_place import refuse_broken
+from sqlanon.publishing.plan import Plan
+from sqlanon.query.syntax import is_same
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Target of a publication: exactly one place.
+
+    Args:
+        into: Name of a new table.
+        in_place: Whether it takes the original's place.
+        output: A file whose ending says its format.
+        overwrite: Whether an existing table or file may be replaced.
+        confirm: Called with the plan before anything is written; what it raises stops that.
+
+    Raises:
+        PolicyError: No place, or more than one.
+    """
+
+    into: str | None = None
+    in_place: bool = False
+    output: Path | None = None
+    overwrite: bool = False
+    confirm: Callable[[Plan], object] | None = None
+
+    def __post_init__(self) -> None:
+        if self.into == "":
+            raise PolicyError("the name of the new table is empty")
+        places = sum((self.into is not None, self.in_place, self.output is not None))
+        if places != 1:
+            raise PolicyError(
+                f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
+                "--into TABLE, --in-place or --output FILE"
+            )
+
+
+def refuse_early(connection: object, target: Target) -> None:
+    """Refuses a target that cannot be, before its source is opened.
+
+    Raises:
+        PolicyError: A table made from a file of data, which lives in memory alone.
+        SourceError: An output file that is in the way, holds the source or cannot be written.
+    """
+    if target.output is not None:
+        own = [Path(connection)] if isinstance(connection, str | Path) else []
+        files.refuse_output(target.output, own, overwrite=target.overwrite)
+    elif is_data(connection):
+        raise PolicyError(
+            "the source is a file, not a database; publish to another file with --output FILE"
+        )
+
+
+def refuse_target(
+    engine: Engine,
+    source: exp.Table,
+    policy: Policy,
+    target: Target,
+    file: Path | None = None,
+) -> None:
+    """Refuses a place that cannot be written to, or not without leave, before there is work.
+
+    Args:
+        engine: Where the table is.
+        source: The table.
+        policy: What of it is published.
+        target: Where to.
+        file: As for `publish`.
+
+    Raises:
+        SourceError: The original is a view or other objects need it as it is, the name of the new
+            table is taken, the database is open for reading only, or a file is in the way.
+    """
+    if target.output is not None:
+        files.refuse_output(target.output, engine.files, overwrite=target.overwrite)
+        return
+    _refuse_place(engine, source, policy, target)
+    if file is not None:
+        files.refuse_folder(file)
+        return
+    try_place(engine, source if target.into is None else engine.target(target.into, source))
+
+
+def _refuse_place(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
+    if target.in_place and not engine.is_base_table(source):
+        raise SourceError(
+            "the source is a view or a file, not a table that could be replaced; "
+            "publish it with --into TABLE or --output FILE"
+        )
+    if target.into is None:
+        refuse_broken(engine, source, policy)
+        return
+    table = engine.target(target.into, source)
+    if not engine.exists(table):
+        return
+    if is_same(table, source):
+        raise SourceError("the new table is the original itself; replace it with --in-place")
+    if not target.overwrite:
+        raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
+    if not engine.is_base_table(table):
+        raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
+
+
+def refuse_types(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
+    """Refuses columns of which a file would tell less: see `formats.refuse_types`."""
+    if target.output is not None:
+        formats.refuse_types(engine, source, policy, target.output)
+
+
+def replaced_file(source: OpenedSource, target: Target) -> Path | None:
+    """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
+
+    Raises:
+        SourceError: It has a second name, under which its content would stay.
+    """
+    file = source.path if target.in_place and source.engine.FRESH_FILE else None
+    if file is not None:
+        files.refuse_second_name(file)
+    return file
+
+
+def may_change(source: OpenedSource, *called: object) -> bool:
+    """Whether a table may be another one by the time that it is published.
+
+    Args:
+        source: The table. What a view shows may change, whoever reads it in one transaction.
+        called: Functions of the caller that are called in between; None for none.
+    """
+    if source.kind != "connection":
+        return False
+    is_view = not source.engine.is_base_table(source.table)
+    return is_view or any(each is not None for each in called)

@@ -1,0 +1,321 @@
+"""How text files are written: said by options, refused where it is not so, never guessed."""
+
+import gzip
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlglot import exp
+
+from sqlanon.engine.base import Use
+from sqlanon.engine.duckdb.source import OpenedSource, open_source
+from sqlanon.errors import SourceError
+
+pytestmark = pytest.mark.every_row
+
+
+def all_rows(source: OpenedSource) -> list[tuple[Any, ...]]:
+    return source.engine.rows(exp.select("*").from_(source.table))
+
+
+def types(source: OpenedSource) -> list[str]:
+    return [kind.sql("duckdb") for kind in source.engine.columns(source.table).values()]
+
+
+def file(folder: Path, data: str | bytes, name: str = "people.csv") -> Path:
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "expected"),
+    [
+        ("08/02/2000", "%d/%m/%Y", date(2000, 2, 8)),
+        ("08/02/2000", "%m/%d/%Y", date(2000, 8, 2)),
+        ("20000208", "%Y%m%d", date(2000, 2, 8)),
+        ("8.2.00 10:30", "%-d.%-m.%y %H:%M", datetime(2000, 2, 8, 10, 30)),
+        ("8. February 2000", "%d. %B %Y", date(2000, 2, 8)),
+    ],
+)
+def test_dates_are_read_by_the_format_given(tmp_path, text, form, expected):
+    with open_source(file(tmp_path, f"d,x\n{text},a\n"), date_format=form) as source:
+        assert all_rows(source) == [(expected, "a")]
+
+
+@pytest.mark.parametrize("late", [0, 30_000])
+def test_a_value_that_is_no_date_makes_the_column_text_in_whatever_row(tmp_path, late):
+    text = "d,e\n" + "01/02/2000,01/02/2000\n" * late + "31/02/2000,01/02/2000\n"
+    with open_source(file(tmp_path, text), date_format="%d/%m/%Y") as source:
+        assert types(source) == ["TEXT", "DATE"]
+        assert all_rows(source)[-1] == ("31/02/2000", date(2000, 2, 1))
+
+
+def test_two_spellings_of_a_date_stay_text(tmp_path):
+    text = "d,e\n08/02/2000,01/02/2000\n8/2/2000,02/02/2000\n"
+    with open_source(file(tmp_path, text), date_format="%d/%m/%Y") as source:
+        assert types(source) == ["TEXT", "DATE"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.csv", "d,x\n2000-02-08,1\n"), ("a.json", '{"d": "2000-02-08", "x": 1}')],
+)
+def test_a_format_that_no_column_has_is_an_error(tmp_path, name, text):
+    with (
+        pytest.raises(SourceError, match=f"no column of '{name}' has nothing but dates"),
+        open_source(file(tmp_path, text, name), date_format="%d/%m/%Y"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["2000-02-08"], "DATE"),
+        (["2000-02-08T10:30:00"], "TIMESTAMP"),
+        (["2000-02-08 10:30"], "TIMESTAMP"),
+        (["2000-02-08T10:30:00Z"] * 2 + ["2000-02-09T10:30:00Z"], "TEXT"),
+        (["2000-02-08 10:30:00+05", "2000-02-08 10:30"], "TEXT"),
+        (["2000/02/08", "2000/2/9"], "TEXT"),
+        (["2000-2-8"], "TEXT"),
+        (["08.02.2000"], "TEXT"),
+        (["02-08-2000"], "TEXT"),
+        (["1.000,50"], "TEXT"),
+        (["1,5", "2,5"], "TEXT"),
+        (["10:30:00"], "TEXT"),
+        (["TRUE", "FALSE"], "TEXT"),
+        ([""], "TEXT"),
+    ],
+)
+def test_only_dates_of_iso_are_dates_unasked(tmp_path, values, kind):
+    text = "d;x\n" + "".join(f"{value};a\n" for value in values)
+    with open_source(file(tmp_path, text)) as source:
+        assert types(source) == [kind, "TEXT"]
+        if kind == "TEXT":
+            assert [row[0] for row in all_rows(source)] == [value or None for value in values]
+
+
+def exact(_columns):
+    return Use(by_value=frozenset())
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "20"], "BIGINT"),
+        (["01", "20"], "TEXT"),
+        (["1.5", "2.0"], "DOUBLE"),
+        (["1.10", "2.50"], "DECIMAL(18, 2)"),
+        (["1", "2.5"], "TEXT"),
+        (["1"] * 30_000 + ["2.5"], "TEXT"),
+        (["1.10"] * 30_000 + ["2.5"], "TEXT"),
+        ([" 1", "2"], "TEXT"),
+        (["1e5", "2.0"], "TEXT"),
+        (["2000-02-08"], "DATE"),
+        (["2000-02-08 10:30:00"], "TIMESTAMP"),
+        (["2000-02-08T10:30:00"], "TEXT"),
+        (["1", '""', ""], "TEXT"),
+        (["1", ""], "BIGINT"),
+    ],
+)
+def test_a_column_that_counts_as_it_is_written_is_written_so(tmp_path, values, kind):
+    text = "v,w\n" + "".join(f"{value},x\n" for value in values)
+    with open_source(file(tmp_path, text), use=exact) as source:
+        assert types(source) == [kind, "TEXT"]
+        shown = exp.cast(exp.column("v"), "VARCHAR")
+        found = source.engine.rows(exp.select(shown).from_(source.table))
+        assert [row[0] for row in found] == [
+            {"": None, '""': ""}.get(value, value) for value in values
+        ]
+
+
+def test_columns_that_are_left_out_are_not_loaded(tmp_path):
+    def use(columns):
+        return Use(frozenset({columns[1]}))
+
+    text = "age,name\n30,Alice\n31,Bob\n"
+    lines = '{"age": 30, "name": "Alice"}\n{"age": 31, "name": "Bob"}\n'
+    for path in (file(tmp_path, text), file(tmp_path, lines, "people.json")):
+        with open_source(path, use=use) as source:
+            assert all_rows(source) == [(30, None), (31, None)]
+            stored = exp.select("column_name").from_("duckdb_columns()").where("NOT internal")
+            tables = stored.where("table_name NOT IN ('people')")
+            assert source.engine.rows(tables) == [("age",)]
+
+
+@pytest.mark.parametrize(
+    ("codec", "given"),
+    [
+        ("latin-1", "latin-1"),
+        ("latin-1", "iso-8859-1"),
+        ("cp1252", "windows-1252"),
+        ("utf-16", "utf-16"),
+        ("utf-16-be", "UTF-16-BE"),
+        ("utf-8-sig", "utf-8"),
+        ("utf-8-sig", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
+def test_encodings(tmp_path, codec, given, name):
+    data = 'näme,"a\nge"\nMüller,30\n'.encode(codec)
+    path = file(tmp_path, gzip.compress(data) if name.endswith(".gz") else data, name)
+    with open_source(path, encoding=given) as source:
+        assert list(source.engine.columns(source.table)) == ["näme", "a\nge"]
+        assert all_rows(source) == [("Müller", 30)]
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "message"),
+    [
+        ("a,b\nx,1\nMüller,2\n".encode("latin-1"), None, "UTF-8 at line 3; name its encoding"),
+        ("a,b\nx,1\nMüller €,2\n".encode("cp1252"), "latin-1", "latin-1 at line 3"),
+        ("a,b\nx,1\nMüller,2\n".encode(), "ascii", "ascii at line 3"),
+        ("a,b\nx,1\n".encode("utf-16") + b"x", "utf-16", "utf-16 at line 3"),
+        ("a,b\nMüller,1\n".encode("utf-16"), None, "UTF-16; read it with --encoding utf-16"),
+    ],
+)
+def test_an_encoding_that_is_wrong_is_told_with_the_line(tmp_path, data, given, message):
+    with (
+        pytest.raises(SourceError, match=message) as raised,
+        open_source(file(tmp_path, data), encoding=given),
+    ):
+        pass
+    assert "ller" not in str(raised.value)
+
+
+def test_a_copy_in_another_encoding_is_gone_once_it_is_read(tmp_path):
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    path = file(tmp_path, "a,b\nMüller,1\n".encode("cp1252"))
+    with open_source(path, encoding="cp1252", temp_directory=spill):
+        assert not list(spill.rglob("*.csv"))
+
+
+@pytest.mark.parametrize("nulls", ["NA", ["NA", "-"]])
+def test_texts_that_stand_for_null(tmp_path, nulls):
+    text = 'a,b\nNA,x\n"NA",-\n3,\n'
+    with open_source(file(tmp_path, text), nullstr=nulls) as source:
+        dash = None if isinstance(nulls, list) else "-"
+        assert all_rows(source) == [(None, "x"), (None, dash), (3, None)]
+
+
+@pytest.mark.parametrize(
+    ("mark", "given"), [(":", ":"), ("\t", "tab"), ("\t", "\\t"), ("\t", "\t")]
+)
+def test_delimiters(tmp_path, mark, given):
+    with open_source(file(tmp_path, f"a,{mark}b\n1{mark}2\n"), delimiter=given) as source:
+        assert all_rows(source) == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"date_format": "%Q"}, "is none that strptime reads"),
+        ({"date_format": "day"}, "names no part of a date"),
+        ({"date_format": "%d/%m/%Y %z"}, "has a time zone"),
+        ({"date_format": 3}, "must be given as text"),
+        ({"nullstr": [1]}, "must be given as text"),
+        ({"delimiter": ";;"}, "is not one character"),
+        ({"delimiter": ""}, "is not one character"),
+        ({"delimiter": '"'}, "is not one character"),
+        ({"encoding": "klingon"}, "is not known"),
+        ({"encoding": "base64"}, "is not known"),
+    ],
+)
+def test_nonsense_is_refused(tmp_path, said, message):
+    path = file(tmp_path, "a,b\n1,2\n")
+    with pytest.raises(SourceError, match=message), open_source(path, **said):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a,b\n1,2\n3\n", "at line 3: it has 1 field where the header has 2"),
+        (b"a,b\n1,2\n3,4,5\n", "at line 3: it has 3 fields where the header has 2"),
+        (b'a,b\n1,"x\ny"\n\n3\n', "at line 5: it has 1 field"),
+        (b'a,b\n1,"x\ny"\n3,"Alice\n4,5\n', "at line 4: a quote is not closed"),
+        (b'a,b\n1,"Alice"w\n', "at line 2: a quote is not closed, or something follows"),
+        (b"a,b\r\n1,2\n3,4\r\n", "at line 2: it ends with another line break"),
+        (b"a,b\n" + b"1,2\n" * 30_000 + b"Alice\n", "at line 30002: it has 1 field"),
+        (b'a,b\n1,"' + b"x" * 200_000 + b'"\nAlice\n', "at line 3: it has 1 field"),
+    ],
+)
+@pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
+def test_a_broken_line_is_told_by_its_number(tmp_path, data, message, name):
+    path = file(tmp_path, gzip.compress(data) if name.endswith(".gz") else data, name)
+    with pytest.raises(SourceError, match=message) as raised, open_source(path):
+        pass
+    assert str(raised.value).startswith(f"'{name}' is not a regular CSV file at line ")
+    assert "Alice" not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,a\n1,2,3\n", "several columns called 'a'"),
+        ("Age,age\n1,2\n", "several columns called 'Age', 'age'"),
+        (",a,\n1,2,3\n", "no name for column 1, 3"),
+        ('"",a\n1,2\n', "no name for column 1"),
+        ("a,b,\n1,2,\n", "no name for column 3"),
+    ],
+)
+def test_a_header_names_every_column_once(tmp_path, text, message):
+    with pytest.raises(SourceError, match=message), open_source(file(tmp_path, text)):
+        pass
+
+
+def test_names_that_differ_for_the_database_are_two(tmp_path):
+    with open_source(file(tmp_path, "Ä,ä\n1,2\n")) as source:
+        assert all_rows(source) == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": 1}\n{"a": 2}\n{"a": Alice}\n', "not JSON at line 3"),
+        ('[{"a": 1},\n {"a": Alice}]', "not JSON at line 2"),
+        ('{"a": 1}\n["Alice"]\n', "objects, one a line or in one array"),
+    ],
+)
+def test_broken_json_is_told_by_its_line(tmp_path, text, message):
+    path = file(tmp_path, text, "people.jsonl")
+    with pytest.raises(SourceError, match=message) as raised, open_source(path):
+        pass
+    assert "Alice" not in str(raised.value)
+
+
+def test_texts_of_json_are_not_guessed_to_be_dates(tmp_path):
+    line = (
+        '{"d": "02-08-2000", "t": "10:30", "z": "2000-01-02T10:00:00Z", "in": {"d": "02-08-2000"}}'
+    )
+    with open_source(file(tmp_path, line, "people.json")) as source:
+        zoned = "2000-01-02T10:00:00Z"
+        assert all_rows(source) == [("02-08-2000", "10:30", zoned, {"d": "02-08-2000"})]
+
+
+def test_dates_of_json_are_read_by_the_format_given(tmp_path):
+    path = file(tmp_path, '{"d": "08/02/2000", "n": "NA"}', "people.json")
+    with open_source(path, date_format="%d/%m/%Y", nullstr="NA") as source:
+        assert all_rows(source) == [(date(2000, 2, 8), None)]
+
+
+@pytest.mark.parametrize("said", [{"delimiter": ";"}, {"encoding": "latin-1"}])
+def test_json_says_by_itself_how_it_is_written(tmp_path, said):
+    path = file(tmp_path, '{"a": 1}', "people.json")
+    with pytest.raises(SourceError, match="is a JSON file, which"), open_source(path, **said):
+        pass
+
+
+def test_a_pipe_is_refused(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "people.csv")
+    with (
+        pytest.raises(SourceError, match="is a pipe or a device"),
+        open_source(tmp_path / "people.csv"),
+    ):
+        pass

@@ -1,0 +1,285 @@
+"""Sources that are replaced or changed between the search and the publication."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import duckdb
+import numpy
+import pandas
+import pytest
+from pyarrow import feather
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.engine.open import open_source, second_table
+from sqlanon.errors import SourceError, StalePlanError
+
+OPEN_FILES = Path("/proc/self/fd")
+POLICY = Policy(
+    {"age": Hierarchy.intervals(5, 10, 20), "sex": Hierarchy.suppression()},
+    keep=["note"],
+    models=[KAnonymity(2)],
+)
+ROWS = "SELECT 20 + range % 40 AS age, 'fm'[1 + range % 2] AS sex, '{}' AS note FROM range(200)"
+
+
+def query(mark):
+    return ROWS.format(mark)
+
+
+def write(path, mark):
+    """A file of data whose kept column holds a mark."""
+    frame = duckdb.sql(query(mark)).to_arrow_table()
+    if path.suffix == ".arrow":
+        feather.write_feather(frame, str(path))
+    elif path.suffix == ".duckdb":
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"CREATE TABLE people AS {query(mark)}")
+    else:
+        kind = {".parquet": "PARQUET", ".csv": "CSV", ".json": "JSON"}[path.suffix]
+        duckdb.sql(query(mark)).query("t", f"COPY t TO '{path}' (FORMAT {kind})")
+
+
+def when_decided(monkeypatch, act):
+    """Has something happen between the search and the publication."""
+    home = import_module("sqlanon.methods.fulldomain.method")
+    decide = home.decide
+
+    def hooked(*given):
+        decided = decide(*given)
+        act()
+        return decided
+
+    monkeypatch.setattr(home, "decide", hooked)
+
+
+def replaced(path, other):
+    """Another file takes the place of this one."""
+
+    def act():
+        write(other, "new")
+        other.replace(path)
+
+    return act
+
+
+def rewritten(path, other):
+    """The file gets other bytes, as many as before, and its old times."""
+
+    def act():
+        before = path.stat()
+        write(other, "new")
+        data = other.read_bytes()
+        with path.open("r+b") as file:
+            file.write(data[: before.st_size].ljust(before.st_size))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    return act
+
+
+def brought_back(path, other):
+    """The file is put aside for a while, and then stands where it stood."""
+
+    def act():
+        aside = path.with_suffix(".aside")
+        path.rename(aside)
+        aside.rename(path)
+
+    return act
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("change", [replaced, rewritten, brought_back])
+def test_a_parquet_file_that_changes_is_not_published(tmp_path, monkeypatch, change):
+    path, output = tmp_path / "people.parquet", tmp_path / "out.csv"
+    write(path, "old")
+    when_decided(monkeypatch, change(path, tmp_path / "other.parquet"))
+    with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
+        sqlanon.anonymize(path, None, POLICY, output=output)
+    assert not output.exists()
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("ending", [".csv", ".json", ".arrow"])
+def test_a_file_that_is_read_once_is_published_as_it_was(tmp_path, monkeypatch, ending):
+    path, output = tmp_path / f"people{ending}", tmp_path / "out.csv"
+    write(path, "old")
+    when_decided(monkeypatch, replaced(path, tmp_path / f"other{ending}"))
+    assert sqlanon.anonymize(path, None, POLICY, output=output).holds
+    assert set(duckdb.sql(f"SELECT note FROM '{output}'").fetchall()) == {("old",)}
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("target", "read_only"),
+    [({"output": "out.csv"}, True), ({"into": "anonymous"}, False), ({"in_place": True}, False)],
+)
+def test_a_database_file_that_is_replaced_is_neither_published_nor_overwritten(
+    tmp_path, monkeypatch, target, read_only
+):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.duckdb"
+    write(path, "old")
+    when_decided(monkeypatch, replaced(path, tmp_path / "other.duckdb"))
+    with pytest.raises(SourceError, match="was replaced or changed"):
+        sqlanon.anonymize(path, None, POLICY, **target)
+    assert [file.name for file in tmp_path.iterdir()] == ["people.duckdb"]
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == [("people",)]
+        assert connection.execute("SELECT DISTINCT note FROM people").fetchall() == [("new",)]
+
+
+def test_a_database_that_is_replaced_while_it_is_rewritten_is_not_lost(tmp_path, monkeypatch):
+    path = tmp_path / "people.duckdb"
+    write(path, "old")
+    home = import_module("sqlanon.engine.duckdb.rewrite")
+    copy_rows = home._copy_rows
+
+    def hooked(*given):
+        copy_rows(*given)
+        replaced(path, tmp_path / "other.duckdb")()
+
+    monkeypatch.setattr(home, "_copy_rows", hooked)
+    with pytest.raises(SourceError, match="was replaced or changed"):
+        sqlanon.rewrite(path)
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("SELECT DISTINCT note FROM people").fetchall() == [("new",)]
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("target", [{"output": "out.csv"}, {"into": "anonymous"}])
+def test_a_view_of_a_file_that_is_replaced_is_not_published(tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.parquet"
+    write(path, "old")
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW people AS FROM '{path}'")
+        when_decided(monkeypatch, replaced(path, tmp_path / "other.parquet"))
+        with pytest.raises(StalePlanError, match="the table changed"):
+            sqlanon.anonymize(connection, "people", POLICY, **target)
+        assert connection.execute("SHOW TABLES").fetchall() == [("people",)]
+    assert [file.name for file in tmp_path.iterdir()] == ["people.parquet"]
+
+
+def test_a_frame_that_is_changed_is_not_published(monkeypatch):
+    ages = numpy.arange(20, 220) % 40
+    frame = pandas.DataFrame({"age": ages}, copy=False)
+    frame["sex"], frame["note"] = "f", "old"
+
+    def act():
+        ages[0] += 1
+
+    with duckdb.connect() as connection:
+        when_decided(monkeypatch, act)
+        with pytest.raises(StalePlanError):
+            sqlanon.anonymize(connection, frame, POLICY, into="anonymous")
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("callback", ["confirm", "progress"])
+def test_a_table_that_the_caller_changes_meanwhile_is_not_published(callback):
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE people AS {query('old')}")
+        other = connection.cursor()
+
+        def act(_):
+            connection.execute("UPDATE people SET note = 'new'")
+
+        with pytest.raises(StalePlanError):
+            sqlanon.anonymize(connection, "people", POLICY, into="anonymous", **{callback: act})
+        assert other.execute("SHOW TABLES").fetchall() == [("people",)]
+
+
+def test_another_connection_changes_nothing_of_what_is_published(monkeypatch):
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE people AS {query('old')}")
+        other = connection.cursor()
+        when_decided(monkeypatch, lambda: other.execute("UPDATE people SET note = 'new'"))
+        assert sqlanon.anonymize(connection, "people", POLICY, into="anonymous").holds
+        notes = connection.execute("SELECT DISTINCT note FROM anonymous").fetchall()
+        assert notes == [("old",)]
+
+
+def test_a_saved_plan_is_not_applied_to_a_file_that_changes_meanwhile(tmp_path, monkeypatch):
+    path, output = tmp_path / "people.parquet", tmp_path / "out.csv"
+    write(path, "old")
+    plan = sqlanon.plan(path, None, POLICY)
+    home = import_module("sqlanon.publishing.apply")
+    stale = home._refuse_stale
+
+    def hooked(*given):
+        stale(*given)
+        replaced(path, tmp_path / "other.parquet")()
+
+    monkeypatch.setattr(home, "_refuse_stale", hooked)
+    with pytest.raises(SourceError, match="was replaced or changed"):
+        sqlanon.apply(path, plan, output=output)
+    assert not output.exists()
+
+
+def test_a_plan_is_not_made_of_two_tables(tmp_path, monkeypatch):
+    path = tmp_path / "people.parquet"
+    write(path, "old")
+    when_decided(monkeypatch, replaced(path, tmp_path / "other.parquet"))
+    with pytest.raises(SourceError, match="was replaced or changed"):
+        sqlanon.plan(path, None, POLICY)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("which", ["original", "released"])
+def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("original", "released")}
+    for path in paths.values():
+        write(path, "old")
+    home = import_module("sqlanon.assessment.measure")
+    measure_release = home.measure_release
+
+    def hooked(*given):
+        found = measure_release(*given)
+        replaced(paths[which], tmp_path / "other.parquet")()
+        return found
+
+    monkeypatch.setattr(home, "measure_release", hooked)
+    with pytest.raises(SourceError, match=f"'{which}.parquet' was replaced or changed"):
+        sqlanon.measure(paths["original"], None, paths["released"], POLICY)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("ending", [".csv", ".json"])
+def test_a_text_file_that_changes_while_it_is_loaded_is_refused(tmp_path, monkeypatch, ending):
+    path = tmp_path / f"people{ending}"
+    write(path, "old")
+    home = import_module("sqlanon.engine.duckdb.data_files")
+    name = {".csv": "read_csv", ".json": "read_json"}[ending]
+    read = getattr(home, name)
+
+    def hooked(*given):
+        read(*given)
+        replaced(path, tmp_path / f"other{ending}")()
+
+    monkeypatch.setattr(home, name, hooked)
+    with pytest.raises(SourceError, match="was replaced or changed"):
+        sqlanon.check(path, None, POLICY)
+
+
+def test_a_database_stays_locked_while_another_table_of_it_is_read(tmp_path):
+    path = tmp_path / "people.duckdb"
+    write(path, "old")
+    code = "import duckdb, sys; duckdb.connect(sys.argv[1])"
+    with open_source(path, read_only=False) as source, second_table(source.engine, path):
+        other = subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=False)
+    assert b"lock" in other.stderr
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="the system lists no open files")
+def test_no_file_stays_open(tmp_path):
+    path = tmp_path / "people.parquet"
+    write(path, "old")
+    for ending in ("parquet", "csv", "arrow", "duckdb"):
+        sqlanon.anonymize(path, None, POLICY, output=tmp_path / f"out.{ending}")
+        sqlanon.measure(path, None, tmp_path / f"out.{ending}", POLICY)
+    held = {str(entry.resolve()) for entry in OPEN_FILES.iterdir()}
+    assert not [name for name in held if name.startswith(str(tmp_path))]
