@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits, searching
-from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source, second_table
+from sqlanon.engine.open import OpenedSource, Resources, open_source, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
@@ -267,8 +267,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        with source.engine.limited(options.deadline):
-            resolved = _resolved(source, policy)
+        resolved = _resolved(source, policy)
         with searching(source.engine, options.deadline):
             found = make_plan(source.engine, source.table, resolved, options)
         return replace(found, report=source.told(found.report, found.policy))
@@ -305,12 +304,12 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish
+    from sqlanon.publishing.apply import Target, publish, table_named
     from sqlanon.publishing.in_place import replaced_file
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, confirm)
-    named = _named(connection, plan) if table is None else table
+    named = table_named(connection, plan) if table is None else table
     opened = open_source(connection, named, read_only=file is not None, **resources)
     with ExitStack() as stack:
         try:
@@ -388,12 +387,3 @@ def _resolved(source: OpenedSource, policy: Policies) -> Policy:
             f"not {named_kind(made)}; Policy.from_dict and Policy.from_toml make one"
         )
     return made
-
-
-def _named(connection: Any, plan: Plan) -> str | None:
-    """Name of the plan's table in a source; None for the one table of a file of data."""
-    if plan.of_frame:
-        raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
-    path = Path(connection) if isinstance(connection, str | Path) else None
-    is_data = path is not None and path.is_file() and not is_database(path)
-    return None if is_data else plan.table

@@ -107,4 +107,7 @@ def _text(value: str) -> str:
 
 
 def _number(value: str) -> str:
-    return f"{float(value):.{DIGITS}g}"
+    try:
+        return f"{float(value):.{DIGITS}g}"
+    except ValueError:
+        return value  # a leaf that the column cannot hold

@@ -13,12 +13,13 @@ from sqlglot import exp
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
+from sqlanon.engine.open import is_database
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
-from sqlanon.publishing.in_place import lost_and_kept, refuse_broken
+from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
@@ -30,11 +31,6 @@ from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
-
-STILL_THERE = (
-    "the database file and its log may still hold pages of the original: once no connection "
-    "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +105,19 @@ def publish(
         pages_stay = in_old_file and files.file_of(engine, source) is not None
     report = _report(plan, published, _where(source, target), started)
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
+
+
+def table_named(connection: object, plan: Plan) -> str | None:
+    """Name of the plan's table in a source; None for the one table of a file of data.
+
+    Raises:
+        PolicyError: The plan was made of a frame.
+    """
+    if plan.of_frame:
+        raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
+    path = Path(connection) if isinstance(connection, str | Path) else None
+    is_data = path is not None and path.is_file() and not is_database(path)
+    return None if is_data else plan.table
 
 
 def refuse_target(engine: Engine, source: exp.Table, target: Target, policy: Policy) -> None:

@@ -102,3 +102,15 @@ def test_mine_of_the_library_joins_an_open_transaction():
         connection.rollback()
         names = [name for (name,) in connection.execute("SHOW TABLES").fetchall()]
     assert names == ["people"]
+
+
+@pytest.mark.parametrize("command", ["mine", "bound"])
+def test_a_time_limit_that_is_none_is_refused(refused, database, command):
+    assert "above 0" in refused(command, database, "people", *QUASI, "--time-limit", 0)
+
+
+def test_a_bound_within_its_time_limit_has_no_note(run, database):
+    given = ["bound", database, "people", *QUASI, "--json"]
+    limited = run(*given, "--time-limit", 600).document
+    assert limited["notes"] == []
+    assert limited["lower_bound"] == run(*given).document["lower_bound"]

@@ -125,3 +125,11 @@ def test_many_columns_are_looked_at_alike(ascii_only):
     found = {note.split("'")[1] for note in notes if "spellings (" in note}
     # Of two records alike, one is written in capitals where the number is odd.
     assert found == {f"c{n}" for n in range(1, 20, 2)}
+
+
+def test_a_leaf_that_is_no_number_is_no_fault_of_a_column_of_numbers():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT unnest([0.5, 0.5])::DOUBLE AS share")
+    listed = Hierarchy.from_rows([("0.5", "half", "*"), ("?", "unknown", "*")])
+    policy = Policy({"share": listed}, models=[KAnonymity(2)])
+    assert sqlanon.plan(connection, "people", policy).report.levels == {"share": 0}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import chain
 
 import numpy as np
 from sqlglot import exp
@@ -13,12 +14,14 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.microdata.encoding import Encoded
+from sqlanon.microdata.encoding import JOINED, Encoded
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Prices
 from sqlanon.query.syntax import rows_of
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Forecast, at_node
+
+Rows = list[tuple[int, ...]]
 
 LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third of the time
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
@@ -79,6 +82,26 @@ class Batch:
         starts = range(0, len(self.nodes), size)
         return [replace(self, nodes=self.nodes[start : start + size]) for start in starts]
 
+    def priced(self) -> list[Batch]:
+        """The same nodes by the costs of some columns at a time, which a query can join."""
+        prices = self.source.prices
+        if prices is None or len(prices.tables) <= JOINED:
+            return [self]
+        numbers = list(prices.tables)
+        parts = [numbers[start : start + JOINED] for start in range(0, len(numbers), JOINED)]
+        some = [
+            Prices({n: prices.levels[n] for n in part}, {n: prices.tables[n] for n in part})
+            for part in parts
+        ]
+        return [replace(self, source=replace(self.source, prices=each)) for each in some]
+
+    @property
+    def name(self) -> str:
+        """What a query of the batch's set is known by."""
+        prices = self.source.prices
+        first = next(iter(prices.tables), 0) if prices is not None else 0
+        return f"{self.source.table.name} {first}"
+
     @property
     def masks(self) -> list[tuple[int, ...]]:
         """Per node the bits that tell its classes apart."""
@@ -95,6 +118,20 @@ class Batch:
             bits = [self.layout.column_masks(number, level) for level in levels]
             columns += map(list, zip(*bits, strict=True))
         return columns
+
+
+def costs_together(parts: Sequence[Rows], places: Sequence[int]) -> Rows:
+    """Rows by number of a node, with the sums of the costs that parts of a batch found.
+
+    Args:
+        parts: The rows of each, alike but for their costs.
+        places: Where costs stand in a row.
+    """
+    whole = {row[0]: list(row) for row in parts[0]}
+    for row in chain.from_iterable(parts[1:]):
+        for place in places:
+            whole[row[0]][place] += row[place]
+    return [tuple(row) for row in whole.values()]
 
 
 @dataclass(slots=True)

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.loss.objectives import ClassCounts, Objective
-from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch, FrequencySet, FrequencySets
+from sqlanon.methods.fulldomain.frequency_sets import (
+    LARGE,
+    Batch,
+    FrequencySet,
+    FrequencySets,
+    Rows,
+    costs_together,
+)
 from sqlanon.query.classes import frequency
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
 
 if TYPE_CHECKING:
     from sqlanon.methods.fulldomain.gains import GainCounter
-
-Rows = list[tuple[int, ...]]
 
 TYPICAL_CLASS = 8  # size of a class that is not small, in multiples of k
 
@@ -95,7 +100,7 @@ class SizeChecks:
         return replace(counts, small_cost=cost, required=certain)
 
     def _counts(self, batch: Batch) -> dict[Node, ClassCounts]:
-        rows = self._rows(batch)
+        rows = costs_together([self._rows(part) for part in batch.priced()], [4])
         if batch.source.prices is None:
             found = {
                 number: ClassCounts(classes, small, records, *(squares or (0, 0)))
@@ -114,9 +119,9 @@ class SizeChecks:
         if source.rows > LARGE:
             query = self._query(source, batch.masks)
             return engine.rows(query, () if source.prices is None else batch.parameters)
-        if source.table.name not in self._prepared:
-            self._prepared[source.table.name] = engine.prepare(self._query(source))
-        return self._prepared[source.table.name](batch.parameters)
+        if batch.name not in self._prepared:
+            self._prepared[batch.name] = engine.prepare(self._query(source))
+        return self._prepared[batch.name](batch.parameters)
 
     def _query(
         self, source: FrequencySet, masks: Sequence[Sequence[int]] | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch
+from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch, Rows, costs_together
 from sqlanon.methods.fulldomain.suppression_bounds import (
     NOTHING,
     Settled,
@@ -39,7 +39,7 @@ from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.spread import Shape
 from sqlanon.query.syntax import column, nested, select, star
 
-Rows = list[tuple[int, ...]]
+COSTS = (4, 7)  # where costs stand in a row of `added_up`
 
 
 @dataclass(slots=True)
@@ -59,7 +59,8 @@ class Violations:
 
     def count(self, batch: Batch) -> list[ViolationCounts]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
-        found = {number: ViolationCounts(*row) for number, *row in self._counts(batch)}
+        rows = costs_together([self._counts(part) for part in batch.priced()], COSTS)
+        found = {number: ViolationCounts(*row) for number, *row in rows}
         return [found.get(number, NOTHING) for number in range(len(batch.nodes))]
 
     def settle(self, batch: Batch) -> Settled:
@@ -91,7 +92,7 @@ class Violations:
 
     def _counts(self, batch: Batch) -> Rows:
         """Sums over violating classes, from a query written once for a set that is small."""
-        source, name = batch.source, batch.source.table.name
+        source, name = batch.source, batch.name
         if source.detailed > LARGE:
             query = self._counted(self._classes(batch, batch.masks), batch)
             return self.engine.rows(query, () if source.prices is None else batch.parameters)
@@ -112,9 +113,12 @@ class Violations:
         return query if classes.masks and prices is None else with_nodes(query, words, prices)
 
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
-        words, prices = self.scope.words, batch.source.prices
-        query = with_nodes(self._added_up(select([star()], gone), batch), words, prices)
-        rows = self.engine.rows(query, batch.parameters)
+        words, parts = self.scope.words, []
+        for part in batch.priced():
+            added = self._added_up(select([star()], gone), part)
+            query = with_nodes(added, words, part.source.prices)
+            parts.append(self.engine.rows(query, part.parameters))
+        rows = costs_together(parts, COSTS)
         return ViolationCounts(*rows[0][1:]) if rows else NOTHING
 
     def _added_up(self, classes: exp.Select, batch: Batch) -> exp.Select:

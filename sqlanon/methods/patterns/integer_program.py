@@ -23,8 +23,8 @@ from sqlanon.search.patterns.greedy import Placed
 
 INFEASIBLE = 2.0**53
 """The bound where there is no solution: above the cost of any."""
-BUILDING = 2e-5
-"""Time that a place takes to be written into a program [seconds]."""
+BUILDING = 6e-5
+"""Time that a place takes to be written into a program, where the machine is busy [seconds]."""
 
 
 @dataclass(frozen=True, slots=True)

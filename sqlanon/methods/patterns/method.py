@@ -75,7 +75,7 @@ def decide_patterns(
         "candidates": len(table.nodes),
     }
     notes = [*finished.notes]
-    if is_over or ended.expired:
+    if is_over or parts.ended:
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
     outcome = LocalOutcome(assigned, parts.bound, search, tuple(notes))

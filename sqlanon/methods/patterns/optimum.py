@@ -29,7 +29,7 @@ import numpy as np
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.methods.options import PatternOptions
-from sqlanon.methods.patterns.integer_program import Component, Places
+from sqlanon.methods.patterns.integer_program import BUILDING, Component, Places
 from sqlanon.methods.patterns.method import decide_patterns
 from sqlanon.methods.patterns.problem import (
     Parts,
@@ -97,14 +97,14 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
         places = places_of(table)
     except TimeLimitError:
         unproven = (("proven", False), ("gap", 1.0), ("components", 0))
-        return replace(greedy_parts(table, first), bound=0, search=unproven)
+        return replace(greedy_parts(table, first), bound=0, search=unproven, ended=True)
     apart = components(places, rows)
     alone = np.setdiff1d(np.arange(rows), places.row)
     bound = int(table.cost(alone, table.tops) @ table.rows.sizes[alone])
     counts, low = _solved(table, places, apart, first)
     bound += low
     found = [greedy_parts(table, first), _parts(table, places, counts)]
-    late = table.deadline.expired
+    late = table.deadline.left() < len(places.row) * BUILDING
     if not late and min(published_cost(table, parts, policy) for parts in found) > bound:
         again, low = _jointly(table, places, first, policy)
         found += again
@@ -117,7 +117,8 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
         bound = 0
     gap = (cost - bound) / cost if cost else 0.0
     proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
-    return replace(best, bound=bound, search=proof)
+    ended = (late or table.deadline.expired) and cost > bound
+    return replace(best, bound=bound, search=proof, ended=ended)
 
 
 def _solved(
@@ -130,7 +131,7 @@ def _solved(
     """
     counts, bound = np.zeros(len(places.row), np.int64), 0
     for number, own in enumerate(apart):
-        if table.deadline.expired:
+        if table.deadline.left() < len(own) * BUILDING:
             rest = np.concatenate(apart[number:])
             some = places.of(rest)
             rows, place = np.unique(some.row, return_inverse=True)

@@ -57,6 +57,7 @@ class Parts:
         group: Its class, or LEFT; two parts of one class have one pattern.
         bound: What all cells cost at least with these patterns [units]; None where not known.
         search: What is known of the search.
+        ended: Whether the time did not suffice to improve them.
     """
 
     row: Numbers
@@ -65,6 +66,7 @@ class Parts:
     group: Numbers
     bound: int | None = None
     search: tuple[tuple[str, object], ...] = ()
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
