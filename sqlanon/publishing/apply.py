@@ -18,7 +18,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
-from sqlanon.publishing.in_place import lost_and_kept
+from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.target import Target, refuse_target, refuse_types
@@ -31,11 +31,6 @@ from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
-
-STILL_THERE = (
-    "the database file and its log may still hold pages of the original: once no connection "
-    "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,11 @@ from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.wording import counted, listed
 
+STILL_THERE = (
+    "the database file and its log may still hold pages of the original: once no connection "
+    "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
+)
+
 
 def refuse_broken(engine: Engine, table: exp.Table, policy: Policy) -> None:
     """Refuses to replace a table that other objects need as it is.
