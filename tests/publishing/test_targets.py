@@ -87,7 +87,7 @@ def test_an_output_that_cannot_be_is_told_before_the_source_is_read(
 def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_is_read(
     folder, unplanned, unread, monkeypatch, source
 ):
-    home = import_module("sqlanon.engine.duckdb.export").tempfile
+    home = import_module("sqlanon.engine.own_folders").tempfile
 
     def denied(*_given, **_how):
         raise PermissionError(13, os.strerror(13))
@@ -153,10 +153,10 @@ def test_a_referenced_original_is_told_before_the_search(folder, unplanned, open
         connection.execute("CREATE TABLE visits (age INT REFERENCES people (age))")
         connection.execute("INSERT INTO people VALUES (1, 'f')")
         if opened:
-            with pytest.raises(SqlanonError, match="a foreign key of 'visits' refers to 'people'"):
+            with pytest.raises(SqlanonError, match="refers to 'people' by a foreign key: 'visits'"):
                 sqlanon.anonymize(connection, "people", POLICY, in_place=True)
     if not opened:
-        with pytest.raises(SqlanonError, match="a foreign key of 'visits' refers to 'people'"):
+        with pytest.raises(SqlanonError, match="refers to 'people' by a foreign key: 'visits'"):
             sqlanon.anonymize("other.duckdb", "people", POLICY, in_place=True)
 
 
