@@ -128,7 +128,8 @@ class PolicyOptions:
         "COLUMN=SPEC",
         "How a quasi-identifier is generalized: a file (leaf;level1;...), suppress, "
         "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME; "
-        "suppress where not given. Of a sensitive column: how far its values are apart for --t.",
+        'suppress where not given. As in a policy file, \'{ file = "age.txt", delimiter = "|" }\', '
+        "too. Of a sensitive column: how far its values are apart for --t.",
         GENERALIZATION,
     )
     k: int | None = option("K", "k-anonymity: the smallest class allowed.", MODELS)
@@ -159,9 +160,15 @@ class PolicyOptions:
         "delta-disclosure privacy, likewise: 1.5, what |ln(p / q)| of all values stays below.",
         MODELS,
     )
-    nulls: str | None = option(
-        "value|none",
+    nulls: list[str] = repeatable(
+        "[COLUMN=]value|none",
         "Whether NULL counts as a value of sensitive columns; value where not given.",
+        MODELS,
+    )
+    order: list[str] = repeatable(
+        "COLUMN=A,B,...",
+        "The values of a sensitive column from the lowest to the highest, for --t ordered; numbers "
+        "and dates have an order of their own.",
         MODELS,
     )
     suppression_limit: float | None = option(

@@ -41,6 +41,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     "prefix": ("mask",),
     "dates": (),
     "expressions": (),
+    "sql": (),
 }
 """For each kind of `Hierarchy.from_dict`, the keys that may stand beside it."""
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^;'"]+""")
@@ -208,27 +209,15 @@ class Hierarchy:
             HierarchyError: If the text names no hierarchy.
             SourceError: If the file cannot be read.
         """
-        if text == "suppress":
-            return cls.suppression()
-        kind, colon, rest = text.partition(":")
-        if colon and kind in ("table", "file"):
-            return cls.from_dict({kind: rest}, folder=folder)
-        if colon and kind in ("sql", "expressions"):
-            return cls.expressions(*_split_expressions(rest))
-        if colon and kind in ("intervals", "prefix", "dates"):
-            return cls.from_dict(_read_options(kind, rest))
-        if not text or (colon and kind.isalpha() and len(kind) > 1):
-            known = "suppress, intervals:, prefix:, dates:, sql:, table:, file:"
-            raise HierarchyError([f"hierarchy '{text}' has an unknown kind; choose from {known}"])
-        return cls.from_dict({"file": text}, folder=folder)
+        return cls.from_dict(form_of_spec(text), folder=folder)
 
     @classmethod
     def from_dict(cls, form: Mapping[str, Any], *, folder: FilePath | None = None) -> Hierarchy:
         """Read a hierarchy from the form of a policy file or a saved plan.
 
         The forms are `{}` or `{suppress = true}`; `{intervals = […], origin, low, high}`;
-        `{prefix = […], mask}`; `{dates = […]}`; `{expressions = […]}`; `{table = "name"}`;
-        `{file = "path", delimiter}`; `{rows = [[…], …], name}`.
+        `{prefix = […], mask}`; `{dates = […]}`; `{sql = […]}` or `{expressions = […]}`;
+        `{table = "name"}`; `{file = "path", delimiter}`; `{rows = [[…], …], name}`.
 
         Args:
             form: One kind and its own options.
@@ -283,6 +272,30 @@ class Hierarchy:
         return self.rule.describe()
 
 
+def form_of_spec(text: str) -> dict[str, Any]:
+    """The form of a policy file for a hierarchy that the command line names.
+
+    Raises:
+        HierarchyError: If the text names no hierarchy.
+
+    >>> form_of_spec("intervals:5,10;low=0")
+    {'intervals': ['5', '10'], 'low': '0'}
+    """
+    if text == "suppress":
+        return {"suppress": True}
+    kind, colon, rest = text.partition(":")
+    if colon and kind in ("table", "file"):
+        return {kind: rest}
+    if colon and kind in ("sql", "expressions"):
+        return {"expressions": _split_expressions(rest)}
+    if colon and kind in ("intervals", "prefix", "dates"):
+        return _read_options(kind, rest)
+    if not text or (colon and kind.isalpha() and len(kind) > 1):
+        known = "suppress, intervals:, prefix:, dates:, sql:, table:, file:"
+        raise HierarchyError([f"hierarchy '{text}' has an unknown kind; choose from {known}"])
+    return {"file": text}
+
+
 def _builders(
     folder: FilePath | None,
 ) -> dict[str, Callable[[Any, dict[str, Any]], Hierarchy]]:
@@ -307,7 +320,10 @@ def _builders(
             *_list(lengths), **{key: _text(option) for key, option in options.items()}
         ),
         "dates": lambda units, _: Hierarchy.dates(*map(_text, _list(units))),
-        "expressions": lambda texts, _: Hierarchy.expressions(*map(_text, _list(texts))),
+        **dict.fromkeys(
+            ("expressions", "sql"),
+            lambda texts, _: Hierarchy.expressions(*map(_text, _list(texts))),
+        ),
     }
 
 
