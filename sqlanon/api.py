@@ -204,14 +204,17 @@ def bound(
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> BoundReport:
-    """A lower bound on the loss of any k-anonymization that suppresses no record.
+    """A lower bound on the loss of any k-anonymization, by whatever method.
 
     Args:
-        policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k.
+        policy: Quasi-identifiers with hierarchies, weights and level bounds, k, and the suppression
+            limit, within which a suppressed record loses all its cells. Models beyond k only raise
+            the loss, and persons are no more than their records, so the bound holds for them, too.
         loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
         progress: Called with a line that says how far it is.
 
     Raises:
+        UnsatisfiableError: Too many records fit no class within the levels allowed.
         SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
             message says how.
     """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlanon.reports.document import SCHEMA_VERSION
-from sqlanon.wording import figure
+from sqlanon.reports.document import SCHEMA_VERSION, page
+from sqlanon.wording import counted, figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,10 @@ class BoundReport:
         records: Records of the table.
         candidates: Closed frequent generalized itemsets that a class can be published as.
         seconds: How long it took.
+        allowance: Records that may be suppressed, each of which loses all its cells.
+        entity: The column whose persons a policy counts; None for records.
+        levels: Lowest and highest level allowed of the columns that may not take every level.
+        notes: What of the policy the bound does not look at.
     """
 
     loss: str
@@ -28,15 +33,24 @@ class BoundReport:
     records: int
     candidates: int
     seconds: float = field(default=0.0, compare=False)
+    allowance: int = 0
+    entity: str | None = None
+    levels: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `bound --json`."""
         return {"schema_version": SCHEMA_VERSION, **asdict(self)}
 
     def to_text(self) -> str:
-        """A line for a reader."""
-        return (
-            f"no {self.k}-anonymization of the {self.records:,} records without suppression loses "
+        """A line for a reader, and notes."""
+        suppressed = "that suppresses no record"
+        if self.allowance:
+            suppressed = f"with up to {counted(self.allowance, 'record')} suppressed"
+        within = " within the levels allowed" if self.levels else ""
+        line = (
+            f"no {self.k}-anonymization of the {self.records:,} records{within} {suppressed} loses "
             f"less than {self.loss} {figure(self.lower_bound)} "
             f"({self.candidates:,} closed frequent generalized itemsets)"
         )
+        return page([line], self.notes)

@@ -102,3 +102,13 @@ def test_mine_of_the_library_joins_an_open_transaction():
         connection.rollback()
         names = [name for (name,) in connection.execute("SHOW TABLES").fetchall()]
     assert names == ["people"]
+
+
+def test_bound_takes_the_loss_of_the_policy_file(run, database, policy_file):
+    arguments = ["bound", database, "people", "--policy", policy_file, "--json"]
+    assert run(*arguments).document["loss"] == "precision"
+    assert run(*arguments, "--loss", "lm").document["loss"] == "lm"
+    assert run(*arguments).document["allowance"] == 5
+    assert run(*arguments, "--suppression-limit", 0, "--level", "sex=0").document["levels"] == {
+        "sex": [0, 0]
+    }

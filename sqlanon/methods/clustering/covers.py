@@ -10,7 +10,7 @@ import numpy as np
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
-from sqlanon.methods.local.input import EncodedRecords, encode_records, plain, refuse_unsuited
+from sqlanon.methods.local.input import EncodedRecords, plain, read_records, refuse_unsuited
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -35,10 +35,9 @@ class Mine:
 
     @classmethod
     def of(cls, engine: Engine, subject: Subject, policy: Policy, loss: str) -> Mine:
-        """Encodes a table, once it is known that it may be recoded record by record."""
-        refuse_unsuited(subject, policy)
+        """Encodes a table."""
         encoded = encode_subject(engine, subject, plain(policy))
-        return cls(engine, encoded, encode_records(engine, subject, policy, loss, encoded))
+        return cls(engine, encoded, read_records(engine, subject, policy, loss, encoded))
 
     def candidates(
         self,
@@ -48,8 +47,8 @@ class Mine:
     ) -> Candidates:
         """The itemsets that clusters of the table, or of a block of it, may be published as."""
         engine, subject, own = self.engine, self.read.subject, self.encoded
-        heights = [tree.height for tree in subject.trees]
-        wanted = MiningRequest(problem.k, kind, [0] * len(heights), heights, progress)
+        lowest = [0] * len(subject.trees)
+        wanted = MiningRequest(problem.k, kind, lowest, subject.high, progress)
         with engine.workspace():
             if problem.records < subject.records:
                 own = block_of(engine, subject, own, problem)
@@ -67,6 +66,7 @@ def decide_cover(
         PolicyError: The policy asks for what this method cannot do.
         UnsatisfiableError: No clusters satisfy the policy.
     """
+    refuse_unsuited(subject, policy)
     mine = Mine.of(engine, subject, policy, options.loss)
     own = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"

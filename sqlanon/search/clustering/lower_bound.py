@@ -12,14 +12,16 @@ from sqlanon.search.clustering.direct_cover import sweep
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
 
-def record_bounds(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
+def record_bounds(
+    problem: ClusteringProblem, candidates: Candidates, uncovered: int = 0
+) -> Numbers:
     """The cost of the cheapest closed frequent itemset that holds each record [units].
 
     A cluster's closure is a closed itemset with at least k records, so no record costs less. That
     needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed frequent
-    itemsets as candidates. A record that no candidate holds counts as nothing.
+    itemsets as candidates. A record that no candidate holds costs `uncovered`.
     """
-    bounds = np.zeros(problem.records, np.int64)
+    bounds = np.full(problem.records, uncovered, np.int64)
 
     def take(candidate: int, records: Numbers) -> bool:
         bounds[records] = candidates.cost[candidate]
