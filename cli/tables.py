@@ -66,6 +66,10 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     for name, value in (("--dialect", written.dialect), ("--into", written.into)):
         if value is not None and not written.sql:
             raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
+    if written.dialect is not None:
+        from sqlanon.publishing.plan import check_dialect  # no other plan needs it so early
+
+        check_dialect(written.dialect)
     if written.save is not None:
         _refuse_foreign(written.save)
     found = _planned(given, wanted, run, complete=written.save is not None)

@@ -28,8 +28,19 @@ from sqlanon.policy.toml import (
 from sqlanon.wording import counted, did_you_mean
 
 Others = Literal["keep", "drop"]
+_DIGITS = 4
 SETTINGS = ("method", "loss")
 PATTERNS = "patterns"
+
+
+def least_share(records: int, of: int) -> float:
+    """The least suppression limit of four decimals or fewer that allows for so many records.
+
+    >>> least_share(1, 3), least_share(2, 4)
+    (0.3334, 0.5)
+    """
+    whole = 10**_DIGITS
+    return float(Fraction(math.ceil(Fraction(records, of) * whole), whole))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.recoding import Recoding, recoding_of
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
+from sqlanon.wording import did_you_mean
 
 Fingerprint = tuple[int, str]
 MOST_ROUNDS = 1000
@@ -149,9 +150,10 @@ class Plan:
         Raises:
             PolicyError: Columns without a role, or a dialect that is not known.
         """
+        check_dialect(dialect)
+        if not (isinstance(into, str) and into):
+            raise PolicyError(f"the name of the new table is {into!r}; it must be a text")
         target = exp.Table(this=exp.to_identifier(into, quoted=True))
-        if Dialect.get(dialect.lower()) is None:
-            raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
         statement = recode.create_table(target, self.rows(dialect=dialect.lower()))
         return render(statement, dialect.lower(), pretty=True)
 
@@ -235,6 +237,15 @@ class Plan:
             report=report,
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
+
+
+def check_dialect(name: object) -> None:
+    """Refuses a dialect that nobody writes, by a `PolicyError`."""
+    if isinstance(name, str) and name and Dialect.get(name.lower()) is not None:
+        return
+    known = sorted(filter(None, Dialect.classes))
+    meant = did_you_mean(name, known) if isinstance(name, str) else ""
+    raise PolicyError(f"dialect {name!r} is not known to the SQL writer{meant}")
 
 
 def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) -> Recoding:

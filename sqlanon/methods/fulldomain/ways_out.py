@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
+from sqlanon.policy.policy import least_share
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import models, sensitive, value_ranks, worst
 from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import SearchOutcome
-
-_DIGITS = 4  # of a suppression limit that is proposed
 
 
 def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> UnsatisfiableError:
@@ -135,7 +132,7 @@ def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
     if found <= lattice.allowance and dropping:
         ways.append(dropping)
     elif lattice.allowance < found < subject.records:
-        limit = Fraction(math.ceil(Fraction(found, subject.records) * 10**_DIGITS), 10**_DIGITS)
-        raising = f"raise suppression_limit (--suppression-limit) to {float(limit):g} or more"
+        limit = least_share(found, subject.records)
+        raising = f"raise suppression_limit (--suppression-limit) to {limit:g} or more"
         ways.append(" and ".join([raising, *([dropping] if dropping else [])]))
     return ways or ["ask for less, or give hierarchies with other levels"]

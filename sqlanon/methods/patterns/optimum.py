@@ -105,11 +105,12 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float
         part = Component(table, places.of(own), first)
         counts[own], low = part.run(part.start, int(part.sizes.sum()), deadline)
         bound += low
-    found = [greedy_parts(table, first), _parts(table, places, counts)]
+    found = [greedy_parts(table, first), _parts(table, places, counts), _as_one_class(table)]
+    bound = min(bound, table.as_one_class)
     if min(published_cost(table, parts, policy) for parts in found) > bound:
         again, low = _jointly(table, places, first, policy, deadline)
         found += again
-        bound = max(bound, low)
+        bound = max(bound, min(low, table.as_one_class))
     best = min(found, key=lambda parts: published_cost(table, parts, policy))
     cost = published_cost(table, best, policy)
     if cost == math.inf:
@@ -119,6 +120,13 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float
     gap = (cost - bound) / cost if cost else 0.0
     proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
     return replace(best, bound=bound, search=proof)
+
+
+def _as_one_class(table: PatternProblem) -> Parts:
+    """Every record in the class of those that say nothing."""
+    rows = np.arange(len(table.rows.sizes))
+    nowhere = np.full(len(rows), LEFT)
+    return Parts(rows, table.rows.sizes, nowhere, nowhere)
 
 
 def _jointly(
