@@ -143,7 +143,8 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     from sqlanon.microdata.inspect import make_hierarchy, write_paths
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
-    if wanted.output.exists() and wanted.output.samefile(given.source):
+    source = Path(given.source)
+    if wanted.output.exists() and source.exists() and wanted.output.samefile(source):
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
     paths = make_hierarchy(given.source, given.table, wanted.column, rule, **run.resources)
     write_paths(paths, wanted.output, overwrite=wanted.overwrite)

@@ -88,7 +88,11 @@ class RunOptions:
         "DIR", "Where the database writes what its memory does not hold.", RESOURCES
     )
     seed: int = option(
-        "N", "Seed of the demo's people, and of how clusters are refined.", RESOURCES, default=0
+        "N",
+        "Seed of what is left to chance: the demo's people, and how clusters are refined. No other "
+        "command or method leaves anything to it.",
+        RESOURCES,
+        default=0,
     )
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ LAYERS = (
     ("microdata",),
     {"assessment", "methods"},
     ("publishing",),
-    ("api", "demo", "cli"),
+    ("api", "demo", "cli", "__main__"),
 )
 METHODS = (
     "options",
