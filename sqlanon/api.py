@@ -13,10 +13,11 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from sqlanon.arguments import checked, kind_of
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits
-from sqlanon.engine.open import OpenedSource, Resources, is_database, open_source, second_table
+from sqlanon.engine.open import OpenedSource, Resources, open_source, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.check import CheckReport
@@ -57,6 +58,7 @@ class Settings(Limits, total=False):
     patterns: Patterns | None
 
 
+@checked
 def check(
     connection: Any, table: Any, policy: Policies, **resources: Unpack[Limits]
 ) -> CheckReport:
@@ -78,6 +80,7 @@ def check(
         return check_table(source.engine, source.table, _resolved(source, policy))
 
 
+@checked
 def risk(
     connection: Any,
     table: Any,
@@ -119,6 +122,7 @@ def risk(
         return assess(source.engine, source.table, _resolved(source, policy), options, against)
 
 
+@checked
 def measure(
     connection: Any,
     original: Any,
@@ -156,6 +160,7 @@ def measure(
         return measure_release(source.engine, source.table, table, resolved, wanted)
 
 
+@checked
 def mine(
     connection: Any,
     table: Any,
@@ -195,6 +200,7 @@ def mine(
             return list_itemsets(source.engine, source.table, resolved, listed)
 
 
+@checked
 def bound(
     connection: Any,
     table: Any,
@@ -226,6 +232,7 @@ def bound(
             return bound_table(source.engine, source.table, resolved, loss, progress)
 
 
+@checked
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
     """Finds the recoding of least loss; writes nothing but temporary tables.
 
@@ -254,6 +261,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
             return make_plan(source.engine, source.table, resolved, options)
 
 
+@checked
 def apply(
     connection: Any,
     plan: Plan,
@@ -285,11 +293,11 @@ def apply(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish
+    from sqlanon.publishing.apply import Target, publish, table_named
 
     file = None if output is None else Path(output)
     target = Target(into, in_place, file, overwrite, resources, confirm)
-    named = _named(connection, plan) if table is None else table
+    named = table_named(connection, plan) if table is None else table
     opened = open_source(connection, named, read_only=file is not None, **resources)
     with ExitStack() as stack:
         try:
@@ -300,6 +308,7 @@ def apply(
         return publish(source.engine, plan, source.table, target, replaced)
 
 
+@checked
 def anonymize(
     connection: Any,
     table: Any,
@@ -359,18 +368,9 @@ def _resolved(source: OpenedSource, policy: Policies) -> Policy:
     if not isinstance(made, Policy):
         raise PolicyError(
             "policy must be a Policy, or a function from the columns to one, "
-            f"not a {type(made).__name__}; Policy.from_dict and Policy.from_toml make one"
+            f"not {kind_of(made)}; Policy.from_dict and Policy.from_toml make one"
         )
     return made
-
-
-def _named(connection: Any, plan: Plan) -> str | None:
-    """Name of the plan's table in a source; None for the one table of a file of data."""
-    if plan.of_frame:
-        raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
-    path = Path(connection) if isinstance(connection, str | Path) else None
-    is_data = path is not None and path.is_file() and not is_database(path)
-    return None if is_data else plan.table
 
 
 def _replaced_file(source: OpenedSource, target: Target) -> Path | None:

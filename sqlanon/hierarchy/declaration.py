@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any
 
+from sqlanon.arguments import kind_of, path_of
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.rules import (
     Dates,
@@ -79,8 +80,13 @@ class Hierarchy:
         Raises:
             HierarchyError: If rows are missing, ragged, without a level, or not of texts.
         """
-        paths: tuple[Any, ...] = tuple(map(tuple, rows))
         subject = f"hierarchy '{name}'" if name else "hierarchy of rows"
+        if not isinstance(name, str):
+            raise HierarchyError(["the name of a hierarchy must be a text"])
+        try:
+            paths: tuple[Any, ...] = tuple(map(tuple, rows))
+        except TypeError:
+            raise HierarchyError([f"{subject} needs rows that are lists of labels"]) from None
         foreign = set(map(type, chain.from_iterable(paths))) - {str, type(None)}
         if foreign - {int}:
             raise HierarchyError([f"{subject} has labels that are neither text nor integer"])
@@ -111,9 +117,9 @@ class Hierarchy:
             SourceError: If the file cannot be read.
             HierarchyError: As for `from_rows`, or if the file is not UTF-8 or not CSV.
         """
-        path = FilePath(file)
+        path = path_of(file, "hierarchy file")
         name = path.name if name is None else name
-        if delimiter is not None and len(delimiter) != 1:
+        if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
             raise HierarchyError([f"hierarchy '{name}': the delimiter must be one character"])
         try:
             with path.open(encoding="utf-8-sig", newline="") as stream:
@@ -209,6 +215,8 @@ class Hierarchy:
             HierarchyError: If the text names no hierarchy.
             SourceError: If the file cannot be read.
         """
+        if not isinstance(text, str):
+            raise HierarchyError([f"a hierarchy in words must be a text, not {kind_of(text)}"])
         return cls.from_dict(form_of_spec(text), folder=folder)
 
     @classmethod
@@ -227,6 +235,8 @@ class Hierarchy:
             HierarchyError: If keys are unknown, kinds compete, or a value does not fit its key.
             SourceError: If the file cannot be read.
         """
+        if not isinstance(form, Mapping):
+            raise HierarchyError([f"the form of a hierarchy must be a table, not {kind_of(form)}"])
         kinds = [kind for kind in FORMS if kind in form]
         kind = kinds[0] if kinds else "suppress"
         unknown = sorted(set(map(str, form)) - {*kinds, *FORMS[kind]})

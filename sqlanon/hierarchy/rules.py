@@ -86,7 +86,7 @@ class Table:
     name: str
 
     def __post_init__(self) -> None:
-        if not self.name:
+        if not (isinstance(self.name, str) and self.name):
             raise HierarchyError(["hierarchy 'table' needs the name of a table"])
 
     @property
@@ -205,6 +205,8 @@ class Prefix:
     mask: str = "*"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mask, str):
+            raise HierarchyError(["hierarchy 'prefix' needs a mask that is a text"])
         faults = [] if self.lengths else ["hierarchy 'prefix' needs at least one length"]
         not_positive = sum(length < 1 for length in self.lengths)
         if not_positive:
@@ -246,6 +248,8 @@ class Dates:
     units: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if not all(isinstance(unit, str) for unit in self.units):
+            raise HierarchyError(["hierarchy 'dates' needs units that are texts"])
         faults = [] if self.units else ["hierarchy 'dates' needs at least one unit"]
         unknown = [unit for unit in self.units if unit not in _COARSER]
         if unknown:
@@ -290,6 +294,8 @@ class Expressions:
     def __post_init__(self) -> None:
         if not self.texts:
             raise HierarchyError(["hierarchy 'expressions' needs at least one expression"])
+        if not all(isinstance(text, str) for text in self.texts):
+            raise HierarchyError(["hierarchy 'expressions' needs expressions that are texts"])
         empty = sum(not text.strip() for text in self.texts)
         if empty:
             raise HierarchyError([f"hierarchy 'expressions' has {empty} empty expressions"])
@@ -344,7 +350,7 @@ def whole(numbers: Sequence[Number]) -> tuple[int, ...]:
         if any(isinstance(number, bool | float | Decimal) for number in numbers):
             raise ValueError
         return tuple(int(number) for number in numbers)
-    except ValueError:
+    except (TypeError, ValueError):
         raise HierarchyError(["hierarchy 'prefix' needs lengths that are integers"]) from None
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, strictest
@@ -321,6 +322,7 @@ class Policy:
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
         """Reads a policy file; its `method`, `loss` and `patterns` are left to `read_document`."""
+        path = path_of(path, "the policy file")
         document = read_document(path)
         with blaming(f"policy file {str(path)!r}"):
             return cls.from_dict(document, Path(path).parent)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import kind_of
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.open import is_database
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.publishing.plan import Plan
@@ -100,6 +102,23 @@ def publish(
         pages_stay = in_old_file and files.file_of(engine, source) is not None
     report = _report(plan, published, _where(source, target), started)
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
+
+
+def table_named(connection: object, plan: Plan) -> str | None:
+    """Name of the plan's table in a source; None for the one table of a file of data.
+
+    Raises:
+        PolicyError: The plan is none, or was made of a frame.
+    """
+    if not isinstance(plan, Plan):
+        raise PolicyError(
+            f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
+        )
+    if plan.of_frame:
+        raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
+    path = Path(connection) if isinstance(connection, str | Path) else None
+    is_data = path is not None and path.is_file() and not is_database(path)
+    return None if is_data else plan.table
 
 
 def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:

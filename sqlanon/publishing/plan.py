@@ -12,6 +12,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from sqlanon.arguments import path_of
 from sqlanon.engine.base import render
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
@@ -176,6 +177,7 @@ class Plan:
             PolicyError: Columns without a role, with which the plan could not be applied.
             SourceError: The file cannot be written.
         """
+        file = path_of(path, "the plan file")
         self.policy.check_columns(list(self.columns), publish=True)
         document = {
             "schema_version": SCHEMA_VERSION,
@@ -194,7 +196,7 @@ class Plan:
         }
         try:
             text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-            _write_private(Path(path), text)
+            _write_private(file, text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
 
@@ -205,8 +207,9 @@ class Plan:
         Raises:
             SourceError: The file is missing or is no plan of this version.
         """
+        file = path_of(path, "the plan file")
         try:
-            document = json.loads(Path(path).read_text("utf-8"))
+            document = json.loads(file.read_text("utf-8"))
             if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
                 raise KeyError
             plan = cls._of(document)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 import duckdb
 from sqlglot import exp
 
+from sqlanon.arguments import is_whole_number, kind_of, path_of
 from sqlanon.engine.base import Limits
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -53,6 +54,14 @@ class Resources:
     temp_directory: str | Path | None = None
 
     def __post_init__(self) -> None:
+        for name, value, fits in (
+            ("threads", self.threads, is_whole_number),
+            ("memory_limit", self.memory_limit, lambda given: isinstance(given, str)),
+        ):
+            if value is not None and not fits(value):
+                raise SourceError(f"{name} cannot be {kind_of(value)}")
+        if self.temp_directory is not None:
+            path_of(self.temp_directory, "temp_directory")
         if self.threads is not None and not 1 <= self.threads <= _MOST_THREADS:
             raise SourceError(
                 f"threads must be at least 1 and at most {_MOST_THREADS}, not {self.threads}"
