@@ -20,6 +20,9 @@ from .policies import divide, policy_document
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
 
+SHOWN = 1000
+"""Missing values that are named at most."""
+
 commands = typer.Typer(
     help="Show, check, make and store hierarchies.",
     rich_markup_mode=None,
@@ -123,11 +126,26 @@ def show(
     output.show(run, report.to_dict(), report.to_text)
 
 
-def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
+def check(
+    *,
+    given: Input,
+    bindings: Bindings,
+    show_values: Annotated[
+        bool,
+        typer.Option("--show-values", help="Name the values of the table that a hierarchy misses."),
+    ] = False,
+    run: RunOptions,
+) -> None:
     """Hold hierarchies against the columns that they belong to; all faults at once."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
-    bound = bind_hierarchies(given.source, given.table, bindings, **run.resources)
+    bound = bind_hierarchies(
+        given.source,
+        given.table,
+        bindings,
+        show_values=SHOWN if show_values else 0,
+        **run.resources,
+    )
     reports = [replace(report, examples=()) for report in bound]
     document = {
         "schema_version": SCHEMA_VERSION,

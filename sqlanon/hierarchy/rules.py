@@ -7,7 +7,7 @@ tells an extreme of the data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, InvalidOperation
 from itertools import pairwise
 from typing import ClassVar
@@ -56,11 +56,16 @@ class Rows:
     Args:
         paths: All of one width, in the order that the leaves shall have.
         name: Where the rows come from, such as a file's name, for messages.
+        others: The labels from level 1 up of every value that has no row; None where there is to
+            be no other value.
+        lines: The line of each row in its file, for messages; empty where there is no file.
     """
 
     kind: ClassVar[str] = "rows"
     paths: tuple[Path, ...]
     name: str = ""
+    others: tuple[str, ...] | None = None
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def height(self) -> int:
@@ -70,12 +75,14 @@ class Rows:
     def describe(self) -> str:
         """One phrase for people."""
         origin = f" of {self.name}" if self.name else ""
-        return f"rows{origin} ({len(self.paths)} leaves, {self.height} levels)"
+        more = "" if self.others is None else " and a row for all other values"
+        return f"rows{origin} ({len(self.paths)} leaves{more}, {self.height} levels)"
 
     def to_dict(self) -> dict[str, object]:
         """The form of a saved plan: the rows themselves, so that the file is not needed again."""
         name = {"name": self.name} if self.name else {}
-        return {"rows": [list(path) for path in self.paths], **name}
+        others = {} if self.others is None else {"others": list(self.others)}
+        return {"rows": [list(path) for path in self.paths], **name, **others}
 
 
 @dataclass(frozen=True, slots=True)

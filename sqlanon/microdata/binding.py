@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, without_enums
-from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
+from sqlanon.errors import PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Tree
+from sqlanon.microdata.trees import grow
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
-from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.text import NESTED_TYPES
 from sqlanon.wording import counted
 
@@ -69,7 +69,7 @@ class Subject:
         return [
             warning
             for attribute, tree in zip(self.attributes.values(), self.trees, strict=True)
-            for warning in tree.warnings(show_labels=attribute.hierarchy.rows is not None)
+            for warning in tree.warnings(show_labels=attribute.hierarchy.is_listed)
         ]
 
 
@@ -113,7 +113,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
-    trees = _grow(engine, table, attributes, columns, nullable)
+    trees = grow(engine, table, attributes, columns, nullable)
     faults = [
         f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
         for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
@@ -164,31 +164,3 @@ def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.
         )
     if faults:
         raise SourceError("; ".join(faults))
-
-
-def _grow(
-    engine: Engine,
-    table: exp.Table,
-    attributes: dict[str, QuasiIdentifier],
-    columns: dict[str, exp.DataType],
-    nullable: frozenset[str],
-) -> tuple[Tree, ...]:
-    trees: list[Tree] = []
-    faults: list[str] = []
-    for name, attribute in attributes.items():
-        hierarchy = attribute.hierarchy
-        try:
-            if hierarchy.rows is not None:
-                rows = list(hierarchy.rows)
-                trees.append(Tree.grow(name, rows, with_null=name in nullable))
-            else:
-                labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels))
-                trees.append(Tree.grow(name, paths))
-        except HierarchyError as error:
-            faults += error.faults
-        except EngineError as error:
-            faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
-    if faults:
-        raise HierarchyError(faults)
-    return tuple(trees)

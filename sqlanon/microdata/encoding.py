@@ -19,7 +19,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import TEXT
-from sqlanon.wording import counted
+from sqlanon.wording import counted, listed
 
 if TYPE_CHECKING:
     from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
@@ -57,11 +57,17 @@ class Encoded:
 
 
 def encode_subject(
-    engine: Engine, subject: Subject, policy: Policy, valued: Sequence[str] = ()
+    engine: Engine,
+    subject: Subject,
+    policy: Policy,
+    valued: Sequence[str] = (),
+    *,
+    show_values: int = 0,
 ) -> Encoded:
     """Writes the table of distinct combinations, and that of the details where models need it.
 
-    The details also hold the sensitive attributes that the loss looks at, `valued`.
+    The details also hold the sensitive attributes that the loss looks at, `valued`. So many values
+    that a hierarchy misses are named, `show_values`, where their owner asks for them.
 
     Raises:
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
@@ -78,7 +84,7 @@ def encode_subject(
         table = engine.materialize("encoded", query)
     rows, records = engine.rows(encode.extent(table))[0]
     if records != subject.records:
-        raise HierarchyError(uncovered_faults(engine, subject, maps))
+        raise HierarchyError(uncovered_faults(engine, subject, maps, show_values=show_values))
     counts = _leaf_counts(engine, subject, layout, table)
     return Encoded(table, rows, layout, counts, maps, details)
 
@@ -143,18 +149,42 @@ def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
         raise HierarchyError(faults)
 
 
-def uncovered_faults(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
-    """Values that hierarchies miss, and the records that hold them, where records have no code."""
+def uncovered_faults(
+    engine: Engine, subject: Subject, maps: Maps, *, show_values: int = 0
+) -> list[str]:
+    """Values that hierarchies miss, and the records that hold them, where records have no code.
+
+    The values themselves, so many at most, are told where their owner asks for them.
+    """
     faults = []
     for name, leaves in maps.items():
         values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]
         if values:
+            file = subject.attributes[name].hierarchy.name
+            which = f"hierarchy {file!r} of" if file else "hierarchy of"
+            way = (
+                "list them with `sqlanon hierarchy check SOURCE TABLE --hierarchy "
+                f"{name}=FILE --show-values`"
+            )
+            if show_values:
+                asked = encode.missed(subject.table, name, leaves, show_values)
+                way = f"they are {_listed(engine.rows(asked), values)}"
             faults.append(
-                f"hierarchy of column {name!r} misses {counted(values, 'value')} that "
+                f"{which} column {name!r} misses {counted(values, 'value')} that "
                 f"{counted(records, 'record')} {'holds' if records == 1 else 'hold'}; "
-                "add a row for each of them"
+                f"add a row for each of them, or one of * for all others; {way}"
             )
     return faults or ["the number of records changed while the table was read; try again"]
+
+
+def _listed(found: Sequence[tuple[str | None, int]], values: int) -> str:
+    """Values and their records, the first ones of many."""
+    named = [
+        f"{'NULL' if value is None else repr(value)} ({counted(records, 'record')})"
+        for value, records in found
+    ]
+    rest = [f"{values - len(named):,} more"] if values > len(named) else []
+    return listed([*named, *rest])
 
 
 def _leaf_counts(

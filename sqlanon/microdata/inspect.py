@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +14,12 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources, open_source
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
+from sqlanon.hierarchy.files import line_of
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
+from sqlanon.microdata.trees import grown
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import level_labels
@@ -38,12 +39,17 @@ def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
         raise HierarchyError([f"{hierarchy.describe()} is in a database; name it as SOURCE"])
     if hierarchy.rows is None:
         return HierarchyReport(hierarchy, examples=tuple(_made_up(hierarchy)))
-    tree = Tree.grow(hierarchy.name, hierarchy.rows)
+    tree = grown(hierarchy)
     return _described(hierarchy, tree, None)
 
 
 def bind_hierarchies(
-    connection: object, table: object, hierarchies: Bindings, **limits: Unpack[Limits]
+    connection: object,
+    table: object,
+    hierarchies: Bindings,
+    *,
+    show_values: int = 0,
+    **limits: Unpack[Limits],
 ) -> list[HierarchyReport]:
     """Holds hierarchies against the columns of a table.
 
@@ -51,6 +57,7 @@ def bind_hierarchies(
         connection: As for `sqlanon.check`.
         table: As for `sqlanon.check`.
         hierarchies: One per column, or a function that makes them from the table's columns.
+        show_values: How many of the values that a hierarchy misses an error may name.
         limits: `threads`, `memory_limit`, `temp_directory`.
 
     Raises:
@@ -66,7 +73,9 @@ def bind_hierarchies(
         faults: list[str] = []
         for column, hierarchy in wanted.items():
             try:
-                found, tree = _fitted(source.engine, source.table, column, hierarchy)
+                found, tree = _fitted(
+                    source.engine, source.table, column, hierarchy, show_values=show_values
+                )
                 reports.append(_described(found, tree, column))
             except HierarchyError as error:
                 faults += error.faults
@@ -89,22 +98,17 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
     """Writes paths as a hierarchy file `leaf;level1;…` that only its owner can read.
 
     Raises:
-        HierarchyError: A file could not tell the empty text from NULL.
         SourceError: The file is there already, or cannot be written.
     """
     if file.exists() and not overwrite:
         raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
-    empty = sum("" in path for path in paths)
-    if empty:
-        raise HierarchyError(
-            [f"{empty} paths hold the empty text, which in a hierarchy file is NULL"]
-        )
     header = ("leaf", *(f"level{level}" for level in range(1, len(paths[0]))))
+    lines = [";".join(header), *map(line_of, paths)]
     try:
         handle, draft = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-                csv.writer(stream, delimiter=";", lineterminator="\n").writerows([header, *paths])
+                stream.writelines(f"{line}\n" for line in lines)
             Path(draft).replace(file)
         except BaseException:
             # Whatever stopped it, Ctrl-C included: no draft stays beside the file.
@@ -115,13 +119,13 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
 
 
 def _fitted(
-    engine: Engine, table: exp.Table, column: str, hierarchy: Hierarchy
+    engine: Engine, table: exp.Table, column: str, hierarchy: Hierarchy, *, show_values: int = 0
 ) -> tuple[Hierarchy, Tree]:
     """A hierarchy, read from the database if need be, and its tree over a column's values."""
     policy = Policy({column: hierarchy})
     subject = bind(engine, table, policy)
     with engine.workspace():
-        encode_subject(engine, subject, policy)
+        encode_subject(engine, subject, policy, show_values=show_values)
     return subject.attributes[column].hierarchy, subject.trees[0]
 
 
@@ -132,7 +136,7 @@ def _described(hierarchy: Hierarchy, tree: Tree, column: str | None) -> Hierarch
         column,
         tuple(len(tree.sizes(level)) for level in range(tree.height + 1)),
         tuple(_spread(rows)) if rows is not None else (),
-        tuple(tree.warnings(show_labels=rows is not None)),
+        tuple(tree.warnings(show_labels=hierarchy.is_listed)),
     )
 
 

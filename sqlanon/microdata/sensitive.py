@@ -163,6 +163,13 @@ def value_order(
 def _hierarchy_order(
     hierarchy: Hierarchy, name: str, kind: exp.DataType, table: exp.Table
 ) -> tuple[exp.Subquery, int]:
+    if hierarchy.others is not None:
+        raise HierarchyError(
+            [
+                f"hierarchy of sensitive column {name!r} has a row for all other values, which "
+                "have no place in its order; give each a row of its own"
+            ]
+        )
     if hierarchy.rows is None:
         labels = level_labels(hierarchy, encode.value(), kind, name=name)
         return values.ruled(table, name, labels), len(labels)

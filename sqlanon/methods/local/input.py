@@ -101,9 +101,7 @@ def refuse_unsuited(subject: Subject, policy: Policy) -> None:
     faults = [
         fault
         for name, tree in zip(subject.names, subject.trees, strict=True)
-        for fault in tree.mixing_faults(
-            show_labels=subject.attributes[name].hierarchy.rows is not None
-        )
+        for fault in tree.mixing_faults(show_labels=subject.attributes[name].hierarchy.is_listed)
     ]
     if faults:
         raise HierarchyError(faults)

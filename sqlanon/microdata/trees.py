@@ -1,0 +1,81 @@
+"""Trees: the hierarchies of a policy, grown over the values of a table."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.errors import EngineError, HierarchyError
+from sqlanon.hierarchy.declaration import Hierarchy, Path, Tree
+from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.query.encoding import encode
+from sqlanon.query.hierarchy.value_labels import level_labels
+from sqlanon.query.text import TEXT
+
+
+def grow(
+    engine: Engine,
+    table: exp.Table,
+    attributes: dict[str, QuasiIdentifier],
+    columns: dict[str, exp.DataType],
+    nullable: frozenset[str],
+) -> tuple[Tree, ...]:
+    """The trees of quasi-identifiers, over explicit rows or over the values of their columns.
+
+    Raises:
+        HierarchyError: Faults of any hierarchy, all at once.
+    """
+    trees: list[Tree] = []
+    faults: list[str] = []
+    for name, attribute in attributes.items():
+        hierarchy = attribute.hierarchy
+        try:
+            if hierarchy.rows is not None:
+                rows = [*hierarchy.rows, *_unlisted(engine, table, name, hierarchy, columns[name])]
+                own = hierarchy.name, hierarchy.lines
+                trees.append(
+                    Tree.grow(name, rows, with_null=name in nullable, name=own[0], lines=own[1])
+                )
+            else:
+                labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
+                paths = engine.rows(encode.distinct_paths(table, name, labels))
+                trees.append(Tree.grow(name, paths))
+        except HierarchyError as error:
+            faults += error.faults
+        except EngineError as error:
+            faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
+    if faults:
+        raise HierarchyError(faults)
+    return tuple(trees)
+
+
+def _unlisted(
+    engine: Engine, table: exp.Table, name: str, hierarchy: Hierarchy, kind: exp.DataType
+) -> list[Path]:
+    """The paths of the values that have no explicit row, where the hierarchy has one for them all.
+
+    Raises:
+        HierarchyError: That row does not nest with the others, whether the table needs it or not.
+    """
+    if hierarchy.rows is None or hierarchy.others is None:
+        return []
+    grown(hierarchy, name)
+    leaves = [path[0] for path in hierarchy.rows]
+    with engine.workspace():
+        listed = engine.load_rows("listed", {encode.LEAF: leaves}, {encode.LEAF: TEXT})
+        found = engine.rows(encode.unlisted(table, name, encode.values_of(listed, kind, [])))
+    return [(value, *hierarchy.others) for (value,) in found]
+
+
+def grown(hierarchy: Hierarchy, column: str = "") -> Tree:
+    """The tree of explicit rows alone, with a leaf that stands for all values without a row.
+
+    Raises:
+        HierarchyError: The rows are no tree.
+    """
+    rows = list(hierarchy.rows or ())
+    if hierarchy.others is not None:
+        longest = max((path[0] or "" for path in rows), key=len)
+        rows.append((f"{longest}*", *hierarchy.others))  # longer than any leaf
+    name = column or hierarchy.name
+    return Tree.grow(name, rows, name=hierarchy.name, lines=hierarchy.lines)
