@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import SCHEMA_VERSION, finite, page, size_line
-from sqlanon.wording import counted, figure, key, percent
+from sqlanon.wording import counted, figure, in_columns, key, part_of, percent
 
 _AS_WRITTEN = (
     "method",
@@ -48,6 +48,9 @@ class Report:
         notes: What a reader should know besides.
         seconds: How long each part took.
         entity: The column whose persons are counted by classes and models; None for records.
+        suppression_tradeoff: Where most cells say nothing, what a higher suppression limit would
+            give: per node that was looked at the least `suppression_limit` that allows for it,
+            `suppressed_records`, `loss` and `levels`.
         records_per_level: Where each record has levels of its own, the records at each level from
             0 up, per quasi-identifier.
     """
@@ -70,6 +73,7 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=dict)
     entity: str | None = None
     records_per_level: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    suppression_tradeoff: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -96,6 +100,7 @@ class Report:
             "entity": self.entity,
             "levels": dict(self.levels) or None,
             "records_per_level": {n: list(r) for n, r in self.records_per_level.items()} or None,
+            "suppression_tradeoff": [dict(each) for each in self.suppression_tradeoff],
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
@@ -132,6 +137,7 @@ class Report:
             minimal_nodes=None if nodes is None else tuple(nodes),
             notes=tuple(document["notes"]),
             entity=document.get("entity"),
+            suppression_tradeoff=tuple(document.get("suppression_tradeoff", ())),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
@@ -165,6 +171,20 @@ class Report:
         for column, level in self.levels.items():
             bar = "#" * level + "." * (self.heights[column] - level)
             yield f"    {column:<{width}}  {level} of {self.heights[column]}  {bar}"
+
+    def _tradeoff_lines(self) -> Iterator[str]:
+        """What a higher suppression limit would give."""
+        if not self.suppression_tradeoff:
+            return
+        yield "  most cells say nothing; of the recodings looked at, a suppression limit allows for"
+        rows = [("limit", "suppressed", self.loss_name, "levels")]
+        for each in self.suppression_tradeoff:
+            levels = ", ".join(f"{name} {level}" for name, level in each["levels"].items())
+            suppressed = part_of(each["suppressed_records"], self.records)
+            rows.append(
+                (f"{each['suppression_limit']:g}", suppressed, figure(each["loss"]), levels)
+            )
+        yield from (f"  {line}" for line in in_columns(rows, ">>><"))
 
     def _bound_text(self) -> str:
         if not self.records_per_level and self.search.get("proven"):
@@ -202,6 +222,7 @@ class Report:
                 "    " + ", ".join(f"{c} {level}" for c, level in node.items())
                 for node in self.minimal_nodes
             ]
+        lines += self._tradeoff_lines()
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:

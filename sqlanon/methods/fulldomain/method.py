@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
@@ -85,6 +86,7 @@ def _expected(
     loss, kept = measured(release), _published(policy, release)
     objective, name = problem.lattice.objective, key(options.loss)
     tops = tuple(tree.height for tree in subject.trees)
+    cells = _suppressed_cells(release)
     keeping = keeping_notes(policy, problem.lattice.allowance, all_generalized=node == tops)
     return Report(
         method=options.method.name,
@@ -95,13 +97,14 @@ def _expected(
         heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
         records=subject.records,
         suppressed_records=outcome.best.suppressed,
-        suppressed_cells=_suppressed_cells(release),
+        suppressed_cells=cells,
         statistics=kept,
         entity=policy.entity,
         models=model_results(policy, kept),
         minimal_nodes=None
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
+        suppression_tradeoff=_tradeoff(problem, outcome, options.loss, loss[name], cells),
         search={
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
             "candidates": problem.lattice.box.size,
@@ -118,6 +121,26 @@ def _expected(
             *keeping,
             *_unfinished(outcome, options),
         ),
+    )
+
+
+def _tradeoff(
+    problem: FullDomainProblem, outcome: SearchOutcome, loss: str, value: float, cells: int
+) -> tuple[Mapping[str, Any], ...]:
+    """What a higher suppression limit would give, where half of the cells say nothing."""
+    names, records = problem.subject.names, problem.subject.records
+    if not outcome.proven or 2 * cells < len(names) * records:
+        return ()
+    from sqlanon.methods.fulldomain.tradeoff import alternatives  # most results say more
+
+    return tuple(
+        {
+            "suppression_limit": each.limit,
+            "suppressed_records": each.suppressed,
+            "loss": each.loss,
+            "levels": dict(zip(names, each.node, strict=True)),
+        }
+        for each in alternatives(problem, outcome, loss, value)
     )
 
 

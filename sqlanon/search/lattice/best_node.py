@@ -95,6 +95,7 @@ class SearchOutcome:
         proven: Whether no node can be better.
         checked: Number of nodes checked.
         minimal_nodes: The minimal nodes, on request.
+        checks: What is known of each node that was checked.
     """
 
     best: Check | None
@@ -102,6 +103,7 @@ class SearchOutcome:
     proven: bool
     checked: int
     minimal_nodes: tuple[Node, ...] | None = None
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(slots=True)
@@ -216,13 +218,15 @@ def best_node(
     search = Search(lattice, ask, deadline, settle)
     search.check([lattice.high])
     if search.checks[lattice.high].fewest_below > lattice.allowance:
-        return SearchOutcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
+        none = () if minimal_nodes else None
+        return SearchOutcome(None, UNKNOWN, True, 1, none, tuple(search.checks.values()))
     if lattice.box.size > LARGEST_BOX:
         descend(search)
     bound = branch(search, OPTIMUM)
     nodes = minimal_within(search) if minimal_nodes else None
     proven, bound = bound >= search.value, min(bound, search.value)
-    return SearchOutcome(search.best, bound, proven, len(search.checks), nodes)
+    checks = tuple(search.checks.values())
+    return SearchOutcome(search.best, bound, proven, len(checks), nodes, checks)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
