@@ -29,8 +29,15 @@ from .search_options import Wanted, search_settings
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
+    from sqlanon.publishing.preview import PreviewedRecord
     from sqlanon.reports.check import CheckReport
     from sqlanon.reports.plan import Report
+
+
+_PREVIEW = (
+    "Also show the first N records as they are and as they will be published: the only output with "
+    "values of the table."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,16 @@ class PlanOutput:
         "TABLE", "Name of the published table in --sql; anonymized where not given."
     )
     save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
+    preview: int | None = option("N", _PREVIEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a publication shows besides, or in place of it."""
+
+    panel: ClassVar[str] = TARGET
+    dry_run: bool = switch("Show what would be published; write nothing.")
+    preview: int | None = option("N", _PREVIEW, OUTPUT)
 
 
 def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
@@ -76,12 +93,13 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if written.save is not None:
         found.save(written.save)
         output.say(run, f"plan saved as {written.save}")
+    records = _previewed(given.source, found, written.preview, run)
     if not written.sql:
-        output.show(run, found.to_dict(), found.to_text)
+        _show(found, records, run)
     else:
         statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
         if run.as_json:
-            output.show(run, {**found.to_dict(), "sql": statement}, str)
+            output.show(run, {**_document(found, records), "sql": statement}, str)
         else:
             output.write(f"{statement};")
     _leave_unless_it_holds(found.report)
@@ -114,30 +132,29 @@ def apply(
 
 
 def anonymize(
-    *,
-    given: Input,
-    wanted: Wanted,
-    target: TargetOptions,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", rich_help_panel=TARGET, help="Show what would be published; write nothing."
-        ),
-    ] = False,
-    run: RunOptions,
+    *, given: Input, wanted: Wanted, target: TargetOptions, trial: Trial, run: RunOptions
 ) -> None:
     """Plan and apply: publish the table anonymized, proved on the published table."""
     import sqlanon
 
-    if dry_run:
+    if trial.dry_run:
         if target.into is not None or target.in_place or target.output is not None:
             _check_target(target)
         found = _planned(given, wanted, run, complete=True)
+        records = _previewed(given.source, found, trial.preview, run)
         output.say(run, "dry run: nothing is written")
-        output.show(run, found.to_dict(), found.to_text)
+        _show(found, records, run)
         _leave_unless_it_holds(found.report)
         return
     confirm = _confirmation(target, run)
+    if trial.preview is not None:
+        found = _planned(given, wanted, run, complete=True)
+        records = _previewed(given.source, found, trial.preview, run)
+        where = {"table": given.table, "confirm": confirm, **target.place, **run.resources}
+        report = sqlanon.apply(given.source, found, **where)
+        _show(report, records, run)
+        _leave_unless_it_holds(report)
+        return
     how, maker = _search_and_policy(wanted, run)
     with output.progress(run) as progress:
         report = sqlanon.anonymize(
@@ -189,6 +206,35 @@ def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = 
         )
     output.timings(run, found.report.seconds, found.report.search)
     return found
+
+
+def _previewed(
+    source: str, found: Plan, rows: int | None, run: RunOptions
+) -> tuple[PreviewedRecord, ...]:
+    """The records that --preview asks for."""
+    import sqlanon
+
+    if rows is None:
+        return ()
+    return sqlanon.preview(source, found, rows, **run.resources)
+
+
+def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dict[str, Any]:
+    preview = {"preview": [record.to_dict() for record in records]} if records else {}
+    return shown.to_dict() | preview
+
+
+def _show(shown: Plan | Report, records: tuple[PreviewedRecord, ...], run: RunOptions) -> None:
+    """Prints a plan or what was published, with the records before and after."""
+
+    def text() -> str:
+        if not records:
+            return shown.to_text()
+        from sqlanon.publishing.preview import preview_text
+
+        return f"{shown.to_text()}\n\n{preview_text(records)}"
+
+    output.show(run, _document(shown, records), text)
 
 
 def _leave_unless_it_holds(report: CheckReport | Report) -> None:

@@ -154,7 +154,7 @@ def _carry_out(
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
     refuse_target(engine, source, target)
-    _refuse_stale(engine, plan, source)
+    refuse_stale(engine, plan, source)
     notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
@@ -188,7 +188,8 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
     )
 
 
-def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
+def refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
+    """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
     columns = {name: kind.sql("duckdb") for name, kind in column_types(engine, source).items()}
     if columns != dict(plan.columns):
         raise StalePlanError("the columns of the table are not those of the plan; make a new plan")

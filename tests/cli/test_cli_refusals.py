@@ -65,3 +65,22 @@ def test_help_says_where_the_seed_and_models_make_no_difference(run):
     words = " ".join(run("risk", "--help").out.split())
     assert "models, generalization and suppression are checked, but make no difference" in words
     assert "No other command or method leaves anything to it." in words
+
+
+def test_preview_shows_own_records_before_and_after(run, database, tmp_path):
+    words = [database, "people", "--qi", "age", "--k", 2, "--others", "drop", "--preview", 1]
+    assert "record 1" in run("plan", *words).out
+    [record] = run("plan", *words, "--json").document["preview"]
+    assert record == {
+        "before": {"name": "person 0", "age": "30", "sex": "f", "diagnosis": "illness 0"},
+        "after": {"age": "*"},
+    }
+    outcome = run("anonymize", *words, "--output", tmp_path / "made.csv", "--json")
+    assert outcome.document["preview"] == [record]
+    assert (tmp_path / "made.csv").exists()
+    assert "preview" not in run("plan", *words[:-2], "--json").document
+
+
+def test_a_preview_of_no_record_is_refused(refused, database):
+    words = ["--qi", "age", "--k", 2, "--others", "drop", "--preview", 0]
+    assert "at least 1" in refused("plan", database, "people", *words)

@@ -8,7 +8,7 @@ import pytest
 from sqlanon.cli.options import PolicyOptions, PublishingOptions
 from sqlanon.cli.policies import PolicyMaker, policy_document
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy import files, spec, tree
+from sqlanon.hierarchy import files, level_names, spec, tree
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy import toml, words
 from sqlanon.policy.policy import Policy
@@ -17,7 +17,7 @@ from sqlanon.policy.privacy import LDiversity, TCloseness
 COLUMNS = ["name", "age", "sex", "diagnosis"]
 
 
-@pytest.mark.parametrize("module", [words, toml, spec, files, tree])
+@pytest.mark.parametrize("module", [words, toml, spec, files, tree, level_names])
 def test_examples_in_docstrings_are_true(module):
     assert doctest.testmod(module).failed == 0
 

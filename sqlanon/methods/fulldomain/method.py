@@ -10,6 +10,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.level_names import level_names
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
 from sqlanon.methods.fulldomain.node_release import Chosen, node_release
@@ -95,6 +96,9 @@ def _expected(
         lower_bound=loss[name] if outcome.proven else objective.loss(outcome.bound),
         levels=dict(zip(subject.names, node, strict=True)),
         heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
+        level_names={
+            name: level_names(own.hierarchy.rule) for name, own in subject.attributes.items()
+        },
         records=subject.records,
         suppressed_records=outcome.best.suppressed,
         suppressed_cells=cells,
@@ -104,6 +108,7 @@ def _expected(
         minimal_nodes=None
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
+        minimal_node_figures=_minimal_figures(problem, outcome),
         suppression_tradeoff=_tradeoff(problem, outcome, options.loss, loss[name], cells),
         search={
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
@@ -121,6 +126,20 @@ def _expected(
             *keeping,
             *_unfinished(outcome, options),
         ),
+    )
+
+
+def _minimal_figures(
+    problem: FullDomainProblem, outcome: SearchOutcome
+) -> tuple[Mapping[str, Any], ...]:
+    """What each minimal node loses and suppresses."""
+    checks = outcome.checks
+    return tuple(
+        {
+            "loss": problem.lattice.objective.loss(checks[node].value),
+            "suppressed_records": checks[node].suppressed,
+        }
+        for node in outcome.minimal_nodes or ()
     )
 
 

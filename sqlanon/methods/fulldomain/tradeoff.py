@@ -15,8 +15,8 @@ from sqlanon.methods.fulldomain.node_release import Chosen, node_release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.policy.policy import least_share
 from sqlanon.recoding import Node
-from sqlanon.search.lattice.best_node import SearchOutcome, rank
-from sqlanon.search.lattice.bounds import Check
+from sqlanon.search.lattice.best_node import SearchOutcome
+from sqlanon.search.lattice.bounds import Check, rank
 from sqlanon.wording import key
 
 MOST_SUPPRESSED = 0.1
@@ -87,7 +87,8 @@ def alternatives(
 def _promising(problem: FullDomainProblem, outcome: SearchOutcome) -> list[Check]:
     """Nodes that each seem to lose less than all that suppress fewer records, by these."""
     most = int(MOST_SUPPRESSED * problem.subject.records)
-    over = [c for c in outcome.checks if problem.lattice.allowance < c.suppressed <= most]
+    allowance, checks = problem.lattice.allowance, outcome.checks.values()
+    over = [check for check in checks if allowance < check.suppressed <= most]
     kept: list[Check] = []
     least = None if outcome.best is None else outcome.best.value
     for check in sorted(over, key=lambda check: (check.suppressed, *rank(check))):

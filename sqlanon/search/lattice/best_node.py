@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import le
 from typing import Any
@@ -33,6 +33,7 @@ from sqlanon.search.lattice.bounds import (
     count_above,
     count_below,
     minimal,
+    rank,
     spread,
 )
 from sqlanon.search.lattice.ratio import Ratio
@@ -103,7 +104,7 @@ class SearchOutcome:
     proven: bool
     checked: int
     minimal_nodes: tuple[Node, ...] | None = None
-    checks: tuple[Check, ...] = ()
+    checks: Mapping[Node, Check] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -186,11 +187,6 @@ class Search:
         return figures if ratio is None else ratio.bound(figures, knowledge.gain)
 
 
-def rank(check: Check) -> tuple[int, int, Node]:
-    """The order of preference: loss, fewer records suppressed, lower levels from the last on."""
-    return check.value, check.suppressed, check.node[::-1]
-
-
 def best_node(
     lattice: Lattice,
     ask: Ask,
@@ -218,21 +214,20 @@ def best_node(
     search = Search(lattice, ask, deadline, settle)
     search.check([lattice.high])
     if search.checks[lattice.high].fewest_below > lattice.allowance:
-        none = () if minimal_nodes else None
-        return SearchOutcome(None, UNKNOWN, True, 1, none, tuple(search.checks.values()))
+        return SearchOutcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
     if lattice.box.size > LARGEST_BOX:
         descend(search)
     bound = branch(search, OPTIMUM)
     nodes = minimal_within(search) if minimal_nodes else None
     proven, bound = bound >= search.value, min(bound, search.value)
-    checks = tuple(search.checks.values())
-    return SearchOutcome(search.best, bound, proven, len(checks), nodes, checks)
+    return SearchOutcome(search.best, bound, proven, len(search.checks), nodes, search.checks)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
     """All minimal nodes within the allowance; None where the time limit cut their search short."""
     lattice = search.lattice
     if lattice.allowance >= lattice.records:
+        search.settled(search.checks.get(lattice.low) or search.check([lattice.low])[0])
         return (lattice.low,)
     if branch(search, CLASSIFICATION) != UNKNOWN:
         return None
