@@ -36,8 +36,8 @@ Spec = Annotated[
     str,
     typer.Argument(
         metavar="SPEC",
-        help="A file (leaf;level1;...), or suppress, intervals:5,10,20, prefix:4,3,2, "
-        "dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
+        help="A file (leaf;level1;..., a leaf * for all other values), or suppress, "
+        "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
     ),
 ]
 

@@ -6,7 +6,7 @@ of a table is among them.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Rule
 from sqlanon.wording import counted
@@ -45,6 +45,7 @@ def level_names(rule: Rule) -> list[str]:
 
 def _labels(rule: Rows, level: int) -> str:
     """The first labels of a level."""
-    labels = dict.fromkeys(path[level] for path in rule.paths if path[level] is not None)
+    listed = (path[level] for path in rule.paths if path[level] is not None)
+    labels = dict.fromkeys(chain(listed, (rule.others or ())[level - 1 : level]))
     first = list(islice(map(str, labels), EXAMPLES))
     return ", ".join([*first, *(["…"] if len(labels) > len(first) else [])])

@@ -85,6 +85,10 @@ def test_a_preview_leaves_nothing_behind(connection):
             Hierarchy.from_rows([("1", "a", "Any"), ("2", "b", "Any"), ("3", "c", "Any")]),
             ["original value", "a, b, …", "Any"],
         ),
+        (
+            Hierarchy.from_rows([("1", "a", "*")], others=("rest", "*")),
+            ["original value", "a, rest", "*"],
+        ),
     ],
 )  # fmt: skip
 @pytest.mark.every_row

@@ -109,7 +109,7 @@ def _expected(
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
         minimal_node_figures=_minimal_figures(problem, outcome),
-        suppression_tradeoff=_tradeoff(problem, outcome, options.loss, loss[name], cells),
+        suppression_tradeoff=_tradeoff(problem, outcome, options, loss[name], cells),
         search={
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
             "candidates": problem.lattice.box.size,
@@ -144,11 +144,18 @@ def _minimal_figures(
 
 
 def _tradeoff(
-    problem: FullDomainProblem, outcome: SearchOutcome, loss: str, value: float, cells: int
+    problem: FullDomainProblem,
+    outcome: SearchOutcome,
+    options: Options[LatticeOptions],
+    value: float,
+    cells: int,
 ) -> tuple[Mapping[str, Any], ...]:
-    """What a higher suppression limit would give, where half of the cells say nothing."""
+    """What a higher suppression limit would give, where half of the cells say nothing.
+
+    Under a time limit the search alone may take its time.
+    """
     names, records = problem.subject.names, problem.subject.records
-    if not outcome.proven or 2 * cells < len(names) * records:
+    if options.own.time_limit is not None or not outcome.proven or 2 * cells < len(names) * records:
         return ()
     from sqlanon.methods.fulldomain.tradeoff import alternatives  # most results say more
 
@@ -159,7 +166,7 @@ def _tradeoff(
             "loss": each.loss,
             "levels": dict(zip(names, each.node, strict=True)),
         }
-        for each in alternatives(problem, outcome, loss, value)
+        for each in alternatives(problem, outcome, options.loss, value)
     )
 
 

@@ -119,6 +119,11 @@ def test_a_result_that_says_something_has_no_tradeoff(outliers):
     assert allowed.report.levels == {"a": 0}
 
 
+def test_a_search_of_limited_time_has_no_tradeoff(outliers):
+    report = sqlanon.plan(outliers, "people", policy_of(), time_limit=60).report
+    assert report.suppression_tradeoff == ()
+
+
 def test_the_tradeoff_survives_a_saved_plan(outliers, tmp_path):
     plan = sqlanon.plan(outliers, "people", policy_of())
     plan.save(tmp_path / "plan.json")
