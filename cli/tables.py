@@ -83,6 +83,8 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     for name, value in (("--dialect", written.dialect), ("--into", written.into)):
         if value is not None and not written.sql:
             raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
+    if written.preview is not None and written.sql and not run.as_json:
+        raise PolicyError("--sql prints the statement alone; leave --preview out, or add --json")
     if written.dialect is not None:
         from sqlanon.publishing.plan import check_dialect  # no other plan needs it so early
 

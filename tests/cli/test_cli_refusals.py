@@ -81,6 +81,12 @@ def test_preview_shows_own_records_before_and_after(run, database, tmp_path):
     assert "preview" not in run("plan", *words[:-2], "--json").document
 
 
+def test_a_preview_beside_bare_sql_is_refused(refused, run, database):
+    words = ["plan", database, "people", "--qi", "age", "--k", 2, "--others", "drop", "--sql"]
+    assert "leave --preview out, or add --json" in refused(*words, "--preview", 1)
+    assert {"preview", "sql"} <= run(*words, "--preview", 1, "--json").document.keys()
+
+
 def test_a_preview_of_no_record_is_refused(refused, database):
     words = ["--qi", "age", "--k", 2, "--others", "drop", "--preview", 0]
     assert "at least 1" in refused("plan", database, "people", *words)

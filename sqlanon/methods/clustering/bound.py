@@ -78,8 +78,8 @@ def bound_table(
     if alone > allowance:
         raise UnsatisfiableError(
             f"no recoding within the levels allowed satisfies k = {policy.k}: even at the highest "
-            f"levels {alone} of {subject.records} records have fewer than {policy.k - 1} others "
-            f"alike, and {allowance} may be suppressed; raise max_level (--max-level) or the "
+            f"levels {alone} of {subject.records} records are in classes of fewer than {policy.k}, "
+            f"and {allowance} may be suppressed; raise max_level (--max-level) or the "
             "suppression limit (--suppression-limit), or lower k"
         )
     least = int(bounds[bounds != _ALONE].sum()) + alone * mine.read.costs.unit

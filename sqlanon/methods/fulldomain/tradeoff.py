@@ -19,7 +19,7 @@ from sqlanon.search.lattice.best_node import SearchOutcome
 from sqlanon.search.lattice.bounds import Check, rank
 from sqlanon.wording import key
 
-MOST_SUPPRESSED = 0.1
+MOST_SUPPRESSED = 0.2
 """Share of the records that a limit worth telling may leave out."""
 MOST_ROWS = 5
 
