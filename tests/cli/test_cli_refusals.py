@@ -26,6 +26,11 @@ def test_overwrite_without_a_table_to_replace_is_refused(refused, database):
     assert "leave overwrite (--overwrite) out" in line
 
 
+def test_every_set_of_no_columns_is_refused(refused, database):
+    more = ["--qi", "age", "--max-columns", 0, "--every-subset"]
+    assert "leave every_subset out" in refused("risk", database, "people", *more)
+
+
 def test_overwrite_in_place_is_refused(refused, database):
     arguments = ["--qi", "age", "--k", 2, "--others", "keep", "--in-place", "--yes", "--overwrite"]
     assert "in place the original is replaced" in refused(

@@ -353,3 +353,28 @@ def test_exact_prices_a_suppressed_record_as_the_report_counts_it():
         ).report
     assert report.suppressed_records == 2
     assert report.loss["lm"] == report.lower_bound == 0.5
+
+
+def note_of(limit, **more):
+    """The note on one record without a place among five, under a limit of none or of too little."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2, 3]) AS a, 0 AS b")
+        policy = Policy(["a", "b"], models=[KAnonymity(2)], suppression_limit=limit, **more)
+        plan = sqlanon.plan(connection, "people", policy, method="pattern-greedy", patterns=[["a"]])
+    return next(note for note in plan.report.notes if "no pattern has a place" in note)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+@pytest.mark.every_row
+def test_a_note_says_which_limit_would_leave_records_out(limit):
+    assert note_of(limit).endswith("; a suppression limit of 0.2 would leave them out")
+
+
+def test_a_limit_that_is_advised_for_patterns_leaves_records_out():
+    assert note_of(0.2).endswith("; they are left out")
+
+
+def test_a_note_says_that_records_must_be_dropped_to_be_left_out():
+    assert "a suppression limit of 0.2 and suppressed = 'drop' would" in note_of(
+        0.0, suppressed="keep"
+    )
