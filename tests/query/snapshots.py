@@ -40,11 +40,11 @@ INSERT INTO codes VALUES (1, 0, 1), (5, 1, 2), (6, 1, 1), (2, 0, 4);
 CREATE TABLE prices (level BIGINT, word_0 BIGINT, word_1 BIGINT, cost BIGINT);
 INSERT INTO prices VALUES (0, 1, 0, 10), (0, 2, 0, 20), (1, 0, 0, 30);
 
-CREATE TABLE priced (row BIGINT, word_0 BIGINT, size BIGINT, cost_0_1 BIGINT, cost_1_2 BIGINT);
-INSERT INTO priced VALUES (1, 1, 1, 10, 2), (2, 5, 2, 10, 2), (3, 2, 4, 20, 2);
+CREATE TABLE rowed (row BIGINT, word_0 BIGINT, size BIGINT);
+INSERT INTO rowed VALUES (1, 1, 1), (2, 5, 2), (3, 2, 4);
 
-CREATE TABLE rowed (row BIGINT, word_0 BIGINT, value_0 BIGINT, size BIGINT);
-INSERT INTO rowed VALUES (1, 1, 0, 3), (2, 5, 0, 1), (2, 5, 1, 1), (3, 2, 0, 4);
+CREATE TABLE valued (word_0 BIGINT, value_0 BIGINT, size BIGINT);
+INSERT INTO valued VALUES (1, 0, 3), (5, 0, 1), (5, 1, 1), (2, 0, 4);
 
 CREATE TABLE details
     (word_0 BIGINT, word_1 BIGINT, value_0 BIGINT, value_1 BIGINT, entity VARCHAR, size BIGINT);

@@ -15,7 +15,6 @@ from sqlanon.query.classes.frequency import Prices, Selected
 from sqlanon.query.syntax import table
 
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
-HELD = Prices({0: [1], 1: [2]}, held=table("priced"))
 
 
 # The classes of nodes with their sizes.
@@ -40,9 +39,9 @@ SNAPSHOTS = [
         [(0, 0, 5), (4, 1, 3)],
     ),
     Snapshot(
-        "roll_up of details with a row",
-        frequency.roll_up(table("rowed"), [3], ["value_0"], row=True),
-        [(1, 0, 1, 4), (1, 1, 2, 1), (2, 0, 3, 4)],
+        "roll_up of details",
+        frequency.roll_up(table("valued"), [3], ["value_0"]),
+        [(1, 0, 4), (1, 1, 1), (2, 0, 4)],
     ),
     Snapshot(
         "class_counts",
@@ -98,37 +97,30 @@ SNAPSHOTS = [
         inner=True,
     ),
     Snapshot(
-        "class_rows with a row",
-        frequency.with_nodes(
-            frequency.class_rows(table("priced"), 1, Selected({"class_size": "size"}, ["row"])), 1
-        ),
-        [(0, 1, 3), (0, 3, 4)],
-        parameters=([0], [3]),
-        inner=True,
-    ),
-    Snapshot(
         "class_rows by value",
         frequency.with_nodes(
             frequency.class_rows(
-                table("rowed"), 1, Selected({"size": "size"}, ["row"], {"value": "value_0"})
+                table("valued"), 1, Selected({"size": "size"}, ["word_0"], {"value": "value_0"})
             ),
             1,
         ),
-        [(0, 1, 0, 8), (0, 2, 1, 1), (1, 1, 0, 4), (1, 2, 1, 1), (1, 3, 0, 4)],
+        [(0, 0, 0, 8), (0, 0, 1, 1), (1, 1, 0, 4), (1, 1, 1, 1), (1, 2, 0, 4)],
         parameters=([0, 1], [0, 3]),
         inner=True,
     ),
     Snapshot(
         "classes_side_by_side by value",
         frequency.classes_side_by_side(
-            table("rowed"), [[0], [3]], Selected({"size": "size"}, ["word_0"], {"value": "value_0"})
+            table("valued"),
+            [[0], [3]],
+            Selected({"size": "size"}, ["word_0"], {"value": "value_0"}),
         ),
         [(0, 0, 0, 8), (0, 0, 1, 1), (1, 1, 0, 4), (1, 1, 1, 1), (1, 2, 0, 4)],
         inner=True,
     ),
     Snapshot(
         "small_costs without differing costs",
-        frequency.small_costs(CODES, 2, 4, Prices({})),
+        frequency.small_costs(CODES, 2, 4, Prices({}, {})),
         [(0, 3, 4, 0, 0), (1, 1, 3, 0, 0)],
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
@@ -137,12 +129,6 @@ SNAPSHOTS = [
         frequency.small_costs(CODES, 2, 4, JOINED),
         [(0, 3, 4, 0, 50), (1, 1, 3, 0, 90)],
         parameters=([0, 1], [3, 0], [1, 1], [0, 1], [3, 3], [0, 0]),
-    ),
-    Snapshot(
-        "small_costs from a priced set",
-        frequency.small_costs(table("priced"), 1, 4, HELD),
-        [(0, 1, 3, 0, 36), (1, 1, 2, 0, 4)],
-        parameters=([0, 1], [3, 4], [1, 0], [2, 2]),
     ),
     Snapshot(
         "added_up with squares",
@@ -158,23 +144,6 @@ SNAPSHOTS = [
         [(0, 2, 5, 13, 0, 4, 11, 0), (1, 1, 1, 1, 0, 0, 0, 0)],
     ),
     Snapshot(
-        "priced",
-        frequency.priced(CODES, JOINED, {(0, 0): [3, 0]}),
-        [(1, 0, 1, 1, 10), (2, 0, 4, 4, 20), (5, 1, 2, 2, 10), (6, 1, 1, 3, 20)],
-    ),
-    Snapshot(
-        "with_rows",
-        frequency.with_rows(table("details"), table("priced"), 1),
-        [
-            (1, 0, 0, 2, "ann", 1, 1),
-            (1, 0, 0, 2, "bob", 2, 1),
-            (1, 0, 1, 0, "ann", 1, 1),
-            (5, 1, 0, 1, "cid", 3, 2),
-            (5, 1, None, 1, None, 1, 2),
-            (5, 1, None, 2, None, 1, 2),
-        ],
-    ),
-    Snapshot(
         "histogram",
         frequency.histogram(
             exp.select(exp.column("size", quoted=True).as_("class_size", quoted=True)).from_(
@@ -188,5 +157,4 @@ SNAPSHOTS = [
 
 def test_node_columns_are_in_the_order_of_the_parameters():
     assert frequency.node_columns(2) == ["number", "mask_0", "mask_1"]
-    assert frequency.node_columns(1, HELD) == ["number", "mask_0", "level_0", "level_1"]
     assert frequency.node_columns(1, JOINED) == ["number", "mask_0", "level_0", "mask_0_0"]

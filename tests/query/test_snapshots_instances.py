@@ -13,7 +13,7 @@ from sqlanon.query.syntax import table
 SNAPSHOTS = [
     Snapshot(
         "among",
-        instances.among(table("priced"), 1, "row", "size", 3),
+        instances.among(table("rowed"), 1, "row", "size", 3),
         [(1, 1), (2, 3)],
         parameters=("0101",),
     ),

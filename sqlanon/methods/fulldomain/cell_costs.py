@@ -1,4 +1,4 @@
-"""Cell costs in the database: tables to join, or columns of a frequency set."""
+"""Cell costs in the database, as tables to join with violating classes."""
 
 from __future__ import annotations
 
@@ -56,21 +56,6 @@ class Pricing:
             for number, (levels, level) in enumerate(zip(self.costs.costs, node, strict=True))
             if level not in self.tables.levels.get(number, ())
         )
-
-    def held(self, source: exp.Table, node: Node) -> Prices:
-        """Costs as columns of a copy of a node's frequency set."""
-        above = {
-            number: tuple(level for level in varying if level >= node[number])
-            for number, varying in self.tables.levels.items()
-        }
-        levels = {number: varying for number, varying in above.items() if varying}
-        masks = {
-            (number, level): self.layout.column_masks(number, level)
-            for number, varying in levels.items()
-            for level in varying
-        }
-        query = frequency.priced(source, self.tables, masks)
-        return Prices(levels, held=self.engine.materialize("priced", query))
 
     def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
         tree = self.trees[number]

@@ -24,7 +24,6 @@ LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
 SIDE_BY_SIDE = 20_000_000  # rows that the groupings of a large set scan at most in one query
 ROLLED_UP = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
-HELD_PRICES = 50_000  # rows; in a larger set, joining the costs to its small classes is cheaper
 
 # Costs in rows scanned in the same time.
 PLANNING = 100_000  # of a query
@@ -39,12 +38,10 @@ class FrequencySet:
 
     Args:
         node: The node.
-        table: Its classes, in the shape of the encoded table, with what their cells cost where
-            `prices` says so.
+        table: Its classes, in the shape of the encoded table.
         rows: Number of classes.
         prices: Where the costs of cells are, if they matter.
-        details: What models beyond k need of the same classes, with the ROW that the table has;
-            None where there are none.
+        details: What models beyond k need of the same classes; None where there are none.
         detailed: Rows of the details.
     """
 
@@ -59,11 +56,6 @@ class FrequencySet:
     def scanned(self) -> int:
         """Rows that are grouped for a node, at most."""
         return max(self.rows, self.detailed)
-
-    @property
-    def has_row(self) -> bool:
-        """Whether a class has a ROW by which its costs are found."""
-        return self.prices is not None and self.prices.held is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +92,8 @@ class Batch:
         for number in prices.levels if prices is not None else ():
             levels = [node[number] for node in self.nodes]
             columns.append(levels)
-            if prices is not None and prices.held is None:
-                bits = [self.layout.column_masks(number, level) for level in levels]
-                columns += map(list, zip(*bits, strict=True))
+            bits = [self.layout.column_masks(number, level) for level in levels]
+            columns += map(list, zip(*bits, strict=True))
         return columns
 
 
@@ -132,11 +123,11 @@ class FrequencySets:
     def __post_init__(self) -> None:
         self._density = Forecast(sum(map(max, self.entropies)))
         leaves, details = tuple(0 for _ in self.lowest), self.encoded.details
-        base = FrequencySet(leaves, self.encoded.table, self.encoded.rows)
+        prices = None if self.pricing is None else self.pricing.tables
+        base = FrequencySet(leaves, self.encoded.table, self.encoded.rows, prices)
         if details is not None:
             base = replace(base, details=details.table, detailed=details.rows)
-        any_above = any(self.lowest)
-        self.held.append(self._rolled(base, self.lowest) if any_above else self._priced(base))
+        self.held.append(self._rolled(base, self.lowest) if any(self.lowest) else base)
 
     def learn(self, node: Node, classes: int) -> None:
         """Takes in how many classes a node has, to foretell those of others."""
@@ -189,21 +180,6 @@ class FrequencySets:
                 together += group
         return batches + Batch(common, together, self.encoded.layout).split()
 
-    def _priced(self, source: FrequencySet) -> FrequencySet:
-        """A set with what cells cost, in columns of its own where that is worth its room."""
-        if self.pricing is None:
-            return source
-        prices = self.pricing.tables
-        if source.rows > HELD_PRICES or not prices.levels:
-            return replace(source, prices=prices)
-        prices = self.pricing.held(source.table, source.node)
-        assert prices.held is not None
-        details = source.details
-        if details is not None:
-            query = frequency.with_rows(details, prices.held, self.encoded.layout.words)
-            details, _ = self._stored("details", query)
-        return replace(source, table=prices.held, prices=prices, details=details)
-
     def _nearest(self, node: Node) -> FrequencySet:
         """The smallest set that a node can be counted from."""
         return min(
@@ -245,21 +221,20 @@ class FrequencySets:
         return min(classes * held, details.rows)
 
     def _rolled(self, source: FrequencySet, node: Node) -> FrequencySet:
-        """A node's set from a finer one; what its cells cost is found by the ROW of that."""
-        masks, row = self.encoded.layout.node_masks(node), source.has_row
+        """A node's set from a finer one."""
+        masks = self.encoded.layout.node_masks(node)
         result = replace(source, node=node)
         if source.details is not None:
             assert self.encoded.details is not None
             carried = self.encoded.details.carried
-            query = frequency.roll_up(source.details, masks, carried, row=row)
+            query = frequency.roll_up(source.details, masks, carried)
             details, detailed = self._stored("details", query)
             result = replace(result, details=details, detailed=detailed)
         finer = source.table if result.details is None else result.details
-        table, rows = self._stored("frequency", frequency.roll_up(finer, masks, row=row))
+        table, rows = self._stored("frequency", frequency.roll_up(finer, masks))
         self.rolled_up += 1
         self.learn(node, rows)
-        result = replace(result, table=table, rows=rows)
-        return result if row else self._priced(result)
+        return replace(result, table=table, rows=rows)
 
     def _stored(self, name: str, query: exp.Select) -> tuple[exp.Table, int]:
         """A temporary table of a query, and how many rows it has."""

@@ -25,7 +25,6 @@ from sqlanon.query.classes.frequency import (
     CLASS_SIZE,
     NUMBER,
     REQUIRED,
-    ROW,
     Masks,
     Selected,
     added_up,
@@ -104,8 +103,7 @@ class Violations:
         """Classes counted from a batch's set: of nodes by their bits, or by parameters."""
         source = batch.source
         assert source.details is not None
-        row = ROW if source.has_row else None
-        return _Classes(source.details, self.scope.words, row, masks)
+        return _Classes(source.details, self.scope.words, masks)
 
     def _counted(self, classes: _Classes, batch: Batch) -> exp.Select:
         failing = self._failing(classes, self._asked(), self.scope.k)
@@ -128,10 +126,7 @@ class Violations:
     def _failing(self, classes: _Classes, asked: Sequence[_Asked], k: int = 0) -> exp.Select:
         """The classes that fail what is asked or have fewer than k records, or persons."""
         entity = self.scope.details.entity
-        parts = [
-            classes.figures(each, None if entity or place else classes.row)
-            for place, each in enumerate(asked)
-        ]
+        parts = [classes.figures(each) for each in asked]
         if entity:
             few = exp.LT(this=column(PERSONS), expression=exp.Literal.number(k))
             gone = exp.Literal.number(self.scope.records)
@@ -140,7 +135,7 @@ class Violations:
             small = exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
             conditions = [(small, column(CLASS_SIZE)), *parts[0].conditions]
             parts[0] = replace(parts[0], conditions=conditions)
-        return violations.violating(parts, classes.keys, classes.names)
+        return violations.violating(parts, classes.keys)
 
     def _asked(self) -> list[_Asked]:
         """All models by the reference of the whole table."""
@@ -199,13 +194,11 @@ class _Classes:
     Args:
         details: The details.
         words: Number of words of the code.
-        row: ROW, where the details have it; else None.
         masks: Per node its bits; None for the nodes of the query's parameters.
     """
 
     details: exp.Table
     words: int
-    row: str | None
     masks: Sequence[Masks] | None = None
 
     @property
@@ -213,39 +206,33 @@ class _Classes:
         """The columns that tell the classes of several nodes apart."""
         return [NUMBER, *violations.words(self.words)]
 
-    @property
-    def names(self) -> list[str]:
-        """These and ROW, where there is one."""
-        return self.keys if self.row is None else [*self.keys, self.row]
-
     def sizes(self) -> Figures:
         """CLASS_SIZE of every class."""
-        return Figures(self._rows(CLASS_SIZE, self.row), [])
+        return Figures(self._rows(CLASS_SIZE), [])
 
     def persons(self) -> exp.Select:
         """PERSONS of every class."""
-        return violations.persons(self._rows(SIZE, None, {ENTITY: ENTITY}), self.keys)
+        return violations.persons(self._rows(SIZE, {ENTITY: ENTITY}), self.keys)
 
-    def figures(self, asked: _Asked, row: str | None) -> Figures:
-        """The figures of one sensitive attribute, with ROW where it is given."""
+    def figures(self, asked: _Asked) -> Figures:
+        """The figures of one sensitive attribute."""
         attribute, by = asked.attribute, {VALUE: value_of(asked.attribute.number)}
         if attribute.persons:
-            persons = self._rows(SIZE, None, {**by, ENTITY: ENTITY})
+            persons = self._rows(SIZE, {**by, ENTITY: ENTITY})
             values: exp.Query = violations.each_once(persons, self.keys)
         else:
-            values = self._rows(SIZE, row, by)
+            values = self._rows(SIZE, by)
         figures = sensitive.class_figures(
             nested(values, "spread_rows"),
             self.keys,
             asked.needed,
             attribute.reference,
-            Shape(not attribute.persons, row, asked.figures),
+            Shape(not attribute.persons, asked.figures),
         )
         return Figures(figures, asked.conditions)
 
-    def _rows(self, size: str, row: str | None, by: Mapping[str, str] | None = None) -> exp.Query:
-        carried = violations.words(self.words) + ([] if row is None else [row])
-        selected = Selected({size: SIZE}, carried, by or {})
+    def _rows(self, size: str, by: Mapping[str, str] | None = None) -> exp.Query:
+        selected = Selected({size: SIZE}, violations.words(self.words), by or {})
         if self.masks is None:
             return class_rows(self.details, self.words, selected)
         return classes_side_by_side(self.details, self.masks, selected)

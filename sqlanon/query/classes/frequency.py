@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.query.arithmetic import or_zero, times
-from sqlanon.query.encoding.encode import SIZE, same_columns, same_words, union_all, word
+from sqlanon.query.encoding.encode import SIZE, same_columns, union_all, word
 from sqlanon.query.syntax import (
     added,
     alias,
@@ -23,7 +23,6 @@ from sqlanon.query.syntax import (
     named,
     nested,
     select,
-    star,
     table,
     total,
     when,
@@ -34,7 +33,6 @@ COST = "cost"
 LEVEL = "level"
 NUMBER = "number"
 REQUIRED = "required"
-ROW = "row"
 SMALL = "small"
 NODES = "nodes"
 Masks = Sequence[int]
@@ -55,24 +53,17 @@ def level_mask(number: int, place: int) -> str:
     return f"mask_{number}_{place}"
 
 
-def cost(number: int, at: int) -> str:
-    """The column of a priced set that holds what cells of a quasi-identifier cost at a level."""
-    return f"cost_{number}_{at}"
-
-
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Tables or columns of cell costs, for the quasi-identifiers and levels at which values differ.
+    """Tables of cell costs, for the quasi-identifiers and levels at which values differ.
 
     Args:
         levels: Those levels, per quasi-identifier.
-        held: The set itself, where it holds them in columns, and a ROW to find them by.
-        tables: Else per quasi-identifier a table of LEVEL, the words of its nodes, and COST.
+        tables: Per quasi-identifier a table of LEVEL, the words of its nodes, and COST.
     """
 
     levels: Mapping[int, Sequence[int]]
-    held: exp.Table | None = None
-    tables: Mapping[int, exp.Table] | None = None
+    tables: Mapping[int, exp.Table]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,7 @@ class Selected:
 
     Args:
         sums: Per name of a sum the column that is added up.
-        carried: Words of the code, or ROW for any row of the class.
+        carried: Words of the code.
         by: Per name a column whose values are told apart within a class, too.
     """
 
@@ -99,9 +90,8 @@ def node_columns(words: int, prices: Prices | None = None) -> list[str]:
     """The columns of a query's nodes, in the order of its parameters, each a list."""
     names = [NUMBER, *(mask(w) for w in range(words))]
     if prices is not None:
-        priced = range(words) if prices.held is None else ()
         for number in prices.levels:
-            names += [level(number), *(level_mask(number, w) for w in priced)]
+            names += [level(number), *(level_mask(number, w) for w in range(words))]
     return names
 
 
@@ -115,17 +105,14 @@ def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> e
     return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
 
 
-def roll_up(
-    source: exp.Table, masks: Masks, carried: Sequence[str] = (), *, row: bool = False
-) -> exp.Select:
+def roll_up(source: exp.Table, masks: Masks, carried: Sequence[str] = ()) -> exp.Select:
     """The frequency set of a node from a finer set or its details, in the same shape.
 
-    The values of `carried` columns are told apart within a class, too; `row` keeps any ROW of it.
+    The values of `carried` columns are told apart within a class, too.
     """
     keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
     own = [column(name) for name in carried]
     figures = [*(alias(key, word(w)) for w, key in enumerate(keys)), *own]
-    figures += [alias(exp.Min(this=column(ROW)), ROW)] if row else []
     return select([*figures, alias(total(column(SIZE)), SIZE)], source, by=[*keys, *own])
 
 
@@ -179,9 +166,7 @@ def _grouped_rows(
 ) -> exp.Select:
     """The selected columns and sums of classes."""
     figures = [number]
-    for place, name in enumerate(selected.carried):
-        row = exp.Min(this=column(ROW, "source"))
-        figures.append(alias(row if name == ROW else keys[place], name))
+    figures += [alias(keys[place], name) for place, name in enumerate(selected.carried)]
     figures += [alias(own, name) for name, own in zip(selected.by, selected.own, strict=True)]
     figures += [
         alias(bigint(exp.Sum(this=column(of, "source"))), name)
@@ -242,7 +227,7 @@ def cost_keys(words: int, prices: Prices | None) -> list[str]:
     """The columns of a class that tell its cells' costs."""
     if prices is None:
         return []
-    return [ROW] if prices.held is not None else [word(w) for w in range(words)]
+    return [word(w) for w in range(words)]
 
 
 def small_costs(
@@ -298,12 +283,8 @@ def _costs(words: int, prices: Prices | None) -> tuple[list[exp.Join], exp.Expr 
     if prices is None or not prices.levels:
         return [], None
     joins = [exp.Join(this=table(NODES), on=same_columns(NODES, SMALL, [NUMBER]))]
-    if prices.held is not None:
-        held = named(prices.held, "priced")
-        joins.append(exp.Join(this=held, on=same_columns("priced", SMALL, [ROW])))
-        return joins, added([_held_cost(number, at) for number, at in prices.levels.items()])
     parts: list[exp.Expr] = []
-    for number, prices_table in (prices.tables or {}).items():
+    for number, prices_table in prices.tables.items():
         name = f"price_{number}"
         same: list[exp.Expr] = [
             exp.EQ(this=column(LEVEL, name), expression=column(level(number), NODES))
@@ -317,41 +298,6 @@ def _costs(words: int, prices: Prices | None) -> tuple[list[exp.Join], exp.Expr 
         joins.append(exp.Join(this=named(prices_table, name), side="left", on=on))
         parts.append(or_zero(column(COST, name)))
     return joins, added(parts)
-
-
-def _held_cost(number: int, levels: Sequence[int]) -> exp.Expr:
-    """Cost of a quasi-identifier's cells at the node's level, from the priced set."""
-    return exp.Case(
-        this=column(level(number), NODES),
-        ifs=[
-            exp.If(this=exp.Literal.number(at), true=column(cost(number, at), "priced"))
-            for at in levels
-        ],
-        default=exp.Literal.number(0),
-    )
-
-
-def priced(source: exp.Table, prices: Prices, masks: Mapping[tuple[int, int], Masks]) -> exp.Select:
-    """A frequency set with a ROW and what the cells of each of its rows cost.
-
-    The costs stand in tables, found by the bits of each quasi-identifier's levels.
-    """
-    tables = prices.tables or {}
-    costs = [alias(column(COST, name), name) for name in (cost(*cell) for cell in masks)]
-    row = alias(exp.Window(this=exp.RowNumber()), ROW)
-    query = select([star("source"), row, *costs], named(source, "source"))
-    for (number, at), bits in masks.items():
-        name = cost(number, at)
-        same = [column(LEVEL, name).eq(at), *same_words(bits, "source", name)]
-        query.join(named(tables[number], name), on=exp.and_(*same, copy=False), copy=False)
-    return query
-
-
-def with_rows(details: exp.Table, held: exp.Table, words: int) -> exp.Select:
-    """Details with the ROW of their combination in a priced set."""
-    query = select([star("details"), column(ROW, "priced")], named(details, "details"))
-    same = same_columns("details", "priced", [word(w) for w in range(words)])
-    return query.join(named(held, "priced"), on=same, copy=False)
 
 
 def _is_small(k: int) -> exp.Expr:

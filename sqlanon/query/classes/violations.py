@@ -112,13 +112,12 @@ class Figures:
     conditions: Sequence[tuple[exp.Expr, exp.Expr]]
 
 
-def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp.Select:
+def violating(parts: Sequence[Figures], keys: Keys) -> exp.Select:
     """The classes that fail any model, with REQUIRED.
 
     Args:
         parts: Figures of the same classes; the first ones have CLASS_SIZE.
         keys: What tells classes apart.
-        names: Columns of the first figures to keep, CLASS_SIZE besides.
     """
     first, *others = [f"part_{place}" for place in range(len(parts))]
     needed = [
@@ -128,7 +127,7 @@ def violating(parts: Sequence[Figures], keys: Keys, names: Sequence[str]) -> exp
     ]
     size = column(CLASS_SIZE, first)
     most = least(greatest(*needed), size)
-    kept = [column(name, first) for name in names]
+    kept = [column(name, first) for name in keys]
     judged = select([*kept, size, alias(most, REQUIRED)], nested(parts[0].rows, first))
     for name, part in zip(others, parts[1:], strict=True):
         judged.join(nested(part.rows, name), on=same_columns(first, name, keys), copy=False)

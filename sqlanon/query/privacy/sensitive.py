@@ -102,8 +102,7 @@ def class_figures(
         figures += [alias(f, n) for f, n in zip(beyond(needed.left), names, strict=True)]
     wanted = scope.shape.wanted
     figures = [figure for figure in figures if wanted is None or figure.alias in wanted]
-    columns = [*scope.by(), *scope.any_kept(), *figures]
-    return select(columns, nested(spread(scope, source), "classes"), by=scope.by())
+    return select([*scope.by(), *figures], nested(spread(scope, source), "classes"), by=scope.by())
 
 
 def _n() -> exp.Expr:

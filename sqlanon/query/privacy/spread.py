@@ -57,12 +57,10 @@ class Shape:
 
     Args:
         grouped: Whether it has one row per class and value.
-        row: A column of which each class keeps any value; None where there is none.
         wanted: The figures that are asked for; None for all.
     """
 
     grouped: bool = False
-    row: str | None = None
     wanted: frozenset[str] | None = None
 
 
@@ -95,15 +93,6 @@ class SpreadScope:
     def by(self, of: str | None = None) -> list[exp.Expr]:
         """The columns that tell classes apart."""
         return [column(name, of) for name in self.keys]
-
-    def kept(self, of: str | None = None) -> list[exp.Expr]:
-        """The column of which any value is kept, where there is one."""
-        return [] if self.shape.row is None else [column(self.shape.row, of)]
-
-    def any_kept(self) -> list[exp.Expr]:
-        """The smallest value of that column, under its name."""
-        row = self.shape.row
-        return [] if row is None else [alias(exp.Min(this=column(row)), row)]
 
     def same(self, left: str, right: str) -> exp.Expr:
         """Whether two rows belong to one class."""
@@ -169,8 +158,7 @@ def _held(scope: SpreadScope, source: Relation) -> exp.Select:
     held = size.copy()
     if not scope.needed.nulls:
         held = when(exp.Not(this=is_null(column(VALUE))), held)
-    kept = scope.kept() if grouped else scope.any_kept()
-    columns = [*scope.by(), column(VALUE), *kept, alias(size, SIZE), alias(held, HELD)]
+    columns = [*scope.by(), column(VALUE), alias(size, SIZE), alias(held, HELD)]
     return select(columns, source.copy(), by=() if grouped else [*scope.by(), column(VALUE)])
 
 
@@ -179,7 +167,7 @@ def _placed(scope: SpreadScope, held: exp.Select) -> exp.Select:
     levels = scope.reference.levels
     nodes = [name for level in levels for name in (node(level), node_records(level))]
     said = [column(name, "reference") for name in (RANK, RECORDS, BELOW, *nodes)]
-    own = [*scope.by("held"), *scope.kept("held"), column(SIZE, "held"), column(HELD, "held")]
+    own = [*scope.by("held"), column(SIZE, "held"), column(HELD, "held")]
     same = same_value(column(VALUE, "held"), column(VALUE, "reference"), scope.needed.nulls)
     query = select([*own, *said], nested(held, "held"))
     reference = named(scope.reference.table, "reference")

@@ -24,7 +24,7 @@ from sqlanon.loss.objectives import (
 )
 from sqlanon.methods.fulldomain import frequency_sets, size_checks
 from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.methods.fulldomain.frequency_sets import HELD_PRICES, LARGE, FrequencySets
+from sqlanon.methods.fulldomain.frequency_sets import LARGE, FrequencySets
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
@@ -156,13 +156,11 @@ def rolling_up_always():
 @given(
     cases(),
     st.sampled_from([3, 5, WORD_BITS]),
-    st.sampled_from([0, HELD_PRICES]),
     st.sampled_from([0, LARGE]),
 )
-def test_counts_equal_brute_force(case, bits, priced, large):
+def test_counts_equal_brute_force(case, bits, large):
     with (
         closing(table_of(case)) as connection,
-        patch.object(frequency_sets, "HELD_PRICES", priced),
         patch.object(size_checks, "LARGE", large),
     ):
         checks = checks_of(connection, case, bits)
