@@ -15,6 +15,7 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.trees import listing, named
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
@@ -142,7 +143,7 @@ def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
             repeated = engine.rows(encode.repeated_values(maps[name]))[0][0]
             if repeated:
                 faults.append(
-                    f"hierarchy of column {name!r} lists {counted(repeated, 'value')} of the "
+                    f"{named(attribute.hierarchy, name)} lists {counted(repeated, 'value')} of the "
                     "column's type more than once, in different spellings; keep one row of each"
                 )
     if faults:
@@ -160,18 +161,15 @@ def uncovered_faults(
     for name, leaves in maps.items():
         values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]
         if values:
-            file = subject.attributes[name].hierarchy.name
-            which = f"hierarchy {file!r} of" if file else "hierarchy of"
-            way = (
-                "list them with `sqlanon hierarchy check SOURCE TABLE --hierarchy "
-                f"{name}=FILE --show-values`"
-            )
+            way = listing(name)
             if show_values:
                 asked = encode.missed(subject.table, name, leaves, show_values)
                 way = f"they are {_listed(engine.rows(asked), values)}"
+            which = named(subject.attributes[name].hierarchy, name)
+            verb = "holds" if records == 1 else "hold"
             faults.append(
-                f"{which} column {name!r} misses {counted(values, 'value')} that "
-                f"{counted(records, 'record')} {'holds' if records == 1 else 'hold'}; "
+                f"{which} misses {counted(values, 'value')} that "
+                f"{counted(records, 'record')} {verb}; "
                 f"add a row for each of them, or one of * for all others; {way}"
             )
     return faults or ["the number of records changed while the table was read; try again"]

@@ -67,6 +67,20 @@ def _unlisted(
     return [(value, *hierarchy.others) for (value,) in found]
 
 
+def listing(column: str) -> str:
+    """The way to see the values that a hierarchy misses, for a message that must not name them."""
+    return (
+        "list them with `sqlanon hierarchy check SOURCE TABLE --hierarchy "
+        f"{column}=FILE --show-values`"
+    )
+
+
+def named(hierarchy: Hierarchy, column: str) -> str:
+    """A hierarchy of a column, by its file where it has one, for a message."""
+    own = f" {hierarchy.name!r}" if hierarchy.name else ""
+    return f"hierarchy{own} of column {column!r}"
+
+
 def grown(hierarchy: Hierarchy, column: str = "") -> Tree:
     """The tree of explicit rows alone, with a leaf that stands for all values without a row.
 

@@ -144,6 +144,28 @@ def test_faults_name_the_file_and_its_lines(text, expected, connection, write):
     assert expected in str(caught.value)
 
 
+def test_faults_of_a_sensitive_hierarchy_name_file_and_lines_too(connection, write):
+    sensitive = sqlanon.Sensitive(hierarchy=Hierarchy.from_file(write("a;x;*\na;x;*\n")))
+    policy = Policy(
+        ["age"],
+        sensitive={"job": sensitive},
+        models=[KAnonymity(2), sqlanon.TCloseness(0.5, "hierarchical")],
+    )
+    with pytest.raises(HierarchyError, match=r"'jobs.csv' of column 'job' .* see lines 1, 2"):
+        sqlanon.plan(connection, "people", policy)
+
+
+def test_missing_values_of_a_sensitive_order_are_listed_by_a_command(connection):
+    sensitive = sqlanon.Sensitive(order=["nurse", "clerk"])
+    policy = Policy(
+        ["age"],
+        sensitive={"job": sensitive},
+        models=[KAnonymity(2), sqlanon.TCloseness(0.5, "ordered")],
+    )
+    with pytest.raises(HierarchyError, match="--hierarchy job=FILE --show-values"):
+        sqlanon.plan(connection, "people", policy)
+
+
 def test_an_empty_text_can_be_a_leaf(connection, write):
     connection.execute("INSERT INTO people VALUES ('', 1), ('', 1), ('*', 1), ('*', 1)")
     file = write(JOBS + '"";blank;*\n"*";star;*\n*;other;*\n')
