@@ -13,15 +13,15 @@ mining included. Reads the folder named by SQLANON_DATA, or ../shared/data.
 """
 
 import argparse
-import os
 import resource
 import time
 from itertools import combinations
-from pathlib import Path
 
 import duckdb
 import numpy as np
-from people import generated
+from adult import DATA, FOURTEEN, coarse, complete, full
+from adult import NINE as COLUMNS
+from people import GENERATED, generated
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
@@ -33,23 +33,19 @@ from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.refine.search import refine as refined
 
-DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
-COLUMNS = (
-    "sex", "age", "race", "marital_status", "education", "native_country", "workclass",
-    "occupation", "income",
-)  # fmt: skip
 ONE, BOTH = ["adult.csv.gz"], ["adult.csv.gz", "adult_test.csv.gz"]
 FILES = {"adult": ONE, "suppression": BOTH, "blocks": ONE, "growth": ONE, "wide": ONE}
 LOSS = {"adult": "lm", "suppression": "suppressed-cells"}
 BLOCKS = (30_162, 15_000, 7_500, 3_000)
 
 
-def people(connection, task, copies=1):
+def people(connection, task, copies=1, *, most=None):
+    first = "" if most is None else f"LIMIT {most * copies}"
     known = " AND ".join(f"{n} <> '?'" for n in ("workclass", "occupation", "native_country"))
     chosen = ", ".join(f"rtrim({name}, '.') AS {name}" for name in COLUMNS)
     connection.execute(
         f"CREATE OR REPLACE TABLE people AS SELECT {chosen} "
-        f"FROM read_csv(?, all_varchar = true), range({copies}) WHERE {known}",
+        f"FROM read_csv(?, all_varchar = true), range({copies}) WHERE {known} {first}",
         [[str(DATA / name) for name in FILES[task]]],
     )
 
@@ -58,7 +54,7 @@ def policy(task, k):
     def hierarchy(name):
         if task == "suppression":
             return Hierarchy.suppression()
-        return Hierarchy.from_file(DATA / "adult_hierarchies" / f"{name}.csv")
+        return full(name)
 
     return Policy({name: hierarchy(name) for name in COLUMNS}, models=[KAnonymity(k)])
 
@@ -83,9 +79,9 @@ def by_patterns(connection, k):
     return cells + width * len(codes)
 
 
-def by_blocks(connection, k):
+def by_blocks(connection, k, records):
     """Prints what it costs to cover each block on its own."""
-    for most in BLOCKS:
+    for most in BLOCKS if records is None else (records, records // 2):
         for refine in (False, True):
             start, processor = time.perf_counter(), time.process_time()
             report = sqlanon.plan(
@@ -100,12 +96,12 @@ def by_blocks(connection, k):
             )
 
 
-def by_records(connection, k):
+def by_records(connection, k, records):
     """Prints what a cover and its refinement take for more and more records."""
     for copies in (1, 2, 3, 4):
-        people(connection, "growth", copies)
+        people(connection, "growth", copies, most=records)
         stages(connection, policy("adult", k), "copied")
-    for hierarchies in generated(connection):
+    for hierarchies in generated(connection, [records] if records else GENERATED):
         stages(connection, Policy(hierarchies, models=[KAnonymity(k)], others="drop"), "generated")
 
 
@@ -139,11 +135,9 @@ def stages(connection, policy, name):
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def wide(connection, k):
+def wide(connection, k, records):
     """Prints what a cover of fourteen attributes takes."""
-    from itemsets import FOURTEEN, coarse, complete  # needs the miner
-
-    complete(connection, FOURTEEN)
+    complete(connection, FOURTEEN, most=records)
     stages(connection, Policy({n: coarse(n) for n in FOURTEEN}, models=[KAnonymity(k)]), "wide")
 
 
@@ -151,13 +145,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", choices=FILES)
     parser.add_argument("--k", type=int, nargs="+", required=True)
+    parser.add_argument("--records", type=int, help="only the first of them, and so many made up")
     options = parser.parse_args()
     connection = duckdb.connect(config={"threads": 2})
-    people(connection, options.task)
+    people(connection, options.task, most=options.records)
     printed = {"blocks": by_blocks, "growth": by_records, "wide": wide}.get(options.task)
     if printed:
         for k in options.k:
-            printed(connection, k)
+            printed(connection, k, options.records)
         return
     loss = LOSS[options.task]
     for k in options.k:

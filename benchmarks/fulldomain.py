@@ -101,12 +101,14 @@ def told(runs):
     ), search
 
 
-def policies(name, path, count):
+def policies(name, path, count, only=None):
     """A line per policy of k and limit."""
     _, columns, asked = SETS[name]
     base = group_by_seconds(path, columns)
     print(f"one GROUP BY of the encoded table: {base * 1000:.1f} ms")
     for k, limit in asked:
+        if only not in (None, k):
+            continue
         options = ["--k", k, "--suppression-limit", limit]
         line, search = told([run(name, path, columns, *options) for _ in range(count)])
         print(f"k={k} limit={limit}: {line} = {search / base:.0f} GROUP BYs")
@@ -133,13 +135,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=[*SETS, "models"])
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--k", type=int, help="only the policies with this k")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if arguments.name == "models":
             models(prepare("adult", Path(folder)), arguments.runs)
         else:
             path = prepare(arguments.name, Path(folder))
-            policies(arguments.name, path, arguments.runs)
+            policies(arguments.name, path, arguments.runs, arguments.k)
 
 
 if __name__ == "__main__":

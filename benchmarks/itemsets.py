@@ -12,62 +12,26 @@ members.
 """
 
 import argparse
-import csv
-import os
 import resource
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import duckdb
 import fim
-from people import generated
+from adult import DATA, FOURTEEN, NINE, coarse, complete, full
+from people import GENERATED, generated
 
-from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon import KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 
-DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
-NINE = (
-    "sex", "age", "race", "marital_status", "education", "native_country", "workclass",
-    "occupation", "income",
-)  # fmt: skip
-FOURTEEN = (
-    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation",
-    "relationship", "race", "sex", "capital_gain", "capital_loss", "hours_per_week",
-    "native_country",
-)  # fmt: skip
 # Kenig 2009, chapter 9: the versions of Adult with fewer attributes.
 ELEVEN = tuple(n for n in FOURTEEN if n not in ("fnlwgt", "capital_gain", "capital_loss"))
 EIGHT = tuple(n for n in ELEVEN if n not in ("education_num", "hours_per_week", "native_country"))
 FIVE = tuple(n for n in EIGHT if n not in ("marital_status", "relationship", "race"))
-
-
-def complete(connection, names, copies=1):
-    """Creates the table of Adult's 30,162 complete records, so many times over."""
-    known = " AND ".join(f"{n} <> '?'" for n in ("workclass", "occupation", "native_country"))
-    connection.execute(
-        f"CREATE OR REPLACE TABLE people AS SELECT {', '.join(names)} "
-        f"FROM read_csv(?, all_varchar = true), range({copies}) WHERE {known}",
-        [str(DATA / "adult.csv.gz")],
-    )
-
-
-def full(name):
-    """A column's own hierarchy."""
-    return Hierarchy.from_file(DATA / "adult_hierarchies" / f"{name}.csv")
-
-
-def coarse(name):
-    """Its value, the coarsest level below the top, and the top; suppression without a file."""
-    path = DATA / "adult_hierarchies" / f"{name}.csv"
-    if not path.exists():
-        return Hierarchy.suppression()
-    rows = list(csv.reader(path.open(encoding="utf-8"), delimiter=";"))
-    return Hierarchy.from_rows([(row[0], row[-2], row[-1]) for row in rows])
 
 
 class Run:
@@ -150,6 +114,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("what", choices=["adult", "wide", "growth"])
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--records", type=int, help="only the first of them, and so many made up")
     parser.add_argument("--memory-limit", default="4GB")
     arguments = parser.parse_args()
     if not (DATA / "adult.csv.gz").exists():
@@ -158,33 +123,34 @@ def main():
         limits = {"memory_limit": arguments.memory_limit, "temp_directory": folder}
         connection = duckdb.connect(config=limits)
         if arguments.what == "adult":
-            complete(connection, NINE)
+            complete(connection, NINE, most=arguments.records)
             for k in (50, 5):
                 against_miner(connection, {name: full(name) for name in NINE}, k, arguments.runs)
         elif arguments.what == "wide":
-            complete(connection, FOURTEEN)
+            complete(connection, FOURTEEN, most=arguments.records)
             hierarchies = {name: coarse(name) for name in FOURTEEN}
             against_miner(connection, hierarchies, 50, arguments.runs)
         else:
             print("| | records | different | itemsets | memberships | mined | processor time |")
-            for row in (*by_records(connection), *by_attributes(connection)):
+            most = arguments.records
+            for row in (*by_records(connection, most), *by_attributes(connection, most)):
                 print(row, flush=True)
         connection.close()
 
 
-def by_records(connection):
+def by_records(connection, most):
     """The growth with records: the same ones over again, and different people."""
     for copies in (1, 2, 3, 4):
-        complete(connection, NINE, copies)
+        complete(connection, NINE, copies, most=most)
         yield Run(connection, {name: full(name) for name in NINE}, 50).row("copied")
-    for hierarchies in generated(connection):
+    for hierarchies in generated(connection, [most] if most else GENERATED):
         yield Run(connection, hierarchies, 50).row("generated")
 
 
-def by_attributes(connection):
+def by_attributes(connection, most):
     """The growth with attributes, of the same records."""
     for names in (FIVE, EIGHT, ELEVEN, FOURTEEN):
-        complete(connection, names)
+        complete(connection, names, most=most)
         yield Run(connection, {n: coarse(n) for n in names}, 50).row(f"{len(names)} attributes")
 
 

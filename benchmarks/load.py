@@ -20,11 +20,11 @@ from sqlanon.engine.duckdb.syntax import type_of
 ROWS = 1_000_000
 
 
-def load():
+def load(rows):
     """Fills a table of two columns from Python's memory."""
     engine = DuckDB(duckdb.connect())
     with engine.workspace():
-        columns = {"a": range(ROWS), "b": ["x", None] * (ROWS // 2)}
+        columns = {"a": range(rows), "b": ["x", None] * (rows // 2)}
         engine.load_rows("big", columns, {"b": type_of("VARCHAR")})
 
 
@@ -34,10 +34,10 @@ def read(path):
         pass
 
 
-def median(work, *arguments):
-    """Median seconds of five turns."""
+def median(turns, work, *arguments):
+    """Median seconds of some turns."""
     seconds = []
-    for _ in range(5):
+    for _ in range(turns):
         started = time.perf_counter()
         work(*arguments)
         seconds.append(time.perf_counter() - started)
@@ -48,10 +48,13 @@ def main():
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    folder = parser.parse_args().data
-    print(f"{ROWS:,} rows: {median(load):.2f} s")
-    for name in ("adult", "ihis_like"):
-        print(f"{name}: {median(read, folder / f'{name}.csv.gz'):.2f} s")
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--files", nargs="+", default=["adult", "ihis_like"])
+    given = parser.parse_args()
+    print(f"{given.rows:,} rows: {median(given.runs, load, given.rows):.2f} s")
+    for name in given.files:
+        print(f"{name}: {median(given.runs, read, given.data / f'{name}.csv.gz'):.2f} s")
 
 
 if __name__ == "__main__":

@@ -65,9 +65,9 @@ def seconds_used():
     return used.ru_utime + used.ru_stime
 
 
-def table(_):
+def table(arguments):
     """Table 1 of Bredereck, Nichterlein, Niedermeier 2013, each k in a process of its own."""
-    for k in KS:
+    for k in arguments.k:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-c", "from sqlanon.cli import app; app()", "anonymize"]
             command += [str(ADULT), "--qi", ",".join(ALL), "--drop", "fnlwgt", "--k", str(k)]
@@ -81,7 +81,7 @@ def table(_):
         print(
             f"k={k}: {found['clusters']} types, average {found['average_cluster']:.3f}, maximum "
             f"{found['maximum_cluster']}, left over {found['left_over']}; "
-            f"usefulness {document['loss']['usefulness']:.3f}; search "
+            f"usefulness {found['usefulness_of_values']:.3f}; search "
             f"{document['seconds']['search']:.2f} s, whole {whole:.2f} s, "
             f"processor {seconds_used() - used:.2f} s",
             flush=True,
@@ -129,7 +129,7 @@ def compare(connection, policy, patterns, arguments):
 def exact(arguments):
     """The heuristic against the optimum by 20 patterns."""
     connection = duckdb.connect()
-    sample(connection, 2000)
+    sample(connection, arguments.rows or 2000)
     for k in (3, 5, 10):
         policy = Policy(NINE, models=[KAnonymity(k)])
         compare(connection, policy, drawn_patterns(NINE), arguments)
@@ -138,7 +138,7 @@ def exact(arguments):
 def models(arguments):
     """The same under models of occupation, on fewer records."""
     connection = duckdb.connect()
-    sample(connection, 200)
+    sample(connection, arguments.rows or 200)
     others = [name for name in NINE if name != "occupation"]
     for model in (
         LDiversity(3),
@@ -187,6 +187,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["table", "exact", "models", "counting"])
     parser.add_argument("--time-limit", type=float, default=60.0)
+    parser.add_argument("--k", type=int, nargs="+", default=KS, help="of the table")
+    parser.add_argument("--rows", type=int, help="of exact and models")
     arguments = parser.parse_args()
     {"table": table, "exact": exact, "models": models, "counting": counting}[arguments.what](
         arguments

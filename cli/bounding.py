@@ -9,7 +9,7 @@ import typer
 from sqlanon.loss.cells import CELL_LOSSES
 
 from . import output
-from .options import Input, PolicyOptions, PublishingOptions, RunOptions
+from .options import Input, PolicyOptions, PublishingOptions, RunOptions, TimeLimit
 from .policies import PolicyMaker, policy_document
 
 
@@ -24,6 +24,7 @@ def bound(
             help=f"What is lost: {', '.join(CELL_LOSSES)}; lm where the policy says nothing.",
         ),
     ] = None,
+    time_limit: TimeLimit = None,
     run: RunOptions,
 ) -> None:
     """Tell what any k-anonymization loses at least, whatever the method; writes nothing.
@@ -38,7 +39,13 @@ def bound(
     maker = PolicyMaker(document, policy, PublishingOptions())
     with output.progress(run) as progress:
         report = sqlanon.bound(
-            given.source, given.table, maker, loss=wanted, progress=progress, **run.resources
+            given.source,
+            given.table,
+            maker,
+            loss=wanted,
+            time_limit=time_limit,
+            progress=progress,
+            **run.resources,
         )
     output.timings(run, {"bound": report.seconds}, {})
     output.show(run, report.to_dict(), report.to_text)

@@ -6,7 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from . import output
-from .options import Input, Overwrite, PolicyOptions, PublishingOptions, RunOptions, option
+from .options import (
+    Input,
+    Overwrite,
+    PolicyOptions,
+    PublishingOptions,
+    RunOptions,
+    TimeLimit,
+    option,
+)
 from .policies import PolicyMaker, policy_document
 
 
@@ -26,6 +34,7 @@ class MiningOptions:
         "of the table. They are only counted where not given.",
     )
     overwrite: Overwrite = False
+    time_limit: TimeLimit = None
 
 
 def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunOptions) -> None:

@@ -32,6 +32,10 @@ Table = Annotated[
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace a table or file that is there already.")
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Seconds from the start of the command to its result."),
+]
 
 
 def option(metavar: str, text: str, panel: str | None = None, **default: Any) -> Any:
@@ -126,7 +130,8 @@ class PolicyOptions:
     entity: str | None = option(
         "COLUMN",
         "The column that says whose record it is, so that models count persons; records without "
-        "a value there count as one person's. It is dropped unless it is kept.",
+        "a value there count as one person's. It is never published; where a table that is judged "
+        "holds it, trajectories are counted, too.",
     )
     hierarchy: list[str] = repeatable(
         "COLUMN=SPEC",

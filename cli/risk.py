@@ -30,7 +30,12 @@ class RiskCommandOptions:
     )
     max_columns: int | None = option(
         "N",
-        "Most columns of a set; 0 for no sets; as many as make at most 2,000 sets where not given.",
+        "Most columns of a set; 0 for no sets; as many as --max-sets allows where not given.",
+    )
+    max_sets: int | None = option(
+        "N",
+        "Most sets of columns, up to 200,000; the largest are left out first. 2,000 where not "
+        "given, or all of --max-columns.",
     )
     every_subset: bool = switch(
         "Count every set, also one that holds a smaller identifying set; --json lists them all."
@@ -40,7 +45,9 @@ class RiskCommandOptions:
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
         threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
-        return threshold | given(self, "population", "identifying", "max_columns", "every_subset")
+        return threshold | given(
+            self, "population", "identifying", "max_columns", "max_sets", "every_subset"
+        )
 
 
 def risk(

@@ -46,7 +46,10 @@ class PlanOutput:
 
     panel: ClassVar[str] = OUTPUT
     sql: bool = switch("Print the SQL that publishes the table.")
-    dialect: str | None = option("NAME", "Dialect of --sql, such as spark; duckdb where not given.")
+    dialect: str | None = option(
+        "NAME",
+        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
+    )
     into: str | None = option(
         "TABLE", "Name of the published table in --sql; anonymized where not given."
     )
@@ -86,7 +89,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if written.preview is not None and written.sql and not run.as_json:
         raise PolicyError("--sql prints the statement alone; leave --preview out, or add --json")
     if written.dialect is not None:
-        from sqlanon.publishing.plan import check_dialect  # no other plan needs it so early
+        from sqlanon.publishing.printed import check_dialect  # no other plan needs it so early
 
         check_dialect(written.dialect)
     if written.save is not None:
@@ -99,7 +102,7 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if not written.sql:
         _show(found, records, run)
     else:
-        statement = found.sql(written.dialect or "duckdb", written.into or "anonymized")
+        statement = found.sql(written.dialect, written.into or "anonymized")
         if run.as_json:
             output.show(run, {**_document(found, records), "sql": statement}, str)
         else:

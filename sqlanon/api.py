@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from sqlanon.arguments import checked, kind_of
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Limits
+from sqlanon.engine.base import Limits, searching
 from sqlanon.engine.open import OpenedSource, Resources, open_source, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.policy.policy import Policy
+from sqlanon.publishing.settings import Settings
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
-    from sqlanon.policy.patterns import Patterns
     from sqlanon.publishing.apply import Target
     from sqlanon.publishing.plan import Plan
     from sqlanon.reports.bound import BoundReport
@@ -41,23 +41,6 @@ Confirm = Callable[["Plan"], object]
 _LIMITS = frozenset(Limits.__annotations__)
 
 
-class Settings(Limits, total=False):
-    """Options of a search, as `methods.registry` describes them, and limits of the database."""
-
-    method: str
-    loss: str
-    seed: int
-    progress: Progress | None
-    minimal_nodes: bool
-    time_limit: float | None
-    candidates: str
-    beta: float | None
-    refine: bool
-    block_records: int
-    suppress_uncovered: bool
-    patterns: Patterns | None
-
-
 @checked
 def check(
     connection: Any, table: Any, policy: Policies, **resources: Unpack[Limits]
@@ -70,6 +53,7 @@ def check(
         table: Name of a table or view, or a frame that DuckDB can read; None where the source
             holds only one.
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
             A function from the table's columns to a policy serves where it depends on them.
         resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
 
@@ -90,6 +74,7 @@ def risk(
     threshold: float = RISK_THRESHOLD,
     identifying: float = 0.05,
     max_columns: int | None = None,
+    max_sets: int | None = None,
     every_subset: bool = False,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
@@ -99,12 +84,16 @@ def risk(
     Args:
         table: The table as it would be released.
         policy: Quasi-identifiers, and the entity where persons count; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
         population: Everybody that the table's records were drawn from, with the same columns and
             generalized alike: a table, a frame, or a path to a file of data.
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for no sets, None for as many as
-            keep the sets within 2,000.
+            keep the sets within `max_sets`.
+        max_sets: Most sets that are looked at, up to 200,000; the largest sizes are left out
+            first, single columns never. None for 2,000, or all of at most `max_columns` columns
+            where that is given.
         every_subset: Whether to count and list every set, also those that hold a smaller
             identifying one.
         progress: Called with a line that says how far the count is.
@@ -114,7 +103,9 @@ def risk(
     """
     from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
-    options = RiskOptions(threshold, identifying, max_columns, every_subset, progress)
+    options = RiskOptions(
+        threshold, identifying, max_columns, max_sets, every_subset, tell=progress
+    )
     with (
         open_source(connection, table, read_only=True, **resources) as source,
         opened_population(source.engine, population) as against,
@@ -169,6 +160,7 @@ def mine(
     kind: str = "closed",
     into: str | None = None,
     overwrite: bool = False,
+    time_limit: float | None = None,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> MiningReport:
@@ -181,14 +173,17 @@ def mine(
         into: Name of a new table of their generalized values and support, which holds values of
             the table; None to count them.
         overwrite: Whether that table may be replaced.
+        time_limit: Seconds after which it is given up; None for no limit.
         progress: Called with a line that says how far the mining is.
 
     Raises:
+        TimeLimitError: The time limit came before all were found; nothing is written.
         SqlanonError: The source, the policy or the new table is at fault; the message says how.
     """
     from sqlanon.methods.itemsets.listing import Listed, list_itemsets
+    from sqlanon.methods.options import deadline_after
 
-    listed = Listed(kind, into, overwrite, progress)
+    listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)
     with open_source(connection, table, read_only=into is None, **resources) as source:
         if into is not None and source.kind == "file":
             raise PolicyError(
@@ -196,7 +191,7 @@ def mine(
                 "load it into a database, or leave --into out"
             )
         resolved = _resolved(source, policy)
-        with source.engine.transaction():
+        with searching(source.engine, deadline), source.engine.limited(deadline):
             return list_itemsets(source.engine, source.table, resolved, listed)
 
 
@@ -207,6 +202,7 @@ def bound(
     policy: Policies,
     *,
     loss: str = "lm",
+    time_limit: float | None = None,
     progress: Progress | None = None,
     **resources: Unpack[Limits],
 ) -> BoundReport:
@@ -217,6 +213,7 @@ def bound(
             limit, within which a suppressed record loses all its cells. Models beyond k only raise
             the loss, and persons are no more than their records, so the bound holds for them, too.
         loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
+        time_limit: Seconds after which a lower bound that takes less work is returned.
         progress: Called with a line that says how far it is.
 
     Raises:
@@ -225,10 +222,12 @@ def bound(
             message says how.
     """
     from sqlanon.methods.clustering.bound import bound_table
+    from sqlanon.methods.options import deadline_after
 
+    deadline = deadline_after(time_limit)
     with open_source(connection, table, read_only=True, **resources) as source:
         resolved = _resolved(source, policy)
-        with source.engine.transaction():
+        with searching(source.engine, deadline), source.engine.limited(deadline):
             return bound_table(source.engine, source.table, resolved, loss, progress)
 
 
@@ -256,8 +255,9 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        resolved = _resolved(source, policy)
-        with source.engine.transaction():
+        with source.engine.limited(options.deadline):
+            resolved = _resolved(source, policy)
+        with searching(source.engine, options.deadline):
             return make_plan(source.engine, source.table, resolved, options)
 
 
@@ -328,7 +328,7 @@ def anonymize(
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
-    from sqlanon.publishing.apply import Target, publish, refuse_target
+    from sqlanon.publishing.apply import Target, publish, refuse_target, refuse_types
     from sqlanon.publishing.planner import make_plan
 
     file = None if output is None else Path(output)
@@ -339,9 +339,11 @@ def anonymize(
         resolved = _resolved(source, policy)
         resolved.check_columns(list(source.engine.columns(source.table)), publish=True)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
-        with source.engine.transaction() if replaced is None else nullcontext():
+        with searching(source.engine, options.deadline) if replaced is None else nullcontext():
             refuse_target(source.engine, source.table, target)
-            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=False)
+            refuse_types(source.engine, source.table, resolved, target)
+            shown = confirm is not None  # the plan is looked at before it is carried out
+            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=shown)
             return publish(source.engine, found, source.table, target, replaced)
 
 

@@ -53,6 +53,24 @@ class UnsatisfiableError(SqlanonError):
     exit_code = 1
 
 
+class TimeLimitError(SqlanonError):
+    """A time limit that ended a search before it had anything to publish.
+
+    Args:
+        phase: The part of the search that it ended; None where only the caller knows.
+    """
+
+    exit_code = 1
+
+    def __init__(self, phase: str | None = None) -> None:
+        self.phase = phase
+        where = "" if phase is None else f" during {phase}"
+        super().__init__(
+            f"the time limit came{where}, before there was a result; allow more time with "
+            "time_limit (--time-limit)"
+        )
+
+
 class VerificationError(SqlanonError):
     """A table about to be published that failed its own check; nothing was published."""
 

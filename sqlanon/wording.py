@@ -17,6 +17,18 @@ def counted(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
+def many(count: int) -> str:
+    """A number that may be too large to read.
+
+    >>> many(4_950), many(2**300 - 1)
+    ('4,950', 'about 2 x 10^90')
+    """
+    digits = str(count)
+    if len(digits) <= 12:
+        return f"{count:,}"
+    return f"about {digits[0]} x 10^{len(digits) - 1}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names as a sentence lists them.
 

@@ -5,22 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.assessment.classes import class_statistics, tabulate
+from sqlanon.assessment.classes import Tabulated, class_statistics, tabulate
+from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.microdata.binding import column_types, refuse_unsuited
+from sqlanon.microdata.binding import column_types, is_unsuited, refuse_unsuited
+from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
-from sqlanon.query.classes import table_classes
+from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
+from sqlanon.reports.kept import KeptColumns
+from sqlanon.reports.trajectories import OF_TRAJECTORIES, Trajectories
 from sqlanon.wording import alike, counted
+
+if TYPE_CHECKING:
+    from sqlanon.assessment.disclosure import Ranked
 
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
+SHOWN = 10  # quasi-identifiers that nobody named, as a note lists them
 SKEWED = 0.5  # distance from which a class tells much of what its records hold
 
 
@@ -30,17 +39,24 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
     Hierarchies of quasi-identifiers are not needed.
 
     Raises:
-        PolicyError: No quasi-identifier, columns that the table does not have, or a sensitive
-            column without the order or hierarchy that a model needs.
+        PolicyError: No column that could be a quasi-identifier, columns that the table does not
+            have, or a sensitive column without the order or hierarchy that a model needs.
         HierarchyError: An order or hierarchy that misses values of a sensitive column.
         SourceError: An empty table, or a column of an unsuited type.
     """
     started = time.monotonic()
     with engine.transaction():
-        policy, notes = as_published(policy, list(engine.columns(table)))
-        found = table_results(engine, table, policy)
+        columns = list(engine.columns(table))
+        asked, chosen = with_quasi_identifiers(engine, table, policy)
+        policy, notes = as_published(asked, columns)
+        notes += chosen
+        dropped = {*asked.identifiers, *asked.drop}
+        found = table_results(engine, table, policy, joined=policy.entity not in dropped)
         notes += [*policy_notes(policy), *found.notes()]
-        notes += _identifying(engine, table, policy)
+        notes += _spelling_notes(engine, table, policy)
+        alone = found.statistics.unique if policy.entity is None else None
+        kept = judged_columns(engine, table, asked, alone)
+        notes += [] if kept is None else kept.notes()
     return CheckReport(
         statistics=found.statistics,
         models=found.models,
@@ -51,6 +67,8 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
         sensitive=found.sensitive,
         joint=found.joint,
         entity=policy.entity,
+        trajectories=found.trajectories,
+        kept_columns=kept,
     )
 
 
@@ -63,17 +81,19 @@ class TableResults:
         models: The policy's models and whether they hold.
         sensitive: What the classes tell of each sensitive column.
         joint: Fewest pairs of values in a class, for each two sensitive columns.
+        trajectories: Persons by all their records; None where nothing joins these.
     """
 
     statistics: ClassStatistics
     models: tuple[ModelResult, ...]
     sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
     joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    trajectories: Trajectories | None = None
 
     def notes(self) -> list[str]:
         """Homogeneous and skewed classes of sensitive columns that no model looks at."""
         asked = {result.column for result in self.models}
-        notes = []
+        notes = [] if self.trajectories is None else self.trajectories.notes()
         for name, figures in self.sensitive.items():
             if name in asked:
                 continue
@@ -111,15 +131,55 @@ def demanded_results(
     return table_results(engine, table, asked)
 
 
-def table_results(engine: Engine, table: exp.Table, policy: Policy) -> TableResults:
-    """Classes, models and sensitive figures of a table, from it alone; raises as `check_table`."""
+def table_results(
+    engine: Engine, table: exp.Table, policy: Policy, *, joined: bool = False
+) -> TableResults:
+    """Classes, models and sensitive figures of a table, from it alone; raises as `check_table`.
+
+    With `joined`, an entity column is taken to stay in the table, where it joins the records of a
+    person: models are then asked of trajectories, too.
+    """
     types = suited_types(engine, table, policy)
     if not policy.sensitive and policy.entity is None:
         statistics = class_statistics(engine, table, list(policy.attributes))
         _refuse_empty(statistics)
         return TableResults(statistics, model_results(policy, statistics))
     with engine.workspace():
-        return _sensitive_results(engine, table, policy, types)
+        bound = _ranked_attributes(engine, table, policy, types)
+        found = _sensitive_results(engine, table, policy, bound)
+        if policy.entity is None or not joined:
+            return found.results
+        return _with_trajectories(engine, policy, found)
+
+
+def with_quasi_identifiers(
+    engine: Engine, table: exp.Table, policy: Policy
+) -> tuple[Policy, list[str]]:
+    """The policy, with every column in no role as a quasi-identifier where it names none.
+
+    An attacker may know any of them. Columns that make no classes are left out, and a note says so.
+    """
+    if policy.attributes:
+        return policy, []
+    types = column_types(engine, table)
+    named = {policy.entity, *(name for role in policy.roles.values() for name in role)}
+    free = [name for name in types if name not in named]
+    unsuited = [name for name in free if is_unsuited(types[name])]
+    chosen = [name for name in free if name not in unsuited]
+    if not chosen:
+        raise PolicyError(
+            "no quasi-identifier is named and no column is left to be one; name some with --qi"
+        )
+    shown = ", ".join(map(repr, chosen[:SHOWN])) + (", ..." if chosen[SHOWN:] else "")
+    notes = [
+        f"no quasi-identifier is named (--qi): each column in no other role is taken for one, "
+        f"{len(chosen):,} in all: {shown}"
+    ]
+    if unsuited:
+        notes.append(
+            f"left out, since their types make no classes: {', '.join(map(repr, unsuited))}"
+        )
+    return replace(policy, quasi_identifiers=chosen), notes
 
 
 def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, exp.DataType]:
@@ -137,16 +197,32 @@ def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, 
     return types
 
 
-def _sensitive_results(
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Results with the coded table and the attributes that they were counted from."""
+
+    results: TableResults
+    tabulated: Tabulated
+    attributes: Sequence[Ranked]
+
+
+def _ranked_attributes(
     engine: Engine, table: exp.Table, policy: Policy, types: Mapping[str, exp.DataType]
-) -> TableResults:
-    from sqlanon.assessment.disclosure import attribute_figures, joint_diversity, rank_attribute
+) -> list[Ranked]:
+    from sqlanon.assessment.disclosure import rank_attribute
     from sqlanon.microdata.sensitive import bound  # k alone does not need them
 
-    attributes = [
+    return [
         rank_attribute(engine, table, bound(engine, table, policy, types, name), policy.entity)
         for name in policy.sensitive_attributes
     ]
+
+
+def _sensitive_results(
+    engine: Engine, table: exp.Table, policy: Policy, attributes: Sequence[Ranked]
+) -> _Found:
+    from sqlanon.assessment.disclosure import attribute_figures, joint_diversity
+
     ranks = {each.bound.name: each.values for each in attributes}
     tabulated = tabulate(engine, table, list(policy.attributes), ranks, policy.entity)
     _refuse_empty(tabulated.statistics)
@@ -157,7 +233,34 @@ def _sensitive_results(
         sensitive[each.bound.name] = figures
         results += models
     joint = joint_diversity(engine, tabulated, attributes)
-    return TableResults(tabulated.statistics, results, sensitive, joint)
+    return _Found(
+        TableResults(tabulated.statistics, results, sensitive, joint), tabulated, attributes
+    )
+
+
+def _with_trajectories(engine: Engine, policy: Policy, found: _Found) -> TableResults:
+    """The results with the models of the policy asked of trajectories, too.
+
+    Who knows all records of a person looks for them in a class among the persons who share them.
+    """
+    from sqlanon.assessment.disclosure import attribute_figures
+    from sqlanon.assessment.trajectories import coded_trajectories, tabulated_trajectories
+
+    assert policy.entity is not None
+    rows, words = found.tabulated.rows, found.tabulated.words
+    persons, sharing = coded_trajectories(engine, rows, words, ENTITY)
+    results = model_results(policy, sharing)
+    if any(each.bound.models for each in found.attributes):
+        apart = tabulated_trajectories(engine, found.tabulated, persons)
+        for number, each in enumerate(found.attributes):
+            if each.bound.models:
+                results += attribute_figures(engine, apart, number, each)[1]
+    asked = tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in results)
+    return replace(
+        found.results,
+        models=found.results.models + asked,
+        trajectories=Trajectories(policy.entity, sharing),
+    )
 
 
 def _refuse_empty(statistics: ClassStatistics) -> None:
@@ -185,15 +288,32 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
     return published, notes
 
 
-def _identifying(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
-    """Kept columns with so many values that they may tell records apart themselves."""
-    kept = [name for name in policy.keep if name != policy.entity]
-    if not kept or policy.k == 1:
-        return []
-    records, *counts = engine.rows(table_classes.distinct_values(table, kept))[0]
-    return [
-        f"kept column {name!r} has {count:,} distinct values, more than one for every {policy.k} "
-        "records: it may identify people, then it is a quasi-identifier or an identifier"
-        for name, count in zip(kept, counts, strict=True)
-        if count * policy.k > records
-    ]
+def _spelling_notes(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
+    """Notes on values in several spellings, which classes and models take for different ones."""
+    roles = {
+        "quasi-identifier": list(policy.attributes),
+        "sensitive": list(policy.sensitive_attributes),
+        "entity": [] if policy.entity is None else [policy.entity],
+    }
+    return table_spelling_notes(engine, table, column_types(engine, table), roles)
+
+
+def judged_columns(
+    engine: Engine, table: exp.Table, policy: Policy, alone: int | None = None
+) -> KeptColumns | None:
+    """Whom the columns of a table single out that no model counts; None where there is none.
+
+    Those are all but quasi-identifiers, sensitive columns, and what the policy drops. `alone` are
+    the records that quasi-identifiers single out, where that is known.
+    """
+    columns = list(engine.columns(table))
+    named = [name for role in policy.roles.values() for name in role if name not in policy.keep]
+    settled = {*named, policy.entity}
+    if policy.others == "drop":
+        settled |= {*columns} - {*policy.keep}
+    names = [name for name in columns if name not in settled]
+    keeping = Keeping(names, list(policy.attributes), policy.k, alone)
+    found = kept_columns(engine, table, keeping)
+    if found is None or policy.entity is None or policy.entity not in columns:
+        return found
+    return with_joined(engine, table, found, policy.entity)

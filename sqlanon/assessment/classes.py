@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.assessment.column_codes import CHANGED, code_columns
+from sqlanon.assessment.wide_codes import WIDE, wide_rows
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
-from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
-from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
-from sqlanon.query.classes.table_classes import Coding
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 
@@ -25,7 +24,6 @@ NUMBERED_FROM = 1_000_000
 """Records below which numbering the values costs more than it saves."""
 APART_FROM, APART_SHARE = 100_000, 0.1
 """Records, and their share in classes of one, from which such classes are treated apart."""
-CHANGED = "the table changed while it was read; try again"
 
 
 def class_statistics(
@@ -41,6 +39,7 @@ def class_statistics(
     # Numbering every column's values first is faster where they are few; it changes no count.
     if (
         records < NUMBERED_FROM
+        or len(names) > WIDE
         or max(engine.rows(table_classes.distinct_among(table, names, SAMPLE))[0]) > MOST_NUMBERED
     ):
         return ClassStatistics.of(engine.rows(table_classes.size_histogram(table, names)))
@@ -50,49 +49,6 @@ def class_statistics(
     if found.records != records:
         raise SourceError(CHANGED)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnCodes:
-    """Columns whose values are numbered, their numbers packed into words.
-
-    Args:
-        coding: Rows of VALUE and the words per column, and which columns hold NULLs.
-        values: Per column the number of distinct values, NULL among them.
-        fields: Per column the bits of the code that hold it.
-    """
-
-    coding: Coding
-    values: tuple[int, ...]
-    fields: tuple[Field, ...]
-
-
-def code_columns(
-    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None = None
-) -> ColumnCodes:
-    """Numbers the values of quasi-identifiers and packs the numbers into words.
-
-    The entity column comes last, in a word of its own. The temporary tables stay until the
-    engine's workspace ends.
-    """
-    columns = [*names, *([] if entity is None else [entity])]
-    held, counts, nullable = [], [], set()
-    for name in columns:
-        values = engine.materialize("values", risk.numbered_values(table, name))
-        distinct, present = engine.rows(encode.presence(values, [encode.VALUE]))[0]
-        held.append(values)
-        counts.append(distinct)
-        if present < distinct:
-            nullable.add(name)
-    fields = packed(counts[: len(names)])
-    if entity is not None:
-        fields.append(Field(1 + max(field.word for field in fields), 0, WORD_BITS))
-    words = 1 + max(field.word for field in fields)
-    maps = {
-        name: risk.code_map(values, field, words)
-        for name, values, field in zip(columns, held, fields, strict=True)
-    }
-    return ColumnCodes(Coding(maps, frozenset(nullable), words), tuple(counts), tuple(fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +107,12 @@ def tabulate(
         SourceError: The table changed while it was read.
     """
     total = engine.rows(rows_of(table))[0][0]
-    coding = code_columns(engine, table, names).coding
-    coding = replace(coding, ranks=dict(ranks), entity=entity)
-    rows, words = engine.materialize("rows", table_classes.coded_rows(table, coding)), coding.words
+    if len(names) > WIDE:
+        rows, words = wide_rows(engine, table, names, ranks, entity)
+    else:
+        coding = replace(code_columns(engine, table, names).coding, ranks=dict(ranks))
+        query = table_classes.coded_rows(table, replace(coding, entity=entity))
+        rows, words = engine.materialize("rows", query), coding.words
     if engine.rows(rows_of(rows))[0][0] != total:
         raise SourceError(CHANGED)
     if entity is not None:

@@ -10,16 +10,23 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import as_published, suited_types
+from sqlanon.assessment.check import (
+    as_published,
+    judged_columns,
+    suited_types,
+    with_quasi_identifiers,
+)
 from sqlanon.assessment.subset_codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
+    DEFAULT_SETS,
     MOST_SETS,
     SubsetOptions,
     Tell,
-    default_largest,
+    largest_within,
     number_of_subsets,
     subset_risk,
 )
+from sqlanon.assessment.trajectories import coded_trajectories
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import is_database, second_table
@@ -28,6 +35,8 @@ from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
+from sqlanon.query.syntax import column
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import (
     Persons,
     PopulationMatch,
@@ -35,6 +44,8 @@ from sqlanon.reports.risk import (
     RiskReport,
 )
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.reports.trajectories import Trajectories
+from sqlanon.wording import many
 
 IDENTIFYING = 0.05
 
@@ -47,7 +58,9 @@ class RiskOptions:
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for none, None for as many as keep
-            the sets within `subsets.DEFAULT_SETS`.
+            the sets within `max_sets`.
+        max_sets: Most sets that are looked at; the largest sizes are left out first, single columns
+            never. None for `subsets.DEFAULT_SETS`, or all of at most `max_columns` where given.
         every_subset: Whether every set of at most so many columns is counted and listed.
         tell: Called with a line that says how far the count is.
 
@@ -58,6 +71,7 @@ class RiskOptions:
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING
     max_columns: int | None = None
+    max_sets: int | None = None
     every_subset: bool = False
     tell: Tell | None = None
 
@@ -75,8 +89,18 @@ class RiskOptions:
             faults.append(f"max_columns {most!r} is not a whole number of at least 0")
         elif most == 0 and self.every_subset:
             faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
+        sets = self.max_sets
+        if sets is not None and (type(sets) is not int or not 1 <= sets <= MOST_SETS):
+            faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
         if faults:
             raise PolicyError("; ".join(faults))
+
+    @property
+    def budget(self) -> int:
+        """Most sets that are looked at, however many columns there are."""
+        if self.max_sets is not None:
+            return self.max_sets
+        return DEFAULT_SETS if self.max_columns is None else MOST_SETS
 
     def largest(self, columns: int) -> int:
         """Most columns of a set, for so many quasi-identifiers.
@@ -85,13 +109,16 @@ class RiskOptions:
             PolicyError: There are too many such sets.
         """
         if self.max_columns is None:
-            return default_largest(columns)
+            return largest_within(columns, self.max_sets or DEFAULT_SETS)
         largest = min(self.max_columns, columns)
+        if self.max_sets is not None:
+            return min(largest, largest_within(columns, self.max_sets))
         sets = number_of_subsets(columns, largest)
         if sets > MOST_SETS:
             raise PolicyError(
-                f"{columns} columns have {sets:,} sets of at most {largest}, more than "
-                f"{MOST_SETS:,}; lower max_columns (--max-columns)"
+                f"{columns} columns have {many(sets)} sets of at most {largest}, more than "
+                f"{MOST_SETS:,}; lower max_columns (--max-columns), or let max_sets (--max-sets) "
+                "choose it"
             )
         return largest
 
@@ -113,21 +140,25 @@ def assess(
         population: Everybody the table's records were drawn from, in the same columns.
 
     Raises:
-        PolicyError: No quasi-identifier, columns that are missing, or too many sets of columns.
+        PolicyError: No column that could be a quasi-identifier, columns that are missing, or too
+            many sets of columns.
         SourceError: An empty table, or a population that does not hold everybody of it.
     """
     started = time.monotonic()
-    present, notes = as_published(policy, list(engine.columns(table)))
+    columns = list(engine.columns(table))
+    policy, chosen = with_quasi_identifiers(engine, table, policy)
+    present, notes = as_published(policy, columns)
     suited_types(engine, table, present)
     names, entity = list(present.attributes), present.entity
     largest = options.largest(len(names))
     against, by = None, None
     if population is not None:
-        columns = _comparable(engine, table, population, names)
-        by = policy.entity if policy.entity in columns else None
+        theirs = _comparable(engine, table, population, names)
+        by = policy.entity if policy.entity in theirs else None
     with engine.workspace():
         with engine.transaction():
             coded = code_table(engine, table, names, entity)
+            kept = judged_columns(engine, table, policy)
             if not coded.records:
                 raise SourceError("the table is empty; there is nothing to assess")
             if population is not None:
@@ -141,7 +172,11 @@ def assess(
         if entity is not None:
             statistics = replace(statistics, rows=coded.records)
         persons = _persons(engine, coded, statistics, entity)
-        wanted = SubsetOptions(options.identifying, largest, options.every_subset, options.tell)
+        is_dropped = entity in (*policy.identifiers, *policy.drop)
+        trajectories = None if is_dropped else _trajectories(engine, coded, entity)
+        wanted = SubsetOptions(
+            options.identifying, largest, options.every_subset, options.tell, options.budget
+        )
         subsets = subset_risk(engine, coded, wanted) if largest else None
     return RiskReport(
         statistics=statistics,
@@ -150,7 +185,16 @@ def assess(
         subsets=subsets,
         population=against,
         persons=persons,
-        notes=(*notes, *_notes(against, persons, subsets, is_population_of_persons=by is not None)),
+        trajectories=trajectories,
+        kept_columns=kept,
+        not_counted=uncounted(policy, kept, columns),
+        notes=(
+            *chosen,
+            *notes,
+            *(trajectories.notes() if trajectories else ()),
+            *(kept.notes() if kept else ()),
+            *_notes(against, persons, subsets, is_population_of_persons=by is not None),
+        ),
         seconds=time.monotonic() - started,
     )
 
@@ -177,6 +221,20 @@ def opened_population(
     return second_table(engine, population)
 
 
+def uncounted(
+    policy: Policy, kept: KeptColumns | None, columns: Sequence[str]
+) -> dict[str, list[str]]:
+    """The columns of a table that make no class, by what they are."""
+    dropped = (*policy.identifiers, *policy.drop)
+    roles = {
+        "kept": [] if kept is None else [one.name for one in kept.columns],
+        "sensitive": policy.sensitive,
+        "dropped": dropped,
+        "entity": [] if policy.entity in dropped else [policy.entity],
+    }
+    return {role: [name for name in columns if name in names] for role, names in roles.items()}
+
+
 def _persons(
     engine: Engine, coded: SubsetCodes, statistics: ClassStatistics, entity: str | None
 ) -> Persons | None:
@@ -189,6 +247,15 @@ def _persons(
         rows = engine.rows(risk.person_histogram(coded.table, coded.words, coded.person))
         histogram = dict(sorted(rows))
     return Persons(entity, coded.records, histogram)
+
+
+def _trajectories(engine: Engine, coded: SubsetCodes, entity: str | None) -> Trajectories | None:
+    """Persons by all their records, which the entity column joins; None without one."""
+    if entity is None or coded.of_persons is None:
+        return None
+    person, size = encode.word(coded.words), exp.Sum(this=column(encode.SIZE))
+    _, sharing = coded_trajectories(engine, coded.of_persons, coded.words, person, size)
+    return Trajectories(entity, sharing)
 
 
 def _comparable(
@@ -289,7 +356,9 @@ def _notes(
     if subsets is not None and subsets.left_out:
         limit = "1 column" if subsets.largest == 1 else f"{subsets.largest} columns"
         notes.append(
-            f"sets of more than {limit} were left out ({subsets.left_out:,}); --max-columns looks "
-            "further"
+            f"sets of more than {limit} were left out ({many(subsets.left_out)}); of these only "
+            "those that hold an identifying set are known to identify; --max-columns or --max-sets "
+            f"looks further ({subsets.looked_at:,} sets were looked at, of at most "
+            f"{subsets.budget:,})"
         )
     return notes

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.assessment.classes import CHANGED, code_columns
+from sqlanon.assessment.column_codes import CHANGED, code_columns
+from sqlanon.assessment.wide_codes import WIDE, CodedColumns, wide_frequency_set
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Field, field_masks
@@ -39,6 +40,8 @@ class SubsetCodes:
             are counted, or persons who are in one class each.
         records: Records of the table.
         total: What is counted: records, or persons.
+        of_persons: Words, the person and sizes, one row per class and person; None where records
+            are counted.
     """
 
     table: exp.Table
@@ -50,6 +53,7 @@ class SubsetCodes:
     person: str | None
     records: int
     total: int
+    of_persons: exp.Table | None = None
 
     @property
     def whole(self) -> Subset:
@@ -72,21 +76,34 @@ def code_table(
     Raises:
         SourceError: The table changed while it was read.
     """
-    codes = code_columns(engine, table, names, entity)
-    coding, fields = codes.coding, codes.fields[: len(names)]
+    base, numbers, places = (
+        wide_frequency_set(engine, table, names, entity)
+        if len(names) > WIDE
+        else _frequency_set(engine, table, names, entity)
+    )
+    fields = places[: len(names)]
     words = 1 + max(field.word for field in fields)
-    query = encode.encoded(table, coding.maps, set(coding.nullable), coding.words)
-    base = engine.materialize("frequency", query)
     rows, records = engine.rows(encode.extent(base))[0]
     if records != engine.rows(encode.presence(table, []))[0][0]:
         raise SourceError(CHANGED)
-    total, person = records, None
+    total, person, of_persons = records, None, None if entity is None else base
     if entity is not None:
-        total, person = codes.values[-1], encode.word(words)
+        total, person = numbers[-1], encode.word(words)
         if rows == total:
             # Nobody is in two classes: persons per class add up in every roll-up, as records do.
             base = engine.materialize("frequency", risk.single_class_persons(base, words))
             person = None
             rows = engine.rows(encode.extent(base))[0][0]
-    values = codes.values[: len(names)]
-    return SubsetCodes(base, rows, tuple(names), values, fields, words, person, records, total)
+    values = numbers[: len(names)]
+    counts = words, person, records, total, of_persons
+    return SubsetCodes(base, rows, tuple(names), values, fields, *counts)
+
+
+def _frequency_set(
+    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None
+) -> CodedColumns:
+    """The frequency set of few columns, in one query."""
+    codes = code_columns(engine, table, names, entity)
+    coding = codes.coding
+    query = encode.encoded(table, coding.maps, set(coding.nullable), coding.words)
+    return CodedColumns(engine.materialize("frequency", query), codes.values, codes.fields)

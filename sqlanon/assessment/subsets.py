@@ -54,12 +54,14 @@ class SubsetOptions:
         every: Whether every such set is counted and listed, also where its share of uniques, or
             that it has none, follows from other sets.
         tell: Called with a line that says how far the count is.
+        budget: Most sets that `largest` was chosen for.
     """
 
     identifying: float
     largest: int
     every: bool = False
     tell: Tell | None = None
+    budget: int = DEFAULT_SETS
 
 
 def subset_risk(engine: Engine, coded: SubsetCodes, options: SubsetOptions) -> SubsetRisk:
@@ -77,14 +79,21 @@ def needed_uniques(identifying: float, total: int) -> int:
     return max(math.ceil(Fraction(str(identifying)) * total), 1)
 
 
-def default_largest(columns: int) -> int:
-    """The most columns of a set for which all sets stay within `DEFAULT_SETS`, at least one.
+def largest_within(columns: int, sets: int = DEFAULT_SETS) -> int:
+    """The most columns of a set for which all sets stay within so many, at least one.
 
-    >>> [default_largest(columns) for columns in (4, 10, 12, 15, 30)]
-    [4, 10, 5, 4, 2]
+    >>> [largest_within(columns) for columns in (4, 10, 12, 15, 30, 300)]
+    [4, 10, 5, 4, 2, 1]
+    >>> largest_within(300, 50_000)
+    2
     """
-    fitting = [n for n in range(1, columns + 1) if number_of_subsets(columns, n) <= DEFAULT_SETS]
-    return max(fitting, default=1)
+    largest, counted = 1, columns
+    while largest < columns:
+        counted += math.comb(columns, largest + 1)
+        if counted > sets:
+            break
+        largest += 1
+    return largest
 
 
 def number_of_subsets(columns: int, largest: int) -> int:
@@ -307,6 +316,7 @@ class _Summary:
             minimal=tuple(map(self._figures, smallest)),
             strongest=tuple(map(self._figures, self._strongest(ranked))),
             looked_at=len(self.wanted),
+            budget=options.budget,
             implied=len(implied),
             every=tuple(map(self._figures, self.wanted)) if options.every else None,
             search={"counted": len(counter.counts), "rolled_up": counter.rolled_up},

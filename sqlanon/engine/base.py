@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
 
+from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
             unsupported_level=ErrorLevel.RAISE,
         )
     except UnsupportedError as error:
-        reasons = str(error)
+        # One line, and each reason once: sqlglot parts them by empty lines.
+        reasons = "; ".join(dict.fromkeys(filter(None, str(error).splitlines())))
     raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
 
 
@@ -131,8 +133,26 @@ class Engine(Protocol):
         """Whether a fully qualified name is a table's, not a view's."""
         ...
 
+    @property
+    def in_callers_transaction(self) -> bool:
+        """Whether a transaction is open that the caller began, who also ends it."""
+        ...
+
     def transaction(self) -> AbstractContextManager[None]:
         """All statements inside take effect together, or none does."""
+        ...
+
+    def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """Statements inside end at the deadline, by a `TimeLimitError`; `NEVER` lifts a limit.
+
+        Where a transaction is open that a failed statement would end, they are not interrupted:
+        then the time is only looked at before each of them.
+        """
+        ...
+
+    @property
+    def deadline(self) -> Deadline:
+        """The limit of `limited` that holds now."""
         ...
 
     def drop(self, table: exp.Table) -> None:
@@ -144,16 +164,33 @@ class Engine(Protocol):
         ...
 
 
+def searching(engine: Engine, deadline: Deadline) -> AbstractContextManager[None]:
+    """One transaction for all that a search reads; none of our own under a time limit.
+
+    A statement that is interrupted would end it.
+    """
+    if deadline.is_limited and not engine.in_callers_transaction:
+        return nullcontext()
+    return engine.transaction()
+
+
 def without_enums(kind: exp.DataType) -> exp.DataType:
     """A type in which every ENUM, also a nested one, is text."""
 
     def replaced(node: exp.Expr) -> exp.Expr:
-        is_enum = isinstance(node, exp.DataType) and node.is_type(exp.DType.ENUM)
-        return exp.DataType(this=exp.DType.TEXT) if is_enum else node
+        return exp.DataType(this=exp.DType.TEXT) if _has_labels(node) else node
 
     changed = kind.transform(replaced)
     assert isinstance(changed, exp.DataType)
     return changed
+
+
+def _has_labels(node: exp.Expr) -> bool:
+    """Whether a type is an ENUM, or one unknown to sqlglot, as a TUPLE is, that may hold one."""
+    if not isinstance(node, exp.DataType):
+        return False
+    is_unknown = node.this == exp.DType.USERDEFINED
+    return node.this == exp.DType.ENUM or (is_unknown and "ENUM(" in node.sql("duckdb"))
 
 
 def by_column(

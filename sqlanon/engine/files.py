@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from sqlanon.engine.duckdb.export import export
+from sqlanon.engine.duckdb.export import ending_of, export
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 
 __all__ = [
+    "ending_of",
     "export",
     "file_of",
     "fresh_file",

@@ -200,7 +200,8 @@ MEASURES = (
 def shares(weights: Sequence[float]) -> list[Fraction]:
     """Each column's share of a record: its weight, taken as written, over the sum of all."""
     exact = [Fraction(str(weight)) for weight in weights]
-    return [weight / sum(exact) for weight in exact]
+    whole = sum(exact)
+    return [weight / whole for weight in exact]
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,28 +130,28 @@ def average_class_size(release: Release) -> float:
 
 
 def row_types(release: Release) -> float:
-    """Number of output row types: published classes.
+    """Number of output row types: published classes, and all suppressed records as one more.
 
     Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity", section 3,
-    #h.
+    #h. Its table 1 counts the records that its heuristic has no pattern for as a row type.
     """
-    return float(release.statistics.classes)
+    return float(release.statistics.classes + (release.suppressed > 0))
 
 
 def average_row_type(release: Release) -> float:
-    """Average size of the output row types [records]; 0 where nothing is published.
+    """Average size of the output row types [records].
 
     Source: as for `row_types`, h_avg.
     """
-    return release.statistics.mean
+    return release.records / row_types(release)
 
 
 def maximum_row_type(release: Release) -> float:
-    """Size of the largest output row type [records]; 0 where nothing is published.
+    """Size of the largest output row type [records].
 
     Source: as for `row_types`, h_max.
     """
-    return float(max(release.statistics.histogram, default=0))
+    return float(max(release.suppressed, *release.statistics.histogram, 0))
 
 
 def usefulness(release: Release) -> float:
@@ -164,8 +164,8 @@ def usefulness(release: Release) -> float:
     Source: Loukides and Shao 2007, "Capturing data usefulness and privacy protection in
     k-anonymisation", with a node's leaves as the group's values. Bredereck, Nichterlein and
     Niedermeier 2013 ("Pattern-guided k-anonymity", table 1) take the values that the records of a
-    row type held before instead, so theirs is lower: distinct values over those of the column, and
-    (max - min) / range of numbers.
+    row type held before instead, so theirs is lower: see
+    `methods/patterns/row_types.usefulness_of_values`.
     """
     number = len(release.columns)
     lost = 1 if release.suppressed else 0

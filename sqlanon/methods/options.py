@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -51,12 +52,20 @@ def _option(*described: Any, **more: Any) -> Any:
 def _time_limit() -> Any:
     return _option(
         None,
-        "Return the best found by then, with its gap; of covers: refine no longer.",
+        "Return the best plan found by then, from the start of the command on, with a bound where "
+        "one is known; publishing it and its check come after that.",
         "SECONDS",
         float,
         lambda value: _is_real(value, 0) and value > 0,
         "time limit {!r} is not a number above 0 [seconds]",
     )
+
+
+def deadline_after(seconds: float | None) -> Deadline:
+    """A time limit from now on, for what is no method; a `PolicyError` where it is invalid."""
+    limit: Option = _time_limit().metadata["option"]
+    limit.check(seconds)
+    return Deadline.after(seconds)
 
 
 PATTERNS = Option(
@@ -109,13 +118,6 @@ class ClusterOptions:
     )
     time_limit: float | None = _time_limit()
 
-    def __post_init__(self) -> None:
-        if self.time_limit is not None and not self.refine:
-            raise PolicyError(
-                "time_limit bounds the refinement of clusters, which is switched off; leave one of "
-                "them out"
-            )
-
 
 @dataclass(frozen=True, slots=True)
 class CoverOptions(ClusterOptions):
@@ -149,7 +151,6 @@ class DirectCoverOptions(CoverOptions):
     )
 
     def __post_init__(self) -> None:
-        CoverOptions.__post_init__(self)  # a dataclass with slots has no super()
         if self.candidates == "all":
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
 
@@ -159,10 +160,4 @@ class PatternOptions:
     """Options of an assignment of patterns."""
 
     patterns: Patterns | None = field(default=None, metadata={"option": PATTERNS})
-
-
-@dataclass(frozen=True, slots=True)
-class ExactPatternOptions(PatternOptions):
-    """Options of an optimal assignment of patterns."""
-
     time_limit: float | None = _time_limit()

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
 from sqlanon.methods.options import (
     CoverOptions,
     DirectCoverOptions,
-    ExactPatternOptions,
     LatticeOptions,
     Option,
     PatternOptions,
@@ -108,16 +108,12 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.patterns.method",
             "every model of the policy",
             PatternOptions,
-            refusals={
-                "time_limit": "pattern-greedy tries every pattern once, whatever the time; leave "
-                "time_limit out, or give fewer patterns"
-            },
         ),
         Method(
             "pattern-exact",
             "sqlanon.methods.patterns.optimum",
             "nothing that your patterns and the policy allow to publish loses less, proven",
-            ExactPatternOptions,
+            PatternOptions,
         ),
     )
 }
@@ -175,6 +171,7 @@ class Options(Generic[Own_co]):
         seed: Seed of all random choices.
         progress: Receives lines about the progress of the search.
         memory: Memory for a search outside the database, about [bytes]; None for no limit.
+        deadline: When every phase ends, and the best found so far is the result.
 
     Raises:
         PolicyError: The loss cannot steer the method, or the seed is invalid.
@@ -186,6 +183,7 @@ class Options(Generic[Own_co]):
     seed: int = 0
     progress: Callable[[str], None] | None = None
     memory: int | None = None
+    deadline: Deadline = NEVER
 
     def __post_init__(self) -> None:
         self.method.check_loss(self.loss)
@@ -194,7 +192,7 @@ class Options(Generic[Own_co]):
 
     @classmethod
     def of(cls, method: str = AUTO, **settings: Any) -> Options[Any]:
-        """Options from the keywords of `plan`.
+        """Options from the keywords of `plan`; a time limit among them runs from now on.
 
         Raises:
             PolicyError: A name is unknown, an option belongs to another method, or a value is
@@ -203,7 +201,9 @@ class Options(Generic[Own_co]):
         row, names = method_named(method), OPTIONS.keys() - {"loss"}
         own = {name: value for name, value in settings.items() if name in names}
         common = {name: value for name, value in settings.items() if name not in names}
-        return Options(row, row.settled(own), **common)
+        settled = row.settled(own)
+        common.setdefault("deadline", Deadline.after(own.get("time_limit")))
+        return Options(row, settled, **common)
 
     def tell(self, line: str) -> None:
         """Reports progress."""

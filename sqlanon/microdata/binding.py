@@ -14,7 +14,7 @@ from sqlanon.microdata.trees import grow
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
-from sqlanon.query.text import NESTED_TYPES
+from sqlanon.query.text import is_nested
 from sqlanon.wording import counted
 
 
@@ -29,6 +29,8 @@ class Subject:
         trees: Their hierarchies, bound to the values present.
         records: Number of records.
         nullable: Quasi-identifiers that hold NULLs.
+        counts: Per quasi-identifier the records of each leaf, where its hierarchy is a rule that
+            was worked out over the values; else None.
     """
 
     table: exp.Table
@@ -37,6 +39,7 @@ class Subject:
     trees: tuple[Tree, ...]
     records: int
     nullable: frozenset[str]
+    counts: tuple[tuple[int, ...] | None, ...]
 
     @property
     def names(self) -> list[str]:
@@ -113,7 +116,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
-    trees = grow(engine, table, attributes, columns, nullable)
+    trees, counts = grow(engine, table, attributes, columns, nullable)
     faults = [
         f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
         for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
@@ -122,7 +125,12 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     ]
     if faults:
         raise PolicyError("; ".join(faults))
-    return Subject(table, columns, attributes, trees, records, nullable)
+    return Subject(table, columns, attributes, trees, records, nullable, counts)
+
+
+def is_unsuited(kind: exp.DataType) -> bool:
+    """Whether values of a type are not told apart by how they are written."""
+    return is_nested(kind) or kind.this == exp.DataType.Type.INTERVAL
 
 
 def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
@@ -138,11 +146,18 @@ def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.
     """Refuses columns whose values cannot be told apart by how they are written.
 
     Raises:
-        SourceError: Nested types, intervals (30 days count as 1 month), or collations that take
-            different spellings for one value: a class would hold values that differ when published.
+        SourceError: Nested types, VARIANT (1 and 1.0 are one value), intervals (30 days count as
+            1 month), or collations that take different spellings for one value: a class would hold
+            values that differ when published.
     """
     faults = []
-    nested = [name for name, kind in columns.items() if kind.this in NESTED_TYPES]
+    variants = [n for n, kind in columns.items() if kind.this == exp.DataType.Type.VARIANT]
+    if variants:
+        faults.append(
+            f"quasi-identifiers of type VARIANT: {', '.join(map(repr, variants))}; "
+            "cast them to the type that they hold first"
+        )
+    nested = [n for n, kind in columns.items() if is_nested(kind) and n not in variants]
     if nested:
         faults.append(
             f"quasi-identifiers of a nested type: {', '.join(map(repr, nested))}; "

@@ -14,9 +14,8 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.encoding import Encoded, Maps, uncovered_faults
+from sqlanon.microdata.encoding import Encoded, Maps, coded, uncovered_faults
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
 from sqlanon.query.publish import clusters
 from sqlanon.query.syntax import column, select, star
@@ -80,11 +79,11 @@ def distinct_combinations(
     words = layout.words
     unit, size = clusters.free(clusters.UNIT, by), clusters.free(SIZE, by)
     own = {clusters.UNIT: Carried(unit), COUNT: Carried(size)}
-    query = encode.encoded(table, maps, set(subject.nullable), words, own | carried)
-    coded = engine.materialize("coded", query)
+    query = coded(engine, subject, table, coding, own | carried)
+    coded_rows = engine.materialize("coded", query)
     by_unit = exp.Ordered(this=column(clusters.UNIT))
-    rows = engine.fetch(select([star()], coded).order_by(by_unit, copy=False))
-    if rows.column(word(0)).null_count:
+    rows = engine.fetch(select([star()], coded_rows).order_by(by_unit, copy=False))
+    if any(rows.column(word(w)).null_count for w in range(words)):
         raise HierarchyError(uncovered_faults(engine, subject, maps))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
     ranks = [_whole(rows.column(name)) for name in carried]
@@ -95,7 +94,7 @@ def distinct_combinations(
         leaf_numbers(subject.trees, layout, codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
-        coded,
+        coded_rows,
     )
 
 

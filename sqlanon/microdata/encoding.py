@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from sqlanon.query.encoding.encode import Carried
 
 Maps = Mapping[str, exp.Select]
+
+JOINED = 20
+"""Columns that one statement encodes: to plan 100 joins takes DuckDB longer than five statements
+of 20 take, and 300 a minute, which no time limit can interrupt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,56 @@ def encode_subject(
         codes = ranked(engine, subject, policy, valued)
         table, details = _detailed(engine, subject, (layout, maps), codes)
     else:
-        query = encode.encoded(subject.table, maps, set(subject.nullable), layout.words)
-        table = engine.materialize("encoded", query)
-    rows, records = engine.rows(encode.extent(table))[0]
+        table = engine.materialize("encoded", coded(engine, subject, subject.table, (layout, maps)))
+    rows, records = engine.rows(encode.extent(table, layout.words))[0]
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps, show_values=show_values))
     counts = _leaf_counts(engine, subject, layout, table)
     return Encoded(table, rows, layout, counts, maps, details)
+
+
+def encode_top(
+    engine: Engine, subject: Subject, policy: Policy, valued: Sequence[str] = ()
+) -> Encoded:
+    """As `encode_subject`, as far as the highest node allowed needs it, which takes little time.
+
+    Columns at the top of their hierarchies tell no records apart.
+
+    Raises:
+        HierarchyError: As `encode_subject`.
+    """
+    layout, maps = leaf_maps(engine, subject)
+    parts = zip(subject.names, subject.trees, subject.high, strict=True)
+    kept = {name: maps[name] for name, tree, high in parts if high < tree.height}
+    counts = [_column_counts(engine, subject, (layout, maps), n) for n in range(len(maps))]
+    if any(sum(each) != subject.records for each in counts):
+        raise HierarchyError(uncovered_faults(engine, subject, maps))
+    details: Details | None = None
+    if policy.demands or policy.entity or valued:
+        from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
+
+        codes = ranked(engine, subject, policy, valued)
+        table, details = _detailed(engine, subject, (layout, kept), codes)
+    else:
+        table = engine.materialize("encoded", coded(engine, subject, subject.table, (layout, kept)))
+    rows = engine.rows(encode.extent(table))[0][0]
+    return Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details)
+
+
+def _column_counts(
+    engine: Engine, subject: Subject, coding: tuple[Layout, Maps], number: int
+) -> list[int]:
+    """Records per leaf of one column."""
+    known = subject.counts[number]
+    if known is not None:
+        return list(known)
+    (layout, maps), tree, name = coding, subject.trees[number], subject.names[number]
+    query = encode.encoded(subject.table, {name: maps[name]}, set(subject.nullable), layout.words)
+    leaves, counts = layout.node_codes(number, tree, 0), [0] * len(tree.leaves)
+    for *code, records in engine.rows(query):
+        if None not in code:
+            counts[leaves[tuple(code)]] += records
+    return counts
 
 
 def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.Select]]:
@@ -98,12 +145,55 @@ def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.S
     """
     layout = Layout.of(subject.trees)
     leaves = _load_leaves(engine, subject, layout)
+    words = [_words_with_bits(layout, number) for number in range(len(subject.trees))]
     maps = {
-        name: encode.leaf_map(leaves, number, subject.columns[name], layout.words)
+        name: encode.leaf_map(leaves, number, subject.columns[name], words[number])
         for number, name in enumerate(subject.names)
     }
     _refuse_repeated(engine, subject, maps)
     return layout, maps
+
+
+def _words_with_bits(layout: Layout, column: int) -> list[int]:
+    """The words of a column's codes, one at least."""
+    return [w for w, bits in enumerate(layout.column_masks(column, 0)) if bits] or [0]
+
+
+def coded(
+    engine: Engine,
+    subject: Subject,
+    source: exp.Table,
+    coding: tuple[Layout, Maps],
+    carried: Mapping[str, Carried] | None = None,
+) -> exp.Select:
+    """The query of distinct combinations, as `encode.encoded`; many columns are joined in stages.
+
+    Args:
+        engine: Where the source is; it gets a temporary table for what is encoded so far.
+        subject: The table whose columns are encoded.
+        source: It, or a table of its columns.
+        coding: The layout of codes, and the leaf maps of the columns.
+        carried: Other columns that tell rows apart.
+    """
+    (layout, maps), nullable = coding, set(subject.nullable)
+    if len(maps) <= JOINED:
+        return encode.encoded(source, maps, nullable, layout.words, carried)
+    carried, names, begun = carried or {}, list(maps), list[str]()
+    wanted = [*names, *(item.origin for item in carried.values())]
+    places = {name: f"held_{place}" for place, name in enumerate(dict.fromkeys(wanted))}
+    now, rows = {name: name for name in places}, source
+    for start in range(0, len(names), JOINED):
+        part, rest = names[start : start + JOINED], wanted[start + JOINED :]
+        leaves = {now[name]: maps[name] for name in part}
+        empty = {now[name] for name in part if name in nullable}
+        kept = {places[name]: now[name] for name in rest}
+        stage = engine.materialize("stage", encode.joined(rows, leaves, empty, begun, kept))
+        if rows is not source:
+            engine.drop(rows)
+        words = {own for leaf_rows in leaves.values() for own in leaf_rows.named_selects[1:]}
+        now, rows, begun = places, stage, sorted({*begun, *words})
+    held = {name: replace(item, origin=places[item.origin]) for name, item in carried.items()}
+    return encode.grouped(rows, layout.words, held)
 
 
 def _detailed(
@@ -116,10 +206,10 @@ def _detailed(
     from sqlanon.microdata.sensitive_codes import Details  # k alone needs none of these
     from sqlanon.query.classes.violations import ENTITY
 
-    (layout, maps), (attributes, carried) = coding, codes
-    query = encode.encoded(subject.table, maps, set(subject.nullable), layout.words, carried)
+    (layout, _), (attributes, carried) = coding, codes
+    query = coded(engine, subject, subject.table, coding, carried)
     detailed = engine.materialize("details", query)
-    rows, _ = engine.rows(encode.extent(detailed))[0]
+    rows, _ = engine.rows(encode.extent(detailed, layout.words))[0]
     details = Details(detailed, tuple(attributes), ENTITY in carried, rows)
     every_bit = (-1,) * layout.words
     return engine.materialize("encoded", roll_up(detailed, every_bit)), details
@@ -188,11 +278,17 @@ def _listed(found: Sequence[tuple[str | None, int]], values: int) -> str:
 def _leaf_counts(
     engine: Engine, subject: Subject, layout: Layout, table: exp.Table
 ) -> tuple[tuple[int, ...], ...]:
-    masks = [layout.column_masks(number, 0) for number in range(len(subject.trees))]
-    leaves = [layout.node_codes(number, tree, 0) for number, tree in enumerate(subject.trees)]
-    counts = [[0] * len(tree.leaves) for tree in subject.trees]
-    for number, *code, records in engine.rows(encode.marginals(table, masks)):
-        counts[number][leaves[number][tuple(code)]] = records
+    """Records per leaf of every column, where binding has not counted them from the table."""
+    open_ = [number for number, known in enumerate(subject.counts) if known is None]
+    counts = [
+        list(known or [0] * len(t.leaves))
+        for known, t in zip(subject.counts, subject.trees, strict=True)
+    ]
+    for start in range(0, len(open_), JOINED):
+        masks = {number: layout.column_masks(number, 0) for number in open_[start : start + JOINED]}
+        leaves = {number: layout.node_codes(number, subject.trees[number], 0) for number in masks}
+        for number, *code, records in engine.rows(encode.marginals(table, masks)):
+            counts[number][leaves[number][tuple(code)]] = records
     return tuple(map(tuple, counts))
 
 

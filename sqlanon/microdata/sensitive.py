@@ -18,11 +18,12 @@ from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding import value_order as values
+from sqlanon.query.hierarchy.time_zones import leaf_faults
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.privacy.figures import Needed, Relation
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute
-from sqlanon.query.text import NESTED_TYPES
+from sqlanon.query.text import is_nested
 from sqlanon.wording import counted
 
 ORDERED_TYPES = (
@@ -72,10 +73,15 @@ def bound(
         HierarchyError: An order or hierarchy that misses values of its column.
     """
     attribute, kind = _resolved(engine, policy.sensitive_attributes[name]), columns[name]
-    if kind.this in NESTED_TYPES:
+    if kind.this == exp.DataType.Type.VARIANT:
+        raise SourceError(
+            f"sensitive column {name!r} is of type VARIANT; cast it to the type that it holds"
+        )
+    if is_nested(kind):
         raise SourceError(
             f"sensitive column {name!r} is of a nested type; unnest it into columns of its own"
         )
+    _refuse_zoned(attribute, name, kind)
     models = _models(policy).get(name, ())
     order, height = value_order(attribute, name, kind, table)
     is_ordered = order is not None or kind.this in ORDERED_TYPES
@@ -182,6 +188,15 @@ def _hierarchy_order(
         for rank, leaf in enumerate(tree.leaves)
     ]
     return values.listed(rows, kind, inner), tree.height
+
+
+def _refuse_zoned(attribute: Sensitive, name: str, kind: exp.DataType) -> None:
+    listed = list(attribute.order or ())
+    if attribute.hierarchy is not None and attribute.hierarchy.rows is not None:
+        listed += [path[0] for path in attribute.hierarchy.rows]
+    faults = leaf_faults(listed, kind, name)
+    if faults:
+        raise HierarchyError(faults)
 
 
 def _refuse_flat(name: str, models: Sequence[ValueModel]) -> None:

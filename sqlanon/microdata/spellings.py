@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
+from sqlanon.engine.base import Engine
 from sqlanon.microdata.binding import Subject
+from sqlanon.query.encoding.encode import distinct_values
+from sqlanon.query.encoding.spellings import spelling_counts
+from sqlanon.query.syntax import column, nested, select
+from sqlanon.query.text import varchar
 from sqlanon.wording import counted
 
 DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th
+BATCH = 8  # columns that a query looks at
 _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
+_TEXT = exp.DataType.TEXT_TYPES
+_MEANING = {
+    "quasi-identifier": "make them one in the table before it is anonymized",
+    "sensitive": "a class that holds one value in several spellings counts as diverse; make them "
+    "one in the table before it is anonymized",
+    "entity": "a person with several counts as several; make them one in the table before it is "
+    "anonymized",
+}
 
 
 def spelling_notes(subject: Subject) -> list[str]:
@@ -24,21 +39,71 @@ def spelling_notes(subject: Subject) -> list[str]:
     notes = []
     for name, tree in zip(subject.names, subject.trees, strict=True):
         key = _number if subject.columns[name].this in _REAL else _text
-        spelt = Counter(key(leaf) for leaf in tree.leaves if leaf is not None)
-        several = sum(1 for spellings in spelt.values() if spellings > 1)
-        if several:
-            notes.append(
-                f"column {name!r} has {counted(several, 'value')} in several spellings (case, "
-                "blanks, Unicode form or last digits), which count as different; make them one "
-                "in the table before it is anonymized"
-            )
+        several = _several(map(key, (leaf for leaf in tree.leaves if leaf is not None)))
+        notes += _notes(name, several, "quasi-identifier")
     return notes
+
+
+def table_spelling_notes(
+    engine: Engine,
+    table: exp.Table,
+    columns: Mapping[str, exp.DataType],
+    roles: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """Notes of the same kind on the columns of some roles, from the table alone.
+
+    Args:
+        engine: Where the table lives.
+        table: The table.
+        columns: Its columns and their types.
+        roles: Columns by what they are: `quasi-identifier`, `sensitive` or `entity`.
+    """
+    named = [name for names in roles.values() for name in names]
+    texts = [name for name in named if columns[name].this in _TEXT]
+    reals = [name for name in named if columns[name].this in _REAL]
+    found: dict[str, int] = {}
+    for start in range(0, len(texts) + len(reals), BATCH):
+        batch = [*texts, *reals][start : start + BATCH]
+        own_texts, own_reals = ([n for n in batch if n in kind] for kind in (texts, reals))
+        query = spelling_counts(table, own_texts, own_reals, DIGITS)
+        for place, several, foreign in engine.rows(query):
+            name = batch[place]
+            # Only Python knows which forms of a letter are one.
+            found[name] = _several(map(_text, _values(engine, table, name))) if foreign else several
+    return [
+        note
+        for role, names in roles.items()
+        for name in names
+        for note in _notes(name, found.get(name, 0), role)
+    ]
+
+
+def _values(engine: Engine, table: exp.Table, name: str) -> Iterable[str]:
+    values = nested(distinct_values(table, name), "held")
+    rows = engine.rows(select([varchar(column("value"))], values))
+    return (str(value) for (value,) in rows if value is not None)
+
+
+def _several(keys: Iterable[str]) -> int:
+    """How many values have several spellings."""
+    return sum(1 for spellings in Counter(keys).values() if spellings > 1)
+
+
+def _notes(name: str, several: int, role: str) -> list[str]:
+    if not several:
+        return []
+    what = "column" if role == "quasi-identifier" else f"{role} column"
+    return [
+        f"{what} {name!r} has {counted(several, 'value')} in several spellings (case, blanks, "
+        f"Unicode form, digits), which count as different; {_MEANING[role]}"
+    ]
 
 
 def _text(value: str) -> str:
     if value.isascii():
         return " ".join(value.lower().split())
-    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+    plain = " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+    return "".join(str(unicodedata.decimal(letter, letter)) for letter in plain)
 
 
 def _number(value: str) -> str:

@@ -9,6 +9,7 @@ from sqlanon.errors import EngineError, HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy, Path, Tree
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
+from sqlanon.query.hierarchy.time_zones import leaf_faults
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.text import TEXT
 
@@ -19,13 +20,14 @@ def grow(
     attributes: dict[str, QuasiIdentifier],
     columns: dict[str, exp.DataType],
     nullable: frozenset[str],
-) -> tuple[Tree, ...]:
-    """The trees of quasi-identifiers, over explicit rows or over the values of their columns.
+) -> tuple[tuple[Tree, ...], tuple[tuple[int, ...] | None, ...]]:
+    """The hierarchies over the values present, and the records of their leaves, where known.
 
     Raises:
         HierarchyError: Faults of any hierarchy, all at once.
     """
     trees: list[Tree] = []
+    counts: list[tuple[int, ...] | None] = []
     faults: list[str] = []
     for name, attribute in attributes.items():
         hierarchy = attribute.hierarchy
@@ -33,20 +35,26 @@ def grow(
             if hierarchy.rows is not None:
                 rows = [*hierarchy.rows, *_unlisted(engine, table, name, hierarchy, columns[name])]
                 own = hierarchy.name, hierarchy.lines
+                faults += leaf_faults([path[0] for path in hierarchy.rows], columns[name], name)
                 trees.append(
                     Tree.grow(name, rows, with_null=name in nullable, name=own[0], lines=own[1])
                 )
+                counts.append(None)
             else:
                 labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels))
-                trees.append(Tree.grow(name, paths))
+                paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
+                trees.append(Tree.grow(name, [path[:-1] for path in paths]))
+                held = {text: records for text, *_, records in paths}
+                counts.append(tuple(held[leaf] for leaf in trees[-1].leaves))
         except HierarchyError as error:
             faults += error.faults
         except EngineError as error:
             faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
+            # The transaction has failed with it, and answers for no other column.
+            break
     if faults:
         raise HierarchyError(faults)
-    return tuple(trees)
+    return tuple(trees), tuple(counts)
 
 
 def _unlisted(

@@ -65,7 +65,8 @@ class Policy:
             quasi-identifier replaced by `suppressed_label`.
         suppressed_label: What stands for a suppressed value.
         entity: A column that says whose record it is; models count its distinct values, persons,
-            instead of records. It is not published, unless it is among `keep`.
+            instead of records. It is never published. Among `keep` it says that a table to be
+            judged holds it.
 
     Raises:
         PolicyError: A column in two roles, a figure out of range, or a model of sensitive values
@@ -222,16 +223,32 @@ class Policy:
         """
         return math.floor(Fraction(str(self.suppression_limit)) * records)
 
+    def refuse_published_entity(self) -> None:
+        """Refuses to publish the column that says whose record it is.
+
+        Raises:
+            PolicyError: It is kept.
+        """
+        if self.entity is not None and self.entity in self.keep:
+            raise PolicyError(
+                f"entity column {self.entity!r} is kept, and who has it joins all records of a "
+                "person, which together single the person out; leave it out of keep (--keep) and "
+                f"drop it with --drop {self.entity} or --identifier {self.entity}"
+            )
+
     def check_columns(self, columns: Sequence[str], *, publish: bool = False) -> None:
         """Holds the roles against the columns of a table.
 
         Args:
             columns: The table's columns.
-            publish: Whether every column needs a role.
+            publish: Whether every column needs a role, and none may give persons away.
 
         Raises:
-            PolicyError: Columns that the table does not have, or columns in no role, all at once.
+            PolicyError: Columns that the table does not have, or columns in no role, all at once;
+                or an entity column that would be published.
         """
+        if publish:
+            self.refuse_published_entity()
         named = [column for role in self.roles.values() for column in role]
         if self.entity is not None and self.entity not in named:
             named.append(self.entity)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,11 +17,19 @@ from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import is_database
 from sqlanon.errors import EngineError, PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
+from sqlanon.policy.policy import Policy
+from sqlanon.publishing import formats
+from sqlanon.publishing.expected import expected_results
+from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
-from sqlanon.query.syntax import is_same
+from sqlanon.query.publish.suppression import all_labelled
+from sqlanon.query.syntax import is_same, rows_of
+from sqlanon.query.text import type_name
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
+from sqlanon.wording import counted
 
 STILL_THERE = (
     "the database file and its log may still hold pages of the original: once no connection "
@@ -69,9 +77,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """Classes and models of the published table, what was lost with the original, and the time."""
+    """Classes, models and kept columns of the published table, and what the original lost."""
 
     results: TableResults
+    kept: KeptColumns | None
     notes: tuple[str, ...]
     check_seconds: float
 
@@ -145,6 +154,12 @@ def refuse_target(engine: Engine, source: exp.Table, target: Target) -> None:
         raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
 
 
+def refuse_types(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
+    """Refuses columns of which a file would tell less: see `formats.refuse_types`."""
+    if target.output is not None:
+        formats.refuse_types(engine, source, policy, target.output)
+
+
 def _carry_out(
     engine: Engine,
     plan: Plan,
@@ -154,6 +169,7 @@ def _carry_out(
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
     refuse_target(engine, source, target)
+    refuse_types(engine, source, plan.policy, target)
     refuse_stale(engine, plan, source)
     notes = tuple(_lost_and_kept(engine, source)) if target.in_place else ()
     if target.confirm is not None:
@@ -162,8 +178,13 @@ def _carry_out(
     with staging as staged:
         written = time.monotonic()
         results = _verified(engine, plan, staged)
+        if target.output is not None:
+            notes = (*notes, *formats.notes_of(engine, staged, target.output))
+        if plan.policy.entity is not None:
+            results = _of_persons(engine, plan, source)
+        kept = published_kept(engine, plan, source, staged)
         check_seconds = time.monotonic() - written
-    return _Published(results, notes, check_seconds)
+    return _Published(results, kept, notes, check_seconds)
 
 
 def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
@@ -174,32 +195,61 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
         "check": published.check_seconds,
         "total": before.get("total", 0.0) + taken,
     }
-    # Persons that are not published cannot be counted any more: their figures are the plan's.
-    columns = plan.policy.published(list(plan.columns))
-    unseen = plan.policy.entity is not None and plan.policy.entity not in columns
-    counted = plan.report if unseen else published.results
+    report = plan.report.keeping(published.kept)
     return replace(
-        plan.report,
-        statistics=counted.statistics,
-        models=counted.models,
+        report,
+        statistics=published.results.statistics,
+        models=published.results.models,
         output=output,
-        notes=(*plan.report.notes, *published.notes),
+        notes=(*report.notes, *published.notes),
         seconds=seconds,
     )
 
 
 def refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
-    columns = {name: kind.sql("duckdb") for name, kind in column_types(engine, source).items()}
-    if columns != dict(plan.columns):
-        raise StalePlanError("the columns of the table are not those of the plan; make a new plan")
-    if plan.fingerprint is not None:
-        found = engine.rows(fingerprint(source, list(columns)))[0]
-        if tuple(found) != plan.fingerprint:
-            raise StalePlanError(
-                f"the table changed after the plan was made: {plan.fingerprint[0]} records then, "
-                f"{found[0]} now, or other values; make a new plan"
-            )
+    columns = column_types(engine, source)
+    changes = list(_changed_columns(dict(plan.columns), columns))
+    if changes:
+        raise StalePlanError(
+            f"the columns of the table are not those of the plan: {'; '.join(changes)}; "
+            "make a new plan"
+        )
+    now, before = engine.rows(rows_of(source))[0][0], plan.report.records
+    if now != before:
+        raise StalePlanError(
+            f"the table changed after the plan was made, of {counted(before, 'record')}: it has "
+            f"{now:,} now; make a new plan"
+        )
+    if plan.fingerprint is None:
+        return
+    if tuple(engine.rows(fingerprint(source, list(columns)))[0]) != plan.fingerprint:
+        raise StalePlanError(
+            f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
+            "but other values; make a new plan"
+        )
+
+
+def _changed_columns(
+    before: Mapping[str, exp.DataType], now: Mapping[str, exp.DataType]
+) -> Iterator[str]:
+    """What became of the columns of a table, by their types."""
+    for what, names in (
+        ("it has no more", [name for name in before if name not in now]),
+        ("new", [name for name in now if name not in before]),
+    ):
+        if names:
+            yield f"{what} {', '.join(map(repr, names))}"
+    types = [name for name in before if name in now and before[name] != now[name]]
+    if types:
+        # The labels of a nested enumeration are values.
+        named = (
+            f"{name!r} ({' now, '.join(type_name(each[name]) for each in (now, before))} then)"
+            for name in types
+        )
+        yield f"other types: {', '.join(named)}"
+    if not types and [*before] != [*now] and before.keys() == now.keys():
+        yield "another order"
 
 
 @contextmanager
@@ -257,19 +307,52 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
     declared = plan.policy.published(list(plan.columns))
     if list(engine.columns(table)) != declared:
         raise VerificationError("the columns written are not those declared; nothing is published")
-    results = demanded_results(engine, table, plan.policy, declared)
-    records, expected = results.statistics.records, _promised(plan)
+    records, expected = engine.rows(rows_of(table))[0][0], _promised(plan)
     if records != expected:
         raise VerificationError(
-            f"{records} records were written where {expected} were expected; nothing is published"
+            f"{counted(records, 'record')} of the table would be left where the plan promises "
+            f"{expected:,}, so its policy is not the one that it was made for; nothing is published"
         )
+    _refuse_more_suppressed(engine, plan, table)
+    results = demanded_results(engine, table, plan.policy, declared)
+    _refuse_failed(results)
+    return results
+
+
+def _of_persons(engine: Engine, plan: Plan, source: exp.Table) -> TableResults:
+    """Classes and models of a published table by persons, whom only the original can tell.
+
+    Raises:
+        VerificationError: A model does not hold.
+    """
+    with engine.workspace():
+        results = expected_results(engine, plan, source)
+    _refuse_failed(results)
+    return results
+
+
+def _refuse_failed(results: TableResults) -> None:
+    """Refuses a table that does not satisfy its policy."""
     for result in results.models:
         if not result.holds:
             raise VerificationError(
                 f"{result.verdict()} on the table written, which has {result.found()}; "
                 "nothing is published"
             )
-    return results
+
+
+def _refuse_more_suppressed(engine: Engine, plan: Plan, table: exp.Table) -> None:
+    """Refuses a table of suppressed records that are kept, if they are not as many as promised."""
+    policy, promised = plan.policy, plan.report.suppressed_records
+    if policy.suppressed == "drop" or not promised or plan.recoding.node is None:
+        return
+    query = all_labelled(table, list(policy.attributes), policy.suppressed_label)
+    found = engine.rows(query)[0][0]
+    if found != promised:
+        raise VerificationError(
+            f"{counted(found, 'record')} would be published with every quasi-identifier "
+            f"suppressed, where the plan promises {promised:,}; nothing is published"
+        )
 
 
 def _promised(plan: Plan) -> int:
@@ -284,10 +367,22 @@ def _promised(plan: Plan) -> int:
 def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    exported = files.export(engine, table, target.output, overwrite=target.overwrite)
+    columns = formats.columns_written(engine, table, target.output)
+    exported = files.export(
+        engine,
+        table,
+        target.output,
+        overwrite=target.overwrite,
+        columns={name: (each.value, each.kind) for name, each in columns.items()},
+    )
     try:
         with exported.opened(**target.limits) as (reader, written):
             _verified(reader, plan, written)
+            if not formats.holds_rows((engine, reader), (table, written), columns):
+                raise VerificationError(
+                    "the file does not read back as the rows that were to be published; "
+                    "nothing is published"
+                )
         exported.publish()
     finally:
         exported.discard()

@@ -6,13 +6,27 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import demanded_results
+from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.assessment.purity import SensitiveColumn, class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
+
+
+def expected_results(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
+    """Classes and models of what a plan will publish, of persons where they count.
+
+    The temporary tables stay until the engine's workspace ends.
+    """
+    policy = plan.policy
+    asked = [demand.column for demand in policy.demands]
+    columns = [*policy.attributes, *asked, *([policy.entity] if policy.entity else [])]
+    columns = list(dict.fromkeys(columns))
+    expected = plan.recoded(columns, table)
+    expected.set("order", None)
+    return demanded_results(engine, engine.materialize("expected", expected), policy, columns)
 
 
 def expected_report(

@@ -5,26 +5,32 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 
 from sqlanon.arguments import path_of
-from sqlanon.engine.base import render
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
-from sqlanon.query.publish import recode
+from sqlanon.publishing.promises import (
+    DIGEST,
+    UNSEALED,
+    broken_promises,
+    is_changed,
+    sealed,
+    smaller_classes,
+)
 from sqlanon.query.publish.statement import Publication, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
+from sqlanon.query.text import is_zoned
 from sqlanon.recoding import Recoding, recoding_of
 from sqlanon.reports.document import SCHEMA_VERSION
 from sqlanon.reports.plan import Report
-from sqlanon.wording import did_you_mean
 
 Fingerprint = tuple[int, str]
+_FIRST = "duckdb"  # the dialect of plans that name none
 MOST_ROUNDS = 1000
 """Rounds of suppression that a statement works out; each adds queries to it."""
 
@@ -36,7 +42,7 @@ class Plan:
     Args:
         policy: What the published table must satisfy, its hierarchies complete.
         table: The table as SQL names it.
-        columns: Its columns and their types, as DuckDB writes them.
+        columns: Its columns and their types.
         recoding: What becomes of every record's quasi-identifiers, in the policy's order.
         report: What is expected.
         enumerated: Columns that are enumerations; they are published as text, since the labels of
@@ -46,21 +52,24 @@ class Plan:
         few: Columns of few labels, which records are sorted by the places of.
         rounds: How often suppression is looked at, since what is suppressed may leave other
             classes too far from what is left; each round but the first suppresses some.
+        dialect: What the engine that the plan was made in reads.
 
     Raises:
         PolicyError: The recoding has not one level of its hierarchy per quasi-identifier, or the
-            rounds are more than a statement works out or than there are records to suppress.
+            rounds are more than a statement works out or than there are records to suppress, or
+            levels or suppressed records are not what the policy allows.
     """
 
     policy: Policy
     table: str
-    columns: Mapping[str, str]
+    columns: Mapping[str, exp.DataType]
     recoding: Recoding
     report: Report
     enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
     rounds: int = 1
     few: Sequence[str] = ()
+    dialect: str = _FIRST
 
     def __post_init__(self) -> None:
         most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
@@ -77,30 +86,34 @@ class Plan:
         ):
             shown = self.recoding.node or levels
             raise PolicyError(f"{shown} is no recoding for hierarchies of heights {heights}")
+        faults = broken_promises(self.policy, self.recoding, self.report)
+        if faults:
+            raise PolicyError(f"the plan does not keep to its policy: {'; '.join(faults)}")
 
     @property
     def source(self) -> exp.Table:
         """The table."""
-        return exp.to_table(self.table, dialect="duckdb")
+        return exp.to_table(self.table, dialect=self.dialect)
 
     @property
     def of_frame(self) -> bool:
         """Whether the table was a frame of the program, registered for the time of planning."""
         return self.source.name.startswith("_sqlanon_frame_")
 
-    def rows(self, source: exp.Table | None = None, dialect: str = "duckdb") -> exp.Select:
+    def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> exp.Select:
         """The query whose rows are published.
 
         Args:
             source: The table to read, where it has another name by now.
-            dialect: Who will read it; only DuckDB is known to sort by places and keep the order.
+            dialect: Who will read it, where it is not the engine that the plan was made in: no
+                other is known to sort by places and keep the order.
 
         Raises:
             PolicyError: Columns without a role.
         """
         self.policy.check_columns(list(self.columns), publish=True)
         columns = self.policy.published(list(self.columns))
-        few = self.few if dialect == "duckdb" else ()
+        few = self.few if dialect in (None, self.dialect) else ()
         return self.recoded(columns, source or self.source, few=few)
 
     def recoded(
@@ -119,10 +132,17 @@ class Plan:
         return published_rows(self.recoding, publication)
 
     def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
-        """The types that values are cast to: enumerations to text, real numbers to their own."""
+        """The types that values are cast to: enumerations to text, some others to their own.
+
+        These are real numbers, and instants, whose text depends on the type.
+        """
         casts = {name: self._type(name) for name in self.enumerated}
-        floats = (n for n in attributes if self._type(n).this in exp.DataType.FLOAT_TYPES)
-        return casts | {name: self._type(name) for name in floats}
+        types = {name: self._type(name) for name in attributes}
+        return casts | {
+            name: kind
+            for name, kind in types.items()
+            if kind.this in exp.DataType.FLOAT_TYPES or is_zoned(kind)
+        }
 
     def _suppressed(self, source: exp.Table) -> SuppressionQuery | None:
         """The query by which the statement finds the suppressed classes again."""
@@ -139,24 +159,33 @@ class Plan:
         return SuppressionQuery(policy.k, attributes, names, policy.entity, self.rounds, label)
 
     def _type(self, name: str) -> exp.DataType:
-        return exp.DataType.build(self.columns[name], dialect="duckdb", udt=True)
+        return self.columns[name]
 
-    def sql(self, dialect: str = "duckdb", into: str = "anonymized") -> str:
-        """The statement that publishes the table.
+    def sql(self, dialect: str | None = None, into: str = "anonymized") -> str:
+        """The statements that publish the table, parted by semicolons.
+
+        Arguments and errors as of `statements`.
+        """
+        return ";\n\n".join(self.statements(dialect, into))
+
+    def statements(self, dialect: str | None = None, into: str = "anonymized") -> list[str]:
+        """The statements that publish the table, one after the other; mostly it is one.
 
         Args:
-            dialect: Any that sqlglot writes, such as `duckdb` or `spark`.
+            dialect: Whose SQL; that of the engine that the plan was made in where not given.
+                Tests execute `postgres` and `spark`; what they do not execute says so in a comment.
             into: Name of the new table.
 
         Raises:
-            PolicyError: Columns without a role, or a dialect that is not known.
+            PolicyError: Columns without a role, a dialect that is not known, or one in which the
+                statement is known to give other rows.
+            EngineError: The dialect cannot express a part of the statement.
         """
-        check_dialect(dialect)
         if not (isinstance(into, str) and into):
             raise PolicyError(f"the name of the new table is {into!r}; it must be a text")
-        target = exp.Table(this=exp.to_identifier(into, quoted=True))
-        statement = recode.create_table(target, self.rows(dialect=dialect.lower()))
-        return render(statement, dialect.lower(), pretty=True)
+        from sqlanon.publishing.printed import statements  # what is published needs no text
+
+        return statements(self, self.dialect if dialect is None else dialect, into)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json`."""
@@ -171,7 +200,8 @@ class Plan:
 
         It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
         many classes of which size will be published, and a digest without a key: whoever knows all
-        records but a few can try out what those hold. Keep it as safe as the table.
+        records but a few can try out what those hold. Keep it as safe as the table. A digest of
+        what it says itself tells slips of an editor, not somebody who works it out again.
 
         Raises:
             PolicyError: Columns without a role, with which the plan could not be applied.
@@ -183,7 +213,8 @@ class Plan:
             "schema_version": SCHEMA_VERSION,
             "kind": "sqlanon plan",
             "table": self.table,
-            "columns": dict(self.columns),
+            "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
+            **({} if self.dialect == _FIRST else {"dialect": self.dialect}),
             "enumerated": list(self.enumerated),
             "policy": self.policy.to_dict(),
             "recoding": self.recoding.to_document(),
@@ -195,7 +226,7 @@ class Plan:
             "fingerprint": self.fingerprint,
         }
         try:
-            text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(sealed(document), indent=1, ensure_ascii=False, allow_nan=False)
             _write_private(file, text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
@@ -205,18 +236,31 @@ class Plan:
         """Reads a stored plan.
 
         Raises:
-            SourceError: The file is missing or is no plan of this version.
+            SourceError: The file is missing, is no plan of this version, or was changed since it
+                was saved.
         """
         file = path_of(path, "the plan file")
         try:
             document = json.loads(file.read_text("utf-8"))
             if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
                 raise KeyError
+            if is_changed(document):
+                raise SourceError(
+                    f"plan file {str(path)!r} was changed after it was saved (its digest does not "
+                    "fit what it says); save a new plan with the policy that is meant"
+                )
             plan = cls._of(document)
             # Whatever was changed by hand must show now, not once the table is written.
             plan.rows()
             plan.to_text()
             return plan
+        except SqlanonError as error:
+            if isinstance(error, SourceError):
+                raise
+            raise SourceError(
+                f"plan file {str(path)!r} is no plan that can be carried out: {error}; save a new "
+                "plan with the policy that is meant"
+            ) from None
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
@@ -229,10 +273,20 @@ class Plan:
         fingerprint = document["fingerprint"]
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(document["report"], document["heights"], document["histogram"])
+        dialect = document.get("dialect", _FIRST)
+        faults = smaller_classes(policy, report)
+        if faults:
+            raise PolicyError("; ".join(faults))
+        if DIGEST not in document and UNSEALED not in report.notes:
+            report = replace(report, notes=(*report.notes, UNSEALED))
         return cls(
             policy=policy,
             table=document["table"],
-            columns=document["columns"],
+            columns={
+                name: exp.DataType.build(kind, dialect=dialect, udt=True)
+                for name, kind in document["columns"].items()
+            },
+            dialect=dialect,
             enumerated=tuple(document["enumerated"]),
             recoding=_recoding_of(document, policy, report),
             rounds=document.get("rounds", report.search.get("rounds", 1)),
@@ -240,15 +294,6 @@ class Plan:
             report=report,
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
-
-
-def check_dialect(name: object) -> None:
-    """Refuses a dialect that nobody writes, by a `PolicyError`."""
-    if isinstance(name, str) and name and Dialect.get(name.lower()) is not None:
-        return
-    known = sorted(filter(None, Dialect.classes))
-    meant = did_you_mean(name, known) if isinstance(name, str) else ""
-    raise PolicyError(f"dialect {name!r} is not known to the SQL writer{meant}")
 
 
 def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) -> Recoding:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import refuse_inapplicable
-from sqlanon.methods.registry import Decided, Options
+from sqlanon.methods.registry import DEFAULT, Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
 
+GRACE = 1.0
+"""By how much a time limit may be passed until it is known what could be published [seconds]."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -38,50 +42,107 @@ def make_plan(
     Raises:
         PolicyError: The policy does not fit the table or has no model.
         HierarchyError: A hierarchy does not fit its column.
+        TimeLimitError: The time limit came before the table had been read.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
     if not (policy.models or policy.demands):
         raise PolicyError(
             "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
         )
+    policy.refuse_published_entity()
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
-    started = time.monotonic()
-    if policy.demands:
-        from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
+    started, columns = time.monotonic(), list(engine.columns(table))
+    reading = options.deadline.earlier(-GRACE)
+    with engine.limited(reading), phase("the reading of the table"):
+        # What is not read in one transaction must be the same from here to its publication.
+        known = None
+        if fingerprinted or options.deadline.is_limited:
+            known = engine.rows(fingerprint(table, columns))[0]
+        if policy.demands:
+            from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
-        policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
-    subject = bind(engine, table, policy)
+            policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
+        subject = bind(engine, table, policy)
+    # To measure what is published takes about half as long as to read what it is made of.
+    ended = options.deadline.reserving((time.monotonic() - started) / 2)
+    options = replace(options, deadline=ended)
     with engine.workspace():
-        home = import_module(options.method.home)  # no other method is loaded
-        decided: Decided = home.decide(engine, subject, policy, options)
+        decided = _decided(engine, subject, policy, options)
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
         table=engine.portable(table).sql(engine.dialect, identify=True),
-        columns={name: kind.sql("duckdb") for name, kind in subject.columns.items()},
+        columns=subject.columns,
+        dialect=engine.dialect,
         enumerated=enumerated(engine, table),
         recoding=decided.recoding,
         rounds=decided.rounds,
         few=_few(engine, subject, policy, decided.recoding),
         report=decided.report,
-        fingerprint=engine.rows(fingerprint(table, list(subject.columns)))[0]
-        if fingerprinted
-        else None,
+        fingerprint=known,
     )
-    report = plan.report
+    report = replace(
+        plan.report, notes=(*plan.report.notes, *_spelling_notes(engine, table, subject, policy))
+    )
     if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
         from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
-        report = expected_report(engine, plan, table, decided.tallied)
+        report = expected_report(engine, replace(plan, report=report), table, decided.tallied)
+    # Where nobody looks at the plan, the published table is judged itself.
+    if fingerprinted and len(subject.columns) > len(subject.attributes):
+        from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
+
+        report = report.keeping(expected_kept(engine, plan, table))
     seconds = {
         "encode": decided.encoded_at - started,
         "search": decided.searched_at - decided.encoded_at,
         "total": time.monotonic() - started,
     }
     return replace(plan, report=replace(report, seconds=seconds))
+
+
+def _decided(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:
+    """What the method decides, or another recoding where it had no time to decide anything."""
+    home = import_module(options.method.home)  # no other method is loaded
+    try:
+        with engine.workspace():
+            found: Decided = home.decide(engine, subject, policy, options)
+        return found
+    except TimeLimitError as error:
+        ended = f"{error.phase or 'the search'} of {options.method.name}"
+    options.tell(f"the time limit ended {ended}")
+    found, told = _instead(engine, subject, policy, options)
+    note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
+    return replace(found, report=replace(found.report, notes=(*found.report.notes, note)))
+
+
+def _instead(
+    engine: Engine, subject: Subject, policy: Policy, options: Options[Any]
+) -> tuple[Decided, str]:
+    """A full-domain recoding as far as there is time, at worst the highest node; and which."""
+    full_domain = import_module(DEFAULT.home)
+    if options.method is not DEFAULT:
+        with suppress(TimeLimitError), engine.workspace():
+            found = full_domain.decide(engine, subject, policy, options)
+            return found, f"the plan is the best of {DEFAULT.name} in the time that was left"
+    found = full_domain.decide_top(engine, subject, policy, options)
+    return found, "every column is at its highest level"
+
+
+def _spelling_notes(
+    engine: Engine, table: exp.Table, subject: Subject, policy: Policy
+) -> list[str]:
+    """Notes on values in several spellings; those of quasi-identifiers come with the recoding."""
+    entity = [] if policy.entity is None else [policy.entity]
+    roles = {"sensitive": list(policy.sensitive_attributes), "entity": entity}
+    if not any(roles.values()):
+        return []
+    from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
+
+    return table_spelling_notes(engine, table, subject.columns, roles)
 
 
 def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:

@@ -8,9 +8,13 @@ from functools import reduce
 from sqlglot import exp
 
 TEXT = exp.DataType(this=exp.DataType.Type.TEXT)
-NESTED_TYPES = {
-    getattr(exp.DataType.Type, name) for name in ("LIST", "ARRAY", "STRUCT", "MAP", "UNION")
-}
+_Type = exp.DataType.Type
+NESTED_TYPES = {_Type.LIST, _Type.ARRAY, _Type.STRUCT, _Type.MAP, _Type.UNION}
+_ZONED_TYPES = {_Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ}
+_ZONED_NAMES = {"TIMESTAMPTZ_NS"}
+"""Names of such types that sqlglot does not know."""
+_NAMES = {"INT128": "HUGEINT", "UINT128": "UHUGEINT"}
+"""Types that DuckDB calls otherwise."""
 NOT_FINITE = "not finite"
 """The label of NaN and of infinite numbers and dates."""
 
@@ -18,6 +22,39 @@ NOT_FINITE = "not finite"
 def varchar(value: exp.Expr) -> exp.Expr:
     """The value as text."""
     return exp.cast(value, exp.DataType.Type.VARCHAR)
+
+
+def is_nested(kind: exp.DataType) -> bool:
+    """Whether values of a type hold others: a VARIANT may, and a TUPLE's parts are not known."""
+    return kind.this in (*NESTED_TYPES, _Type.VARIANT) or (
+        kind.this == _Type.USERDEFINED and any(sign in kind.sql("duckdb") for sign in "([")
+    )
+
+
+def is_zoned(kind: exp.DataType) -> bool:
+    """Whether values are instants, which become text or a date by the session's time zone."""
+    return kind.this in _ZONED_TYPES or (
+        kind.this == _Type.USERDEFINED and kind.sql("duckdb") in _ZONED_NAMES
+    )
+
+
+def is_unknown(kind: exp.DataType) -> bool:
+    """Whether it is a type of which only the name is known."""
+    return kind.this == _Type.USERDEFINED and not is_zoned(kind)
+
+
+def text_of(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    """A value as a text that is the same in every session.
+
+    Instants are written in UTC, and what a VARIANT holds as JSON, which tells 1 from '1'.
+    """
+    if kind.this == _Type.VARIANT:
+        return varchar(exp.cast(value, _Type.JSON))
+    if not is_zoned(kind):
+        return varchar(value)
+    utc = varchar(exp.Paren(this=exp.AtTimeZone(this=value, zone=exp.Literal.string("UTC"))))
+    endless = exp.Like(this=utc, expression=exp.Literal.string("%infinity"))
+    return exp.Case(ifs=[case(endless, utc)], default=joined(utc, "+00"))
 
 
 def joined(*parts: exp.Expr | str) -> exp.Expr:
@@ -45,4 +82,7 @@ def not_null(column: exp.Expr, label: exp.Expr, *cases: exp.If) -> exp.Expr:
 
 def type_name(kind: exp.DataType) -> str:
     """The name of a type for messages: without its arguments, since those of an enum are values."""
-    return re.split(r"[(<\[]", kind.sql("duckdb"), maxsplit=1)[0].strip()
+    if kind.this in (_Type.LIST, _Type.ARRAY):
+        return "LIST"
+    name = re.split(r"[(<\[]", kind.sql("duckdb"), maxsplit=1)[0].strip()
+    return _NAMES.get(name, name)

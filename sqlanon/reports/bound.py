@@ -24,7 +24,7 @@ class BoundReport:
         allowance: Records that may be suppressed, each of which loses all its cells.
         entity: The column whose persons a policy counts; None for records.
         levels: Lowest and highest level allowed of the columns that may not take every level.
-        notes: What of the policy the bound does not look at.
+        notes: What a reader should know besides.
     """
 
     loss: str

@@ -11,6 +11,8 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.document import SCHEMA_VERSION, page, rounded, size_line
+from sqlanon.reports.kept import KeptColumns
+from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, figure, part_of, percent
 
 
@@ -137,6 +139,8 @@ class CheckReport:
         sensitive: What the classes tell of each sensitive column.
         joint: Fewest pairs of values in a class, for each two sensitive columns.
         entity: The column whose persons were counted; None where records were.
+        trajectories: Persons by all their records; None where nothing joins these.
+        kept_columns: Whom columns single out that no model counts; None without any.
     """
 
     statistics: ClassStatistics
@@ -148,6 +152,8 @@ class CheckReport:
     sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
     joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
     entity: str | None = None
+    trajectories: Trajectories | None = None
+    kept_columns: KeptColumns | None = None
 
     @property
     def holds(self) -> bool:
@@ -161,6 +167,10 @@ class CheckReport:
             **self.statistics.to_dict(self.threshold),
             "quasi_identifiers": list(self.quasi_identifiers),
             "entity": self.entity,
+            "trajectories": None
+            if self.trajectories is None
+            else self.trajectories.to_dict(self.threshold),
+            "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
             "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
             "joint": {", ".join(names): count for names, count in self.joint.items()},
             "models": [result.to_dict() for result in self.models],
@@ -179,11 +189,13 @@ class CheckReport:
             f"by {', '.join(self.quasi_identifiers)}",
             *counted_by(self.entity),
             size_line(statistics),
-            f"  unique {unit:<9}{part_of(statistics.unique, statistics.members)}",
+            f"  unique {unit:<9}{self._unique_text()}",
             f"  risk            highest {percent(statistics.highest_risk)}, "
             f"mean {percent(statistics.mean_risk)}; {statistics.at_risk(self.threshold):,} {unit} "
             f"above {percent(self.threshold)}",
         ]
+        if self.trajectories is not None:
+            lines += self.trajectories.to_lines(self.threshold)
         for column, found in self.sensitive.items():
             lines += found.to_lines(column)
         for (one, other), count in self.joint.items():
@@ -191,6 +203,13 @@ class CheckReport:
         for result in self.models:
             lines.append(f"{result.verdict()}: the table has {result.found()}")
         return page(lines, self.notes)
+
+    def _unique_text(self) -> str:
+        statistics = self.statistics
+        if self.trajectories is None:
+            return part_of(statistics.unique, statistics.members)
+        alone = counted(statistics.unique, "class", "classes")
+        return f"{self.trajectories.unique_text}; {alone} of one person"
 
 
 def counted_by(entity: str | None) -> list[str]:

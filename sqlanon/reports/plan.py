@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import SCHEMA_VERSION, finite, page, size_line
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.wording import counted, figure, in_columns, key, part_of, percent
 
 _AS_WRITTEN = (
@@ -39,7 +40,7 @@ class Report:
             the published table; as `measure` counts them.
         suppressed_cells: Cells that say nothing any more, those of suppressed records included.
         statistics: The published table's equivalence classes, that of records that lose all cells
-            included; `row_types` counts the others.
+            included.
         models: The policy's models and whether they hold.
         minimal_nodes: All minimal nodes, on request.
         search: What the search did: `nodes` of the lattice, `candidates` within the level bounds,
@@ -55,6 +56,7 @@ class Report:
         minimal_node_figures: Per minimal node its `loss` and `suppressed_records`.
         records_per_level: Where each record has levels of its own, the records at each level from
             0 up, per quasi-identifier.
+        kept_columns: Whom columns that are published as they are single out; None without any.
     """
 
     method: str
@@ -78,6 +80,13 @@ class Report:
     suppression_tradeoff: tuple[Mapping[str, Any], ...] = ()
     level_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     minimal_node_figures: tuple[Mapping[str, Any], ...] = ()
+    kept_columns: KeptColumns | None = None
+
+    def keeping(self, found: KeptColumns | None) -> Report:
+        """The report with what kept columns single out, in place of what was known before."""
+        known = set() if self.kept_columns is None else {*self.kept_columns.notes()}
+        notes = [note for note in self.notes if note not in known]
+        return replace(self, kept_columns=found, notes=(*(found.notes() if found else ()), *notes))
 
     @property
     def holds(self) -> bool:
@@ -110,6 +119,7 @@ class Report:
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
             "search": dict(self.search),
+            "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
             "notes": list(self.notes),
             "seconds": dict(self.seconds),
         }
@@ -133,7 +143,7 @@ class Report:
             for name, value in document["loss"].items()
             if name not in ("name", "value")
         }
-        nodes = document.get("minimal_nodes")
+        nodes, kept = document.get("minimal_nodes"), document.get("kept_columns")
         return cls(
             loss_name=document["loss"]["name"],
             loss=measures,
@@ -151,6 +161,7 @@ class Report:
                 {**each, "loss": float("inf") if each["loss"] is None else each["loss"]}
                 for each in document.get("minimal_node_figures", ())
             ),
+            kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 

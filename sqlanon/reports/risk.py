@@ -8,13 +8,15 @@ classes counts in each of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import SCHEMA_VERSION, page, size_line
+from sqlanon.reports.kept import LISTED, KeptColumns
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, part_of, percent
 
 
@@ -188,6 +190,9 @@ class RiskReport:
         subsets: Which columns tell people apart; None where not asked for.
         population: Risks against a population; None where none was given.
         persons: What counting persons found; None where records are counted.
+        trajectories: Persons by all their records; None where nothing joins these.
+        kept_columns: Whom columns single out that make no class; None without any.
+        not_counted: The columns that make no class, by what they are.
         notes: What a reader should know besides.
         seconds: How long it took.
     """
@@ -200,6 +205,9 @@ class RiskReport:
     persons: Persons | None
     notes: tuple[str, ...]
     seconds: float
+    trajectories: Trajectories | None = None
+    kept_columns: KeptColumns | None = None
+    not_counted: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -237,9 +245,14 @@ class RiskReport:
             "records": by_unit.records,
             "unique_share": by_unit.unique / by_unit.members,
             "persons": persons,
+            "trajectories": None
+            if self.trajectories is None
+            else self.trajectories.to_dict(self.threshold),
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": None if self.population is None else self.population.to_dict(),
             **({} if self.subsets is None else self.subsets.to_dict()),
+            "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
+            "not_counted": {role: list(names) for role, names in self.not_counted.items()},
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -251,7 +264,21 @@ class RiskReport:
             lines += self.population.to_lines(self.unit)
         if self.subsets is not None:
             lines += self.subsets.to_lines(self.unit)
+        if self.kept_columns is not None:
+            lines += self.kept_columns.to_lines()
+        for role, names in self.not_counted.items():
+            if names and role != "kept":
+                lines.append(
+                    f"not counted: {counted(len(names), f'{role} column')}: "
+                    f"{', '.join(names[:LISTED])}{', ...' if names[LISTED:] else ''}"
+                )
         return page(lines, self.notes)
+
+    def _unique_text(self) -> str:
+        alone = part_of(self.by_unit.unique, self.by_unit.members)
+        if self.trajectories is None:
+            return alone
+        return f"{self.trajectories.unique_text}; {alone} by a single one"
 
     def _class_lines(self) -> list[str]:
         statistics, by_unit, unit = self.statistics, self.by_unit, self.unit
@@ -261,12 +288,17 @@ class RiskReport:
             f"{counted(statistics.classes, 'class', 'classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             size_line(statistics),
-            f"  unique {unit}  {part_of(by_unit.unique, by_unit.members)}",
+            f"  unique {unit}  {self._unique_text()}",
             f"  prosecutor      highest {percent(statistics.highest_risk)}, mean "
             f"{percent(by_unit.mean_risk)}; {unit} above {percent(self.threshold)}: "
             f"{part_of(by_unit.at_risk(self.threshold), by_unit.members)}",
         ]
+        if self.trajectories is not None:
+            lines += self.trajectories.to_lines(self.threshold)
         if self.population is None:
             marketer = percent(statistics.mean_risk)
-            lines.append(f"  marketer        at most {marketer} of the {unit} are matched rightly")
+            by = "" if self.trajectories is None else " by single records"
+            lines.append(
+                f"  marketer        at most {marketer} of the {unit} are matched rightly{by}"
+            )
         return lines

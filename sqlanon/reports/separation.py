@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlanon.wording import in_columns, part_of, percent
+from sqlanon.wording import in_columns, many, part_of, percent
 
 LISTED = 10  # smallest sets that a page shows of a longer list
 SHOWN = 3  # sets that a page shows of each size
@@ -126,6 +126,7 @@ class SubsetRisk:
         looked_at: Sets of at most `largest` columns.
         implied: How many of these hold a smaller identifying set, which makes them identifying.
         every: All sets of at most `largest` columns, where asked for.
+        budget: Most sets that `largest` was chosen for.
         search: `counted` sets, and frequency sets `rolled_up` to count them from.
     """
 
@@ -138,6 +139,7 @@ class SubsetRisk:
     looked_at: int
     implied: int
     every: tuple[SubsetFigures, ...] | None = None
+    budget: int = 0
     search: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -158,6 +160,7 @@ class SubsetRisk:
         subsets: dict[str, Any] = {
             "identifying": self.identifying,
             "max_columns": self.largest,
+            "max_sets": self.budget,
             "possible": self.possible,
             "looked_at": self.looked_at,
             "left_out": self.left_out,
@@ -187,7 +190,7 @@ class SubsetRisk:
         limit = "1 column" if self.largest == 1 else f"{self.largest} columns"
         heading = (
             f"smallest sets of columns that make at least {percent(self.identifying)} of the "
-            f"{unit} unique (up to {limit}, {sets} {self.possible:,} sets)"
+            f"{unit} unique (up to {limit}, {sets} {many(self.possible)} sets)"
         )
         if not self.minimal:
             return [heading, f"  none{self._why_none(unit)}"]

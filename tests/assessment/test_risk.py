@@ -280,7 +280,7 @@ def test_entity_makes_classes_count_persons(connection):
     }
     assert document["unique_share"] == 0.25
     assert "8 records of 4 persons in 3 classes" in report.to_text()
-    assert "unique persons  1 (25%)" in report.to_text()
+    assert "unique persons  4 (100%) by all their records together; 1 (25%)" in report.to_text()
 
 
 def test_entity_of_one_record_each_is_as_without(connection):
@@ -343,12 +343,6 @@ def test_number_of_columns_out_of_range_is_an_error(connection, bad):
 def test_table_without_records_is_an_error(connection):
     with pytest.raises(SourceError, match="the table is empty"):
         risk(connection, [])
-
-
-def test_no_quasi_identifier_is_an_error(connection):
-    fill(connection, "t", ROWS)
-    with pytest.raises(PolicyError, match="no quasi-identifier is named"):
-        sqlanon.risk(connection, "t", Policy([]))
 
 
 def test_missing_columns_are_one_error(connection):

@@ -299,7 +299,7 @@ def test_more_than_ten_columns_and_more_than_one_word():
 
 def test_default_keeps_the_sets_within_its_limit():
     for columns in range(1, 70):
-        largest = subsets.default_largest(columns)
+        largest = subsets.largest_within(columns)
         sets = subsets.number_of_subsets(columns, largest)
         assert sets <= subsets.DEFAULT_SETS
         more = subsets.number_of_subsets(columns, min(largest + 1, columns))

@@ -73,7 +73,7 @@ def test_population_is_a_table_or_a_file(run, people, population):
 def test_entity_makes_persons_count(run, people):
     outcome = run("risk", people, "visits", *QI, "--entity", "person")
     assert "12 records of 6 persons in 4 classes" in outcome.out
-    assert "unique persons  2 (33.33%)" in outcome.out
+    assert "; 2 (33.33%) by a single one" in outcome.out
     words = ["--entity", "person", "--population", "everybody", "--json"]
     document = run("risk", people, "visits", *QI, *words).document
     assert document["persons"]["count"] == 6
@@ -129,7 +129,6 @@ def test_verbose_tells_time_and_counts_on_standard_error(run, people):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "no quasi-identifier is named; name them with --qi"),
         (["--qi", "agee"], "did you mean 'age'"),
         ([*QI, "--entity", "persn"], "did you mean 'person'"),
         ([*QI, "--entity", "age"], "both entity and quasi-identifier"),
@@ -152,3 +151,16 @@ def test_bad_input_is_one_clear_line(refused, people, words, told):
     message = refused("risk", people, "visits", *words)
     assert told in message
     assert "MARK" not in message
+
+
+def test_all_columns_are_looked_at_where_none_is_named(run, people):
+    document = run("risk", people, "visits", "--entity", "person", "--json").document
+    assert document["quasi_identifiers"] == ["age", "sex", "zip"]
+    assert any("no quasi-identifier is named (--qi)" in note for note in document["notes"])
+
+
+def test_max_sets_limits_the_sets(run, people):
+    words = ["--qi", "age,sex,zip", "--json", "--max-sets"]
+    found = [run("risk", people, "visits", *words, most).document["subsets"] for most in (6, 5)]
+    assert [each["max_columns"] for each in found] == [2, 1]
+    assert [each["max_sets"] for each in found] == [6, 5]

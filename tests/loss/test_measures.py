@@ -205,11 +205,17 @@ def test_average_row_type_is_records_per_row_type(types, average):
     assert ClassStatistics({size: types - rest, size + 1: rest}).mean == records / types
 
 
-def test_row_types_are_the_published_classes(connection, write):
+def test_row_types_are_the_published_classes_and_the_suppressed_records(connection, write):
     write("original", ["a"], [("1",)] * 3 + [("2",)] * 5 + [("3",)])
     write("released", ["a"], [("1",)] * 3 + [("2",)] * 5)
     found = loss(connection, Policy(["a"]))
-    assert (found["row_types"], found["average_row_type"], found["maximum_row_type"]) == (2, 4, 5)
+    assert (found["row_types"], found["average_row_type"], found["maximum_row_type"]) == (3, 3, 5)
+
+
+def test_suppressed_records_may_be_the_largest_row_type(connection, write):
+    write("original", ["a"], [("1",)] * 3 + [("2",)] * 4)
+    write("released", ["a"], [("1",)] * 3)
+    assert loss(connection, Policy(["a"]))["maximum_row_type"] == 4
 
 
 def test_usefulness_averages_tuple_diversity_over_row_types(connection, write):
@@ -433,7 +439,7 @@ def test_a_release_without_records_loses_everything(connection, write):
     assert found["ambiguity"] == 2
     assert found["average_class_size"] == found["utility"] == math.inf
     assert found["entropy"] == pytest.approx(math.log2(3) - 2 / 3)
-    assert found["row_types"] == found["average_row_type"] == found["maximum_row_type"] == 0
+    assert (found["row_types"], found["average_row_type"], found["maximum_row_type"]) == (1, 3, 3)
     assert found["purity_gain"] == 0
 
 

@@ -138,9 +138,9 @@ def every_measure(table, levels, penalty=None):
     )
     found["discernibility"] = sum(size * size for size in sizes.values()) + lost * n
     found["average_class_size"] = n / (len(sizes) * table["k"]) if sizes else math.inf
-    found["row_types"] = len(sizes)
-    found["average_row_type"] = sum(sizes.values()) / len(sizes) if sizes else 0
-    found["maximum_row_type"] = max(sizes.values(), default=0)
+    types = [*sizes.values(), *([lost] if lost else [])]
+    found["row_types"], found["average_row_type"] = len(types), n / len(types)
+    found["maximum_row_type"] = max(types)
     found["usefulness"] = usefulness(table, levels, rows)
     found["classification"] = (
         n

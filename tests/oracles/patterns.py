@@ -1,8 +1,5 @@
 """Tables for pattern searches, and every assignment of patterns tried out."""
 
-from collections import defaultdict
-from itertools import product
-
 import numpy as np
 
 from sqlanon.methods.patterns.problem import PatternProblem
@@ -51,26 +48,41 @@ def brute_force(rows, kept, k, values=None, models=(), limit=0):
     """The fewest suppressed cells of all that may be published; None where nothing may be.
 
     A record goes to a pattern, loses all cells, or is left out, which at most `limit` records are.
+    Every assignment is tried, record by record; those that agree on the classes that a later record
+    may join are continued once, from the cheapest.
     """
-    best = None
     numbers = [0] * len(rows) if values is None else np.unique(values, return_inverse=True)[1]
     whole = np.bincount(numbers)
     demands = [ValueDemand(0, model, whole) for model in models]
-    limit = min(limit, len(rows) - 1)
-    for choice in product([None, *{*kept, frozenset()}], repeat=len(rows)):
-        if choice.count(None) > limit:
-            continue
-        classes = defaultdict(list)
-        for own, row, value in zip(choice, rows, numbers, strict=True):
-            if own is not None:
-                classes[own, tuple(row[c] for c in sorted(own))].append(value)
-        counts = [np.bincount(held, minlength=len(whole)) for held in classes.values()]
-        if all(own.sum() >= k for own in counts) and all(
-            demand.holds(own[np.newaxis])[0] for own in counts for demand in demands
-        ):
-            stars = sum(len(rows[0]) - len(own or ()) for own in choice)
-            best = stars if best is None else min(best, stars)
-    return best
+    choices, width = {*kept, frozenset()}, len(rows[0])
+
+    def joined(row):
+        return {own: (own, tuple(row[c] for c in sorted(own))) for own in choices}
+
+    def holds(counts):
+        own = np.array(counts)
+        return own.sum() >= k and all(demand.holds(own[np.newaxis])[0] for demand in demands)
+
+    least = {(frozenset(), 0): 0}
+    for place, (row, value) in enumerate(zip(rows, numbers, strict=True)):
+        open_later = {key for later in rows[place + 1 :] for key in joined(later).values()}
+        found = {}
+        for (classes, dropped), stars in least.items():
+            after = [(dict(classes), dropped + 1, stars + width)]
+            for own, key in joined(row).items():
+                counts = list(dict(classes).get(key, (0,) * len(whole)))
+                counts[value] += 1
+                after.append(
+                    (dict(classes) | {key: tuple(counts)}, dropped, stars + width - len(own))
+                )
+            for sizes, gone, cost in after:
+                closed = [counts for key, counts in sizes.items() if key not in open_later]
+                if gone > min(limit, len(rows) - 1) or not all(map(holds, closed)):
+                    continue
+                state = frozenset(each for each in sizes.items() if each[0] in open_later), gone
+                found[state] = min(cost, found.get(state, cost))
+        least = found
+    return min(least.values(), default=None)
 
 
 def tight(m):

@@ -662,11 +662,9 @@ def test_the_entity_is_no_quasi_identifier_and_not_sensitive(role):
         ({}, "keep", ["age"]),
         ({"identifiers": ["id"]}, None, ["age"]),
         ({"drop": ["id"]}, None, ["age"]),
-        ({"keep": ["id"]}, None, ["id", "age"]),
-        ({"keep": ["id"]}, "drop", ["id", "age"]),
     ],
 )
-def test_the_entity_is_published_only_where_it_is_kept(roles, others, published):
+def test_the_entity_is_never_published(roles, others, published):
     policy = Policy(["age"], **roles, others=others, entity="id")
     policy.check_columns(["id", "age"], publish=True)
     assert policy.published(["id", "age"]) == published

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import duckdb
 import pytest
 
 import sqlanon
 from sqlanon import KAnonymity, Plan, Policy
+from sqlanon.errors import PolicyError
 
 # Four persons: 1 has three records in town, 2 has one there, 3 and 4 have two each outside.
 ROWS = [("town", 1)] * 3 + [("town", 2)] + [("out", 3)] * 2 + [("out", 4)] * 2
 
 
-def policy_of(*, kept: bool) -> Policy:
-    roles = {"keep": ["person"]} if kept else {}
-    return Policy(["place"], models=[KAnonymity(2)], entity="person", **roles)
+POLICY = Policy(["place"], models=[KAnonymity(2)], entity="person")
+KEPT = Policy(["place"], models=[KAnonymity(2)], entity="person", keep=["person"])
 
 
 @pytest.fixture
@@ -25,24 +27,23 @@ def connection():
         yield opened
 
 
-def documents(connection, tmp_path, *, kept):
+def documents(connection, tmp_path):
     """What plan, a plan that was saved, anonymize and apply say of the published table."""
-    policy = policy_of(kept=kept)
-    plan = sqlanon.plan(connection, "visits", policy)
+    plan = sqlanon.plan(connection, "visits", POLICY)
     plan.save(tmp_path / "plan.json")
     stored = Plan.load(tmp_path / "plan.json")
     return [
         plan.to_dict(),
         stored.to_dict(),
-        sqlanon.anonymize(connection, "visits", policy, into="out").to_dict(),
+        sqlanon.anonymize(connection, "visits", POLICY, into="out").to_dict(),
         sqlanon.apply(connection, stored, into="again").to_dict(),
     ]
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection, tmp_path, kept):
-    checked = sqlanon.check(connection, "visits", policy_of(kept=kept)).to_dict()
-    for document in documents(connection, tmp_path, kept=kept):
+def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection, tmp_path):
+    dropped = replace(POLICY, drop=["person"])
+    checked = sqlanon.check(connection, "visits", dropped).to_dict()
+    for document in documents(connection, tmp_path):
         assert document["entity"] == checked["entity"] == "person"
         for key in ("k", "classes", "class_size", "unique_records", "risk", "models"):
             assert document[key] == checked[key]
@@ -51,19 +52,36 @@ def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kept", [True, False])
-def test_records_are_counted_beside_persons(connection, tmp_path, kept):
-    for document in documents(connection, tmp_path, kept=kept):
+def test_records_are_counted_beside_persons(connection, tmp_path):
+    for document in documents(connection, tmp_path):
         assert (document["records"], document["published_records"]) == (8, 8)
 
 
 def test_the_page_says_that_persons_are_counted(connection):
-    policy = policy_of(kept=True)
     pages = [
-        sqlanon.plan(connection, "visits", policy).to_text(),
-        sqlanon.check(connection, "visits", policy).to_text(),
+        sqlanon.plan(connection, "visits", POLICY).to_text(),
+        sqlanon.check(connection, "visits", KEPT).to_text(),
     ]
     for page in pages:
         assert "  counted         persons by 'person'" in page
     without = Policy(["place"], drop=["person"], models=[KAnonymity(2)])
     assert "persons" not in sqlanon.plan(connection, "visits", without).to_text()
+
+
+def publications(connection, tmp_path):
+    """Every way to publish a table under a policy that keeps the entity."""
+    plan = replace(sqlanon.plan(connection, "visits", POLICY), policy=KEPT)
+    return [
+        lambda: sqlanon.plan(connection, "visits", KEPT),
+        lambda: sqlanon.anonymize(connection, "visits", KEPT, into="out"),
+        lambda: sqlanon.apply(connection, plan, into="out"),
+        lambda: plan.save(tmp_path / "plan.json"),
+        plan.sql,
+    ]
+
+
+def test_an_entity_that_would_be_published_is_refused(connection, tmp_path):
+    for publish in publications(connection, tmp_path):
+        with pytest.raises(PolicyError, match=r"'person' is kept, .* --drop person"):
+            publish()
+    assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)

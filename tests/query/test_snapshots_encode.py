@@ -23,7 +23,7 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried
 from sqlanon.query.syntax import table
 
-JOBS, SEXES, NURSES = (encode.leaf_map(LEAVES, number, TEXT, 2) for number in range(3))
+JOBS, SEXES, NURSES = (encode.leaf_map(LEAVES, number, TEXT, range(2)) for number in range(3))
 
 SNAPSHOTS = [
     Snapshot(
@@ -39,7 +39,7 @@ SNAPSHOTS = [
     Snapshot(
         "distinct_paths",
         encode.distinct_paths(PEOPLE, "age", [exp.Literal.string("*")]),
-        [("31", "*"), ("45", "*")],
+        [("31", "*", 2), ("45", "*", 3)],
         ordered=True,
     ),
     Snapshot(
@@ -49,7 +49,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "leaf_map of whole numbers",
-        encode.leaf_map(table("spelled"), 0, INTEGER, 1),
+        encode.leaf_map(table("spelled"), 0, INTEGER, range(1)),
         [(31, 0), (31, 1), (None, 4)],
     ),
     Snapshot(
@@ -59,7 +59,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "repeated_values",
-        encode.repeated_values(encode.leaf_map(table("spelled"), 0, TEXT, 1)),
+        encode.repeated_values(encode.leaf_map(table("spelled"), 0, TEXT, range(1))),
         [(0,)],
     ),
     Snapshot(
@@ -127,7 +127,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "marginals",
-        encode.marginals(CODES, [[3, 0], [4, 1]]),
+        encode.marginals(CODES, {0: [3, 0], 1: [4, 1]}),
         [(0, 1, 0, 3), (0, 2, 0, 5), (1, 0, 0, 5), (1, 4, 1, 3)],
     ),
     Snapshot(
@@ -139,7 +139,7 @@ SNAPSHOTS = [
 
 
 def test_repeated_values_counts_a_value_in_two_spellings(connection):
-    query = encode.repeated_values(encode.leaf_map(table("spelled"), 0, INTEGER, 1))
+    query = encode.repeated_values(encode.leaf_map(table("spelled"), 0, INTEGER, range(1)))
     assert connection.execute(text(query)).fetchall() == [(1,)]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import duckdb
 from sqlglot import exp
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Row, render
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
@@ -54,6 +55,7 @@ class DuckDB:
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
+        self.deadline, self._interrupts = NEVER, False
 
     def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
         """Carries a statement out and drops its result.
@@ -279,6 +281,22 @@ class DuckDB:
             raise
         self._drop_since(mark)
 
+    @contextmanager
+    def limited(self, deadline: Deadline) -> Iterator[None]:
+        """Statements inside end at the deadline, by a `TimeLimitError`; `NEVER` lifts a limit.
+
+        DuckDB ends a transaction with a statement that is interrupted. So none is in an open
+        transaction: there the time is only looked at before each of them.
+        """
+        before = self.deadline, self._interrupts
+        self.deadline = NEVER
+        interrupts = deadline.is_limited and not self._transaction_is_open()
+        self.deadline, self._interrupts = deadline, interrupts
+        try:
+            yield
+        finally:
+            self.deadline, self._interrupts = before
+
     def register(self, frame: object) -> exp.Table:
         """A frame, or a reader of Arrow batches to scan once, as a table, until `release`."""
         name = f"_sqlanon_frame_{next(_numbers)}"
@@ -298,8 +316,13 @@ class DuckDB:
                 self.connection.unregister(self._frames.pop())
 
     def attempt(self, action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:
-        """Runs an action on the connection as `errors.attempt` does; Ctrl-C can end it."""
-        return attempt(lambda: interruptible(self.connection, action), failure)
+        """Runs an action on the connection as `errors.attempt` does.
+
+        Ctrl-C and the deadline of `limited` can end it.
+        """
+        self.deadline.check()
+        end = self.deadline if self._interrupts else NEVER
+        return attempt(lambda: interruptible(self.connection, action, end), failure)
 
     def _attempt(self, statement: exp.Expr, action: Callable[[], T]) -> T:
         return self.attempt(action, lambda error: fault(error, doing(statement)))
@@ -337,7 +360,8 @@ class DuckDB:
         return self.register(frame.read_all() if hasattr(frame, "read_all") else frame)
 
     def _drop_since(self, mark: int) -> None:
-        for name in self._temporaries[mark:]:
-            table = qualified("temp", "main", name)
-            self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
+        with self.limited(NEVER):  # what was made must go, however late it is
+            for name in self._temporaries[mark:]:
+                table = qualified("temp", "main", name)
+                self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
         del self._temporaries[mark:]

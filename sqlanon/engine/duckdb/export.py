@@ -21,6 +21,8 @@ from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.errors import EngineError, SourceError
 
 T = TypeVar("T")
+Columns = Mapping[str, tuple[exp.Expr, exp.DataType]]
+"""What is written of each column, as an expression, and its type when it is read back."""
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb")
 # Arrow has no type, or a narrower one, for these: they cross as text and are cast back.
@@ -38,7 +40,7 @@ class ExportedFile:
         written: The file, alone in a folder of its own beside the target.
         target: Where `publish` puts it.
         ending: One of `ENDINGS`.
-        types: Types by column name, without ENUMs, whose labels may be values of others.
+        types: Types by column name as written, without ENUMs, whose labels may be values of others.
         overwrite: Whether an existing target is replaced.
     """
 
@@ -65,12 +67,7 @@ class ExportedFile:
         with resources.connect() as engine:
             if self.ending.startswith(".csv"):
                 table = qualified("temp", "main", self.name)
-                # Nested values stay the text that CSV has for them.
-                nested = exp.DataType.NESTED_TYPES
-                types = {
-                    name: "VARCHAR" if kind.is_type(*nested) else kind.sql("duckdb")
-                    for name, kind in self.types.items()
-                }
+                types = {name: kind.sql("duckdb") for name, kind in self.types.items()}
                 read_typed_csv(engine, path, table, types)
             else:
                 table = read_file(engine, path)
@@ -100,7 +97,12 @@ class ExportedFile:
 
 
 def export(
-    engine: Engine, table: exp.Table, path: str | Path, *, overwrite: bool = False
+    engine: Engine,
+    table: exp.Table,
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    columns: Columns | None = None,
 ) -> ExportedFile:
     """Writes a table to a file beside its target, in the table's order.
 
@@ -113,6 +115,7 @@ def export(
         table: What to write.
         path: The target. Its ending says the format: see `ENDINGS`.
         overwrite: Whether an existing file may be replaced.
+        columns: What is written of each column; left out, all as they are, ENUMs as text.
 
     Returns:
         The written file, for checking with `opened`, then `publish` or `discard`.
@@ -122,16 +125,19 @@ def export(
         EngineError: Writing failed; nothing is left of it.
     """
     target, ending = _checked(engine, Path(path), overwrite=overwrite)
-    types = {name: without_enums(kind) for name, kind in engine.columns(table).items()}
+    if columns is None:
+        columns = {name: _as_it_is(name, kind) for name, kind in engine.columns(table).items()}
+    types = {name: kind for name, (_, kind) in columns.items()}
+    query = _selected(table, {name: value for name, (value, _) in columns.items()})
     folder = _on_disk(lambda: tempfile.mkdtemp(prefix=".sqlanon-", dir=target.parent), target)
     exported = ExportedFile(Path(folder) / target.name, target, ending, types, overwrite)
     try:
         if ending == ".arrow":
-            _write_arrow(engine, _cast(table, types), exported)
+            _write_arrow(engine, query, exported)
         elif ending == ".duckdb":
             _write_database(engine, table, exported)
         else:
-            engine.run(_copy(_cast(table, types), exported))
+            engine.run(_copy(query, exported))
         _on_disk(lambda: exported.written.chmod(0o600), target)
     except BaseException:
         # Whatever stopped it, Ctrl-C included: half a file of records must not stay.
@@ -149,13 +155,23 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]:
+def ending_of(path: Path) -> str:
+    """The one of `ENDINGS` that a file's name has.
+
+    Raises:
+        SourceError: It has none of them.
+    """
     lower = path.name.lower()
     fitting = [one for one in ENDINGS if lower.endswith(one) and len(lower) > len(one)]
     if not fitting:
         raise SourceError(
             f"{path.name!r} has no known ending; name it {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
         )
+    return fitting[0]
+
+
+def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]:
+    ending = ending_of(path)
     if not path.parent.is_dir():
         raise SourceError(f"there is no folder {str(path.parent)!r}")
     if path.is_dir():
@@ -166,12 +182,12 @@ def _checked(engine: Engine, path: Path, *, overwrite: bool) -> tuple[Path, str]
         if not overwrite:
             raise _in_the_way(path)
     log = path.with_name(path.name + ".wal")
-    if fitting[0] == ".duckdb" and log.exists():
+    if ending == ".duckdb" and log.exists():
         raise SourceError(
             f"{log.name!r} lies beside the output and would be read into it; "
             "open that database once, or remove the log"
         )
-    return path.resolve(), fitting[0]
+    return path.resolve(), ending
 
 
 def _in_the_way(path: Path) -> SourceError:
@@ -195,12 +211,21 @@ def _mode(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def _cast(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
-    columns = [
-        exp.cast(exp.column(name, quoted=True), kind.copy()).as_(name, quoted=True)
-        for name, kind in types.items()
-    ]
+def _as_it_is(name: str, kind: exp.DataType) -> tuple[exp.Expr, exp.DataType]:
+    plain = without_enums(kind)
+    return exp.cast(exp.column(name, quoted=True), plain), plain
+
+
+def _selected(table: exp.Table, values: Mapping[str, exp.Expr]) -> exp.Select:
+    columns = [exp.alias_(value, name, quoted=True) for name, value in values.items()]
     return exp.select(*columns).from_(table.copy())
+
+
+def _cast(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
+    return _selected(
+        table,
+        {name: exp.cast(exp.column(name, quoted=True), kind) for name, kind in types.items()},
+    )
 
 
 def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
@@ -251,15 +276,22 @@ def _write_arrow(engine: Engine, query: exp.Select, exported: ExportedFile) -> N
 
 def _write_database(engine: Engine, table: exp.Table, exported: ExportedFile) -> None:
     """A new database, filled over Arrow: an open transaction may write to one database only."""
-    crossing = {
-        name: exp.DataType(this=exp.DType.TEXT)
-        if any(part.this in _CROSS_AS_TEXT for part in kind.find_all(exp.DataType))
-        else kind
-        for name, kind in exported.types.items()
-    }
+    crossing = {name: _crossing(kind) for name, kind in exported.types.items()}
     reader = engine.stream(_cast(table, crossing))
     with Resources().connect(exported.written) as database:
         rows = database.register(reader)
         place = qualified(database.catalog().path[1][0], "main", exported.name)
         query = _cast(rows, exported.types)
         database.run(exp.Create(this=place, kind="TABLE", expression=query))
+
+
+def _crossing(kind: exp.DataType) -> exp.DataType:
+    """The type as which a column crosses over Arrow: its parts that Arrow lacks are text."""
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        lacks = isinstance(node, exp.DataType) and node.this in _CROSS_AS_TEXT
+        return exp.DataType(this=exp.DType.TEXT) if lacks else node
+
+    crossing = kind.transform(replaced)
+    assert isinstance(crossing, exp.DataType)
+    return crossing

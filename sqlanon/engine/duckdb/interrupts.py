@@ -1,8 +1,10 @@
-"""Ctrl-C during a long statement.
+"""Ctrl-C and time limits during a long statement.
 
 DuckDB looks for signals only between its own steps, and often not at all until the end. So what
 the main thread asks of it runs in one other thread, while the main thread waits, notices Ctrl-C
-at once and interrupts the connection. The way there and back takes some 20 microseconds.
+at once and interrupts the connection. The way there and back takes some 20 microseconds. A time
+limit that comes meanwhile interrupts it likewise. DuckDB looks for interrupts while it runs a
+statement, not while it plans one, so statements must be such that planning takes no time.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import duckdb
+
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.errors import TimeLimitError
 
 T = TypeVar("T")
 
@@ -51,24 +56,61 @@ def _hand_over(action: Callable[[], Any]) -> SimpleQueue[Answer]:
     return answer
 
 
-def interruptible(connection: duckdb.DuckDBPyConnection, action: Callable[[], T]) -> T:
-    """Runs an action on a connection; Ctrl-C ends it within moments.
+def interruptible(
+    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], deadline: Deadline = NEVER
+) -> T:
+    """Runs an action on a connection; Ctrl-C and the deadline end it within moments.
 
     Args:
         connection: What the action uses, and nothing else uses meanwhile.
         action: Calls DuckDB.
+        deadline: When to interrupt it.
+
+    Raises:
+        TimeLimitError: The deadline came before the action was done.
     """
     if threading.current_thread() is not threading.main_thread():
-        return action()
+        return _watched(connection, action, deadline) if deadline.is_limited else action()
+    answer = _hand_over(action)
     try:
-        value, error = _hand_over(action).get()
+        timeout = min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)
+        value, error = answer.get(timeout=timeout if deadline.is_limited else None)
     except KeyboardInterrupt:
         _stop(connection)
         raise
+    except Empty:
+        _stop(connection)
+        value, error = answer.get()
+    if isinstance(error, duckdb.InterruptException) and deadline.is_limited:
+        raise TimeLimitError
     if error is not None:
         raise error
     result: T = value
     return result
+
+
+def _watched(
+    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], deadline: Deadline
+) -> T:
+    """Runs an action in a thread that no signal reaches; another one keeps the time."""
+    done = threading.Event()
+
+    def watch() -> None:
+        if not done.wait(min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)):
+            while not done.is_set():
+                connection.interrupt()
+                done.wait(_PATIENCE)
+
+    watcher = threading.Thread(target=watch, name="sqlanon-deadline", daemon=True)
+    watcher.start()
+    try:
+        return action()
+    except duckdb.InterruptException:
+        pass
+    finally:
+        done.set()
+        watcher.join()
+    raise TimeLimitError
 
 
 def _stop(connection: duckdb.DuckDBPyConnection) -> None:

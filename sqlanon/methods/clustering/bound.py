@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.clusters import problem_of
 from sqlanon.methods.clustering.covers import Mine
@@ -17,13 +19,15 @@ from sqlanon.microdata.binding import bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.bound import BoundReport
-from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.wording import listed
 
 _ALONE = -1
 """What stands for a record that no itemset holds."""
 
 
+@phase("the encoding")
 def bound_table(
     engine: Engine,
     table: exp.Table,
@@ -55,6 +59,8 @@ def bound_table(
         PolicyError: The loss would give no bound, or the policy does not fit the table.
         HierarchyError: A hierarchy does not fit its column.
         UnsatisfiableError: More records than may be suppressed fit no class within the levels.
+        TimeLimitError: The engine's deadline came before the table was encoded; one that comes
+            later lowers the bound.
 
     Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB), for any loss that never shrinks.
     """
@@ -70,25 +76,22 @@ def bound_table(
     subject = bind(engine, table, own)
     with engine.workspace():
         mine = Mine.of(engine, subject, own, loss)
-        problem = problem_of(mine.read)
-        candidates = mine.candidates(problem, progress=progress)
+        problem = replace(problem_of(mine.read), deadline=engine.deadline)
+        found = _least(mine, problem, progress)
     allowance = policy.allowance(subject.records)
-    bounds = record_bounds(problem, candidates, _ALONE)
-    alone = int((bounds == _ALONE).sum())
-    if alone > allowance:
+    if found.alone > allowance:
         raise UnsatisfiableError(
             f"no recoding within the levels allowed satisfies k = {policy.k}: even at the highest "
-            f"levels {alone} of {subject.records} records are in classes of fewer than {policy.k}, "
-            f"and {allowance} may be suppressed; raise max_level (--max-level) or the "
+            f"levels {found.alone} of {subject.records} records are in classes of fewer than "
+            f"{policy.k}, and {allowance} may be suppressed; raise max_level (--max-level) or the "
             "suppression limit (--suppression-limit), or lower k"
         )
-    least = int(bounds[bounds != _ALONE].sum()) + alone * mine.read.costs.unit
     return BoundReport(
         loss,
-        mine.read.costs.loss(least, subject.records),
+        mine.read.costs.loss(found.cost, subject.records),
         policy.k,
         subject.records,
-        len(candidates),
+        found.candidates,
         time.monotonic() - started,
         allowance=allowance,
         entity=policy.entity,
@@ -99,8 +102,14 @@ def bound_table(
             )
             if (low, high) != (0, tree.height)
         },
-        notes=tuple(_notes(policy)),
+        notes=(*_ended(found.ended), *_notes(policy)),
     )
+
+
+def _ended(what: str) -> Iterator[str]:
+    """What the time limit has cut short."""
+    if what:
+        yield f"the time limit ended {what}: a higher bound may hold"
 
 
 def _notes(policy: Policy) -> Iterator[str]:
@@ -113,3 +122,37 @@ def _notes(policy: Policy) -> Iterator[str]:
     if policy.demands:
         models = listed([f"{each.model.describe()} of {each.column!r}" for each in policy.demands])
         yield f"{models} can only raise the loss further; the bound is that of k alone"
+
+
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """What is lost at least.
+
+    Args:
+        cost: By all records [units].
+        candidates: The itemsets that say so.
+        alone: Records that no itemset holds, which must be suppressed.
+        ended: What the time limit ended; empty where nothing.
+    """
+
+    cost: int
+    candidates: int
+    alone: int = 0
+    ended: str = ""
+
+
+def _least(
+    mine: Mine, problem: ClusteringProblem, progress: Callable[[str], None] | None
+) -> _Least:
+    """What the cheapest itemsets of all records cost, or what time was left for."""
+    try:
+        candidates = mine.candidates(problem, progress=progress)
+    except TimeLimitError:
+        return _Least(int(column_bounds(problem).sum()), 0, ended="mining")
+    bounds = record_bounds(problem, candidates, _ALONE)
+    alone = int((bounds == _ALONE).sum())
+    least = int(bounds[bounds != _ALONE].sum()) + alone * mine.read.costs.unit
+    if not problem.deadline.expired:
+        return _Least(least, len(candidates), alone)
+    least = max(least, int(column_bounds(problem).sum()))
+    return _Least(least, len(candidates), alone, "the comparison of itemsets")

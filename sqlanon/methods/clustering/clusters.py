@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.deadline import phase
+from sqlanon.errors import TimeLimitError
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.local.input import EncodedRecords, search_end
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import ClusterOptions
@@ -19,12 +21,17 @@ from sqlanon.microdata.distinct import expanded
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut
+from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.partition import partition
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands
-from sqlanon.wording import counted
+from sqlanon.wording import counted, listed
 
+QUICK, COVERED = 0.25, 0.75
+"""Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
+refinement has the rest."""
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
 those of many columns more."""
@@ -40,6 +47,7 @@ class FirstClusters:
         candidates: How many itemsets they were chosen from.
         uncovered: How many records went elsewhere, as no itemset covers them.
         guarantee: How far from the best they are at most; empty where that is not known.
+        ended: The part of the search that the time limit ended; empty for none.
     """
 
     found: Clustering
@@ -47,12 +55,14 @@ class FirstClusters:
     candidates: int = 0
     uncovered: int = 0
     guarantee: str = ""
+    ended: str = ""
 
 
-Start = Callable[[ClusteringProblem], FirstClusters]
+Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
 """The first clusters of a table or of a block of it, as each method finds them.
 
-Raises UnsatisfiableError where none satisfy the policy.
+With a time limit it gets clusters to fall back on. Raises UnsatisfiableError where none satisfy the
+policy, and TimeLimitError where the limit comes before anything is known.
 """
 
 
@@ -62,13 +72,16 @@ def decide_clusters(
     """A recoding of every record, from the clusters that a method starts from, refined.
 
     Raises:
+        TimeLimitError: The time limit came before there were clusters.
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    problem = problem_of(read)
+    problem = replace(problem_of(read), deadline=search_end(read, options.deadline))
     refused = unsatisfied_as_one(read.policy, read.demands(), problem.records)
     if refused is not None:
         raise refused
     found = _by_blocks(problem, options, start)
+    if found.ended and found.clusters == 1:
+        raise TimeLimitError(found.ended[0])  # nothing that the highest node would not do
     levels = [
         np.maximum(taxonomy.level[found.nodes[:, column]], low)
         for column, (taxonomy, low) in enumerate(
@@ -86,9 +99,9 @@ def decide_clusters(
         "candidates": found.candidates,
         "clusters": found.clusters,
         "blocks": found.blocks,
-        "proven": found.cost == found.bound,
+        "proven": found.cost == found.bound and not found.ended,
     }
-    notes = (*_unused(read.policy), *found.notes, *_without_itemset(found))
+    notes = (*_unused(read.policy), *found.notes, *_without_itemset(found), *_ended(found))
     return decided(read, options, LocalOutcome(assigned, found.bound, search, notes))
 
 
@@ -107,6 +120,7 @@ class RecordNodes:
         uncovered: How many records went elsewhere, as no itemset covers them.
         notes: What a reader should know besides.
         blocks: How many blocks the table was cut into, 1 where it was covered as a whole.
+        ended: The parts of the search that the time limit ended.
     """
 
     nodes: Numbers
@@ -118,6 +132,7 @@ class RecordNodes:
     uncovered: int
     notes: tuple[str, ...] = ()
     blocks: int = 1
+    ended: tuple[str, ...] = ()
 
 
 def _unused(policy: Policy) -> Iterator[str]:
@@ -133,13 +148,17 @@ def _by_blocks(
     Raises:
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    blocks = cut(problem, largest_block(options))
+    with phase("the cut into blocks"):
+        part = replace(problem, deadline=problem.deadline.share(QUICK))
+        blocks = cut(part, largest_block(options))
     if len(blocks) == 1:
         return _refined(problem, options, start)
     nodes, found = np.empty_like(problem.leaves), []
     for number, records in enumerate(blocks, start=1):
         options.tell(f"block {number} of {len(blocks)}: {len(records):,} records")
-        found.append(_refined(_part(problem, records), options, start))
+        part = _part(problem, records)
+        own = problem.deadline.share(1 / (len(blocks) - number + 1))
+        found.append(_refined(replace(part, deadline=own), options, start))
         nodes[records] = found[-1].nodes
     guarantee = (f"{note} within the same blocks" for note in found[0].notes)
     return RecordNodes(
@@ -152,6 +171,7 @@ def _by_blocks(
         sum(each.uncovered for each in found),
         (*_block_notes(options, blocks), *guarantee),
         len(blocks),
+        tuple(dict.fromkeys(ended for each in found for ended in each.ended)),
     )
 
 
@@ -186,12 +206,18 @@ def _refined(
     problem: ClusteringProblem, options: Options[ClusterOptions], start: Start
 ) -> RecordNodes:
     """Clusters of a table or a block of it, refined where that is asked for."""
-    started = start(problem)
-    found, bounds = started.found, started.bounds
+    started = _started(problem, start)
+    found, ended = started.found, started.ended
     if options.own.refine:
         options.tell(f"refine: {len(found.sizes):,} clusters")
-        effort = Effort(seconds=options.own.time_limit, seed=options.seed)
-        found = refine(problem, found, effort, bounds)
+        found = refine(problem, found, Effort(seed=options.seed), started.bounds)
+        ended = ended or ("the refinement" if problem.deadline.expired else "")
+    return _of_records(problem, replace(started, found=found, ended=ended))
+
+
+def _of_records(problem: ClusteringProblem, started: FirstClusters) -> RecordNodes:
+    """The node of every record's cluster."""
+    found, bounds, ended = started.found, started.bounds, started.ended
     return RecordNodes(
         np.vstack([found.nodes, problem.root])[found.label],  # what is suppressed has the last one
         len(found.sizes),
@@ -201,7 +227,27 @@ def _refined(
         int((found.label < 0).sum()),
         started.uncovered,
         (started.guarantee,) if started.guarantee else (),
+        ended=(ended,) if ended else (),
     )
+
+
+def _started(problem: ClusteringProblem, start: Start) -> FirstClusters:
+    """The first clusters, those of a quick partition where the time does not suffice for others."""
+    deadline = problem.deadline
+    if not deadline.is_limited:
+        return start(problem, None)
+    quick = partition(replace(problem, deadline=deadline.share(QUICK)))
+    try:
+        return start(replace(problem, deadline=deadline.share(COVERED)), quick)
+    except TimeLimitError as error:
+        ended = error.phase or "the cover"
+        return FirstClusters(quick, column_bounds(problem), ended=ended)
+
+
+def _ended(found: RecordNodes) -> Iterator[str]:
+    """A note on what the time limit cut short."""
+    if found.ended:
+        yield f"the time limit ended {listed(found.ended)}: a better recoding may exist"
 
 
 def _without_itemset(found: RecordNodes) -> Iterator[str]:

@@ -7,20 +7,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
+from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
-from sqlanon.methods.local.input import EncodedRecords, plain, read_records, refuse_unsuited
+from sqlanon.methods.local.input import (
+    EncodedRecords,
+    plain,
+    read_records,
+    reading_end,
+    refuse_unsuited,
+)
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clustering.lower_bound import record_bounds
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
+from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.set_cover import within
 
+MINED = 0.8
+"""Share of the time for a cover that mining may take: what it finds is to be sorted and chosen."""
 Cover = Callable[[ClusteringProblem, Candidates], FirstClusters]
 """The first clusters of a table or of a block of it, chosen from its candidates."""
 
@@ -49,11 +59,12 @@ class Mine:
         engine, subject, own = self.engine, self.read.subject, self.encoded
         lowest = [0] * len(subject.trees)
         wanted = MiningRequest(problem.k, kind, lowest, subject.high, progress)
-        with engine.workspace():
+        with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
             if problem.records < subject.records:
                 own = block_of(engine, subject, own, problem)
             found = mined(engine, own, subject.trees, wanted).fetch(engine)
-        return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
+            problem.deadline.check()
+            return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
 
 
 def decide_cover(
@@ -67,15 +78,25 @@ def decide_cover(
         UnsatisfiableError: No clusters satisfy the policy.
     """
     refuse_unsuited(subject, policy)
-    mine = Mine.of(engine, subject, policy, options.loss)
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        mine = Mine.of(engine, subject, policy, options.loss)
     own = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"
 
-    def start(problem: ClusteringProblem) -> FirstClusters:
-        every = mine.candidates(problem, kind, options.progress)
+    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
+        before = replace(problem, deadline=problem.deadline.share(MINED))
+        every = mine.candidates(before, kind, options.progress)
         bounds = record_bounds(problem, every)
+        if problem.deadline.expired:
+            bounds = np.maximum(bounds, column_bounds(problem))
         options.tell(f"cover: {len(every):,} candidates")
         cheap = every if own.beta is None else within(problem, every, own.beta)
-        return replace(cover(problem, cheap), bounds=bounds, candidates=len(every))
+        try:
+            first = cover(problem, cheap)
+        except TimeLimitError:
+            if quick is None:
+                raise
+            first = FirstClusters(quick, ended="the cover")
+        return replace(first, bounds=bounds, candidates=len(every))
 
     return decide_clusters(mine.read, options, start)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
+from sqlanon.deadline import NEVER, Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.level_names import level_names
@@ -18,6 +21,7 @@ from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import encode_top
 from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import keeping_notes, policy_notes
@@ -26,7 +30,7 @@ from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.search.lattice.best_node import SearchOutcome, best_node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.wording import key
+from sqlanon.wording import counted, key
 
 
 def decide(
@@ -37,11 +41,41 @@ def decide(
     Raises:
         HierarchyError: A hierarchy does not fit its column.
         PolicyError: The label for suppressed values stands for something else.
+        TimeLimitError: The time limit came before the table was encoded.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
-    problem = problem_of(engine, subject, policy, options)
+    started = time.monotonic()
+    with engine.limited(options.deadline), phase("the encoding"):
+        problem = problem_of(engine, subject, policy, options)
     encoded_at = time.monotonic()
-    outcome = _search(problem, options)
+    # To measure what is published takes about as long as half the encoding.
+    ended = options.deadline.reserving((encoded_at - started) / 2)
+    return _decided(engine, problem, replace(options, deadline=ended), encoded_at)
+
+
+def decide_top(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:
+    """The highest node allowed, whatever the method: what is left when no time is.
+
+    Raises:
+        SqlanonError: As `decide`.
+    """
+    highest = zip(subject.attributes.items(), subject.high, strict=True)
+    attributes = {name: replace(each, min_level=high) for (name, each), high in highest}
+    # Nothing is prepared for lower nodes; that there are some, the lattice still says.
+    problem = problem_of(
+        engine, replace(subject, attributes=attributes), policy, options, encode_top
+    )
+    lattice = replace(problem.lattice, low=subject.low)
+    problem = replace(problem, subject=subject, lattice=lattice)
+    late = replace(options, deadline=Deadline(-math.inf))
+    return _decided(engine, problem, late, time.monotonic())
+
+
+def _decided(
+    engine: Engine, problem: FullDomainProblem, options: Options[Any], encoded_at: float
+) -> Decided:
+    """The best node of a problem that the time suffices to find, and its report."""
+    outcome = _search(engine, problem, options)
     searched_at = time.monotonic()
     if outcome.best is None:
         from sqlanon.methods.fulldomain.ways_out import (
@@ -56,19 +90,29 @@ def decide(
     return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
 
 
-def _search(problem: FullDomainProblem, options: Options[LatticeOptions]) -> SearchOutcome:
-    checks = problem.models or problem.sizes
+def _search(engine: Engine, problem: FullDomainProblem, options: Options[Any]) -> SearchOutcome:
+    """The best node within the time limit; the highest is looked at however late it is."""
+    checks, highest = problem.models or problem.sizes, problem.lattice.high
+
+    def until(nodes: Sequence[Node]) -> AbstractContextManager[None]:
+        return engine.limited(NEVER if list(nodes) == [highest] else options.deadline)
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
         options.tell(f"search: {problem.sets.asked:,} nodes checked")
-        return checks.ask(nodes)
+        with until(nodes):
+            return checks.ask(nodes)
+
+    def settle(check: Check) -> Check:
+        assert problem.models is not None
+        with until([check.node]):
+            return problem.models.settle(check)
 
     return best_node(
         problem.lattice,
         ask,
-        settle=problem.models.settle if problem.models else None,
-        time_limit=options.own.time_limit,
-        minimal_nodes=options.own.minimal_nodes,
+        settle=settle if problem.models else None,
+        deadline=options.deadline,
+        minimal_nodes=getattr(options.own, "minimal_nodes", False),
     )
 
 
@@ -76,7 +120,7 @@ def _expected(
     engine: Engine,
     problem: FullDomainProblem,
     outcome: SearchOutcome,
-    options: Options[LatticeOptions],
+    options: Options[Any],
     settled: tuple[Chosen, int],
 ) -> Report:
     """The expected report of publishing the best node, with every measure that applies."""
@@ -186,12 +230,15 @@ def _published(policy: Policy, release: Release) -> ClassStatistics:
     return ClassStatistics.of(sizes.items())
 
 
-def _unfinished(outcome: SearchOutcome, options: Options[LatticeOptions]) -> list[str]:
+def _unfinished(outcome: SearchOutcome, options: Options[Any]) -> list[str]:
     """Notes on searches that the time limit cut short."""
     notes = []
     if not outcome.proven:
-        notes.append("the time limit ended the search: a better recoding may exist, see the bound")
-    if options.own.minimal_nodes and outcome.minimal_nodes is None:
+        notes.append(
+            f"the time limit ended the search of the lattice after "
+            f"{counted(outcome.checked, 'node')}: a better recoding may exist, see the bound"
+        )
+    if getattr(options.own, "minimal_nodes", False) and outcome.minimal_nodes is None:
         notes.append("the time limit came before every minimal node was found; none are listed")
     return notes
 

@@ -14,7 +14,7 @@ from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.encoding import Encoded
+from sqlanon.microdata.encoding import Encoded, coded
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import measure
 from sqlanon.query.encoding import encode
@@ -223,10 +223,6 @@ class _Counted:
             for (own, leaves), tree, level in parts
             if level < tree.height
         }
-        return encode.encoded(
-            self.subject.table,
-            maps or self.encoded.maps,
-            set(self.subject.nullable),
-            self.encoded.layout.words,
-            {VALUE: Carried(name)},
-        )
+        coding = self.encoded.layout, maps or self.encoded.maps
+        carried = {VALUE: Carried(name)}
+        return coded(self.engine, self.subject, self.subject.table, coding, carried)

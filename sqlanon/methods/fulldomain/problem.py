@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.tree import node_counts
@@ -19,16 +19,18 @@ from sqlanon.methods.fulldomain.cell_costs import Pricing
 from sqlanon.methods.fulldomain.frequency_sets import FrequencySets
 from sqlanon.methods.fulldomain.node_release import Chosen
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
-from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.lattice.best_node import BATCH, WIDE_BATCH, Lattice
 from sqlanon.search.lattice.bounds import Check
+from sqlanon.search.lattice.checked import BATCH, WIDE_BATCH, Lattice
 
 if TYPE_CHECKING:
     from sqlanon.methods.fulldomain.model_checks import ModelChecks
+
+Encode = Callable[[Engine, Subject, Policy, Sequence[str]], Encoded]
+"""Encodes a table, with the sensitive columns that a loss looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,25 @@ class FullDomainProblem:
 
 
 def problem_of(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[LatticeOptions]
+    engine: Engine,
+    subject: Subject,
+    policy: Policy,
+    options: Options[Any],
+    encode: Encode = encode_subject,
 ) -> FullDomainProblem:
-    """Encodes a table and prepares the checks of its lattice nodes."""
+    """Encodes a table and prepares the checks of its lattice nodes.
+
+    Args:
+        engine: Where the table lives.
+        subject: The table.
+        policy: Its policy.
+        options: Options of the search.
+        encode: How the table is encoded.
+    """
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"
     valued = list(policy.sensitive_attributes) if weighed else []
-    encoded = encode_subject(engine, subject, policy, valued)
+    encoded = encode(engine, subject, policy, valued)
     costs, cells = None, "tree" if weighed else options.loss
     if cells in CELL_LOSSES:
         costs = CellCosts.of(cells, subject.trees, subject.weights, subject.records, encoded.counts)

@@ -16,7 +16,8 @@ from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.policy.policy import least_share
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import SearchOutcome
-from sqlanon.search.lattice.bounds import Check, rank
+from sqlanon.search.lattice.bounds import Check
+from sqlanon.search.lattice.checked import rank
 from sqlanon.wording import key
 
 MOST_SUPPRESSED = 0.2

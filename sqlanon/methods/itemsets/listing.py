@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
@@ -49,6 +50,7 @@ class Listed:
             )
 
 
+@phase("mining")
 def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: Listed) -> MiningReport:
     """Mines the itemsets of a table within the level bounds of its quasi-identifiers.
 
@@ -56,6 +58,7 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
         PolicyError: No k, an entity, or an unknown kind.
         HierarchyError: A hierarchy does not fit the table.
         SourceError: The new table's name is taken.
+        TimeLimitError: The engine's deadline came before the end.
     """
     started = time.monotonic()
     plain = _plain(policy)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.layout import Layout
@@ -17,6 +18,9 @@ from sqlanon.microdata.encoding import Encoded, leaf_maps
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.search.privacy import Demands, ValueDemand
+
+READING = 0.75
+"""Share of a time limit that reading a table record by record may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class EncodedRecords:
         combinations: Its distinct combinations.
         costs: What cells cost.
         at: When they had been read, by the monotonic clock [seconds].
+        seconds: How long it took to read them.
     """
 
     subject: Subject
@@ -40,6 +45,7 @@ class EncodedRecords:
     combinations: DistinctCombinations
     costs: CellCosts
     at: float
+    seconds: float
 
     def demands(self) -> Demands | None:
         """The models beyond k, asked of groups of distinct combinations; None without any."""
@@ -69,11 +75,33 @@ def read_records(
     engine: Engine, subject: Subject, policy: Policy, loss: str, encoded: Encoded | None = None
 ) -> EncodedRecords:
     """Reads a table in codes as `encode_records`, whether it may be recoded so or not."""
+    started = time.monotonic()
     coding = leaf_maps(engine, subject) if encoded is None else (encoded.layout, encoded.maps)
     held = distinct_combinations(engine, subject, coding, policy)
     counts = held.leaf_counts(subject.trees) if encoded is None else encoded.counts
     costs = CellCosts.of(loss, subject.trees, subject.weights, subject.records, counts)
-    return EncodedRecords(subject, policy, coding[0], counts, held, costs, time.monotonic())
+    at = time.monotonic()
+    return EncodedRecords(subject, policy, coding[0], counts, held, costs, at, at - started)
+
+
+def reading_end(deadline: Deadline) -> Deadline:
+    """When the reading of a table ends, so that a full-domain search has time in its place."""
+    return deadline.share(READING)
+
+
+def search_end(read: EncodedRecords, deadline: Deadline) -> Deadline:
+    """When a search ends, so that what it found can still be measured in time.
+
+    To measure every record takes about as long as to read it, and as long again where sensitive
+    columns are measured.
+
+    Raises:
+        TimeLimitError: There is no time for that.
+    """
+    ended = deadline.earlier(read.seconds * (2 if read.policy.sensitive_attributes else 1))
+    with phase("the encoding"):
+        ended.check()
+    return ended
 
 
 def refuse_unsuited(subject: Subject, policy: Policy) -> None:

@@ -9,13 +9,13 @@ satisfies the models, the bound of each round is one of the whole.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.patterns.cuts import Cut, cut
@@ -23,6 +23,8 @@ from sqlanon.search.patterns.greedy import Placed
 
 INFEASIBLE = 2.0**53
 """The bound where there is no solution: above the cost of any."""
+BUILDING = 2e-5
+"""Time that a place takes to be written into a program [seconds]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class Component:
         """The cost of all records, with those left over suppressed [units]."""
         return int(counts @ self.cost + (self.sizes - self._placed(counts)) @ self.full)
 
-    def run(self, start: Numbers, most_left: int, deadline: float) -> tuple[Numbers, int]:
+    def run(self, start: Numbers, most_left: int, deadline: Deadline) -> tuple[Numbers, int]:
         """Solves for least cost with at most so many records left over.
 
         Returns:
@@ -131,8 +133,8 @@ class Component:
             [x_cost // divisor, np.zeros(self.instances, np.int64), left_cost // divisor]
         )
         bound = base
-        while (remaining := deadline - time.monotonic()) > 0:
-            counts, low = _highs(self, objective, (start, most_left), remaining)
+        while deadline.left() > len(self.cost) * BUILDING:
+            counts, low = _highs(self, objective, (start, most_left), deadline)
             bound = max(bound, base + divisor * max(0, math.ceil(low - 1e-6)))
             value = self._total(counts)
             cuts = self._failing(counts)
@@ -207,7 +209,7 @@ class Component:
 
 
 def _highs(
-    program: Component, objective: Numbers, given: tuple[Numbers, int], seconds: float
+    program: Component, objective: Numbers, given: tuple[Numbers, int], deadline: Deadline
 ) -> tuple[Numbers, float]:
     """Solves a program from a start; returns its counts and the bound of the objective."""
     highspy: Any = import_module("highspy")  # heavy, and an extra
@@ -218,9 +220,9 @@ def _highs(
     # Costs are whole, so a bound within one proves the best; ties are settled by the solver.
     solver.setOptionValue("mip_abs_gap", 0.99)
     solver.setOptionValue("mip_rel_gap", 0.0)
-    if seconds < math.inf:
-        solver.setOptionValue("time_limit", seconds)
     solver.passModel(program.model(highspy, objective, most_left))
+    if deadline.is_limited:
+        solver.setOptionValue("time_limit", max(deadline.left(), 0.0))
     first = highspy.HighsSolution()
     first.col_value = program.solution(start).tolist()
     solver.setSolution(first)

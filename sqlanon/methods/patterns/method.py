@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.methods.local.input import EncodedRecords, encode_records
+from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_end, search_end
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
 from sqlanon.methods.patterns.instances import InstanceQueries
 from sqlanon.methods.patterns.problem import Parts, PatternProblem, finish, greedy_parts
+from sqlanon.methods.patterns.row_types import usefulness_of_values
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
@@ -48,10 +51,15 @@ def decide_patterns(
         UnsatisfiableError: The records that no pattern has a place for cannot be published.
     """
     nodes = asked_nodes(subject, options)
-    read = encode_records(engine, subject, policy, options.loss)
-    table = pattern_problem(read, nodes)
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        read = encode_records(engine, subject, policy, options.loss)
+    ended = search_end(read, options.deadline)
+    table = replace(pattern_problem(read, nodes), deadline=ended)
     instances = InstanceQueries(engine, read.combinations, table.masks, table.k)
-    parts = improved(table, greedy(table.rows, table.masks, table.k, instances))
+    with engine.limited(ended):
+        placed = greedy(table.rows, table.masks, table.k, instances, ended)
+    is_over = ended.expired
+    parts = improved(table, placed)
     finished = finish(table, parts, policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     # By the figures of the source: left-over records are one cluster.
@@ -61,11 +69,16 @@ def decide_patterns(
         "used_patterns": len(np.unique(parts.pattern[~left])),
         "average_cluster": float(sizes.mean()),
         "maximum_cluster": int(sizes.max()),
+        "usefulness_of_values": usefulness_of_values(read, parts),
         "left_over": int(parts.count[left].sum()),
         **dict(parts.search),
         "candidates": len(table.nodes),
     }
-    outcome = LocalOutcome(assigned, parts.bound, search, finished.notes)
+    notes = [*finished.notes]
+    if is_over or ended.expired:
+        late = "before every pattern had its turn" if is_over else "while it was being improved"
+        notes.append(f"the time limit ended the search {late}: a better recoding may exist")
+    outcome = LocalOutcome(assigned, parts.bound, search, tuple(notes))
     return decided(read, options, outcome)
 
 

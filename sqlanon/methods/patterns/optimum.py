@@ -21,15 +21,14 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
-from sqlanon.methods.options import ExactPatternOptions
+from sqlanon.errors import PolicyError, TimeLimitError
+from sqlanon.methods.options import PatternOptions
 from sqlanon.methods.patterns.integer_program import Component, Places
 from sqlanon.methods.patterns.method import decide_patterns
 from sqlanon.methods.patterns.problem import (
@@ -54,7 +53,7 @@ MOST_PLACES = 5_000_000
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[ExactPatternOptions]
+    engine: Engine, subject: Subject, policy: Policy, options: Options[PatternOptions]
 ) -> Decided:
     """A pattern for every record, such that nothing published by these patterns loses less.
 
@@ -64,12 +63,12 @@ def decide(
     """
 
     def improved(table: PatternProblem, placed: Placed) -> Parts:
-        return optimal(table, placed, policy, options.own.time_limit)
+        return optimal(table, placed, policy)
 
     return decide_patterns(engine, subject, policy, options, improved)
 
 
-def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float | None) -> Parts:
+def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
     """The assignment that is published with the least loss.
 
     Records that no pattern takes lose all cells, so at first each row may be left over at that
@@ -83,7 +82,6 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float
         table: The table and its patterns.
         first: An assignment to start from.
         policy: Whether records that no pattern takes may be left out.
-        seconds: After which the best so far is returned; None for no limit.
 
     Raises:
         PolicyError: There is no solver, the program would be too large, or it cannot say a model.
@@ -95,20 +93,20 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy, seconds: float
             f"{counted(rows, 'distinct row')} by {counted(patterns, 'pattern')} are too many for "
             "pattern-exact; give fewer patterns, or use pattern-greedy"
         )
-    deadline = math.inf if seconds is None else time.monotonic() + seconds
-    places = places_of(table)
+    try:
+        places = places_of(table)
+    except TimeLimitError:
+        unproven = (("proven", False), ("gap", 1.0), ("components", 0))
+        return replace(greedy_parts(table, first), bound=0, search=unproven)
     apart = components(places, rows)
     alone = np.setdiff1d(np.arange(rows), places.row)
     bound = int(table.cost(alone, table.tops) @ table.rows.sizes[alone])
-    counts = np.zeros(len(places.row), np.int64)
-    for own in apart:
-        part = Component(table, places.of(own), first)
-        counts[own], low = part.run(part.start, int(part.sizes.sum()), deadline)
-        bound += low
+    counts, low = _solved(table, places, apart, first)
+    bound = min(bound + low, table.as_one_class)
     found = [greedy_parts(table, first), _parts(table, places, counts), _as_one_class(table)]
-    bound = min(bound, table.as_one_class)
-    if min(published_cost(table, parts, policy) for parts in found) > bound:
-        again, low = _jointly(table, places, first, policy, deadline)
+    late = table.deadline.expired
+    if not late and min(published_cost(table, parts, policy) for parts in found) > bound:
+        again, low = _jointly(table, places, first, policy)
         found += again
         bound = max(bound, min(low, table.as_one_class))
     best = min(found, key=lambda parts: published_cost(table, parts, policy))
@@ -129,8 +127,33 @@ def _as_one_class(table: PatternProblem) -> Parts:
     return Parts(rows, table.rows.sizes, nowhere, nowhere)
 
 
+def _solved(
+    table: PatternProblem, places: Places, apart: list[Numbers], first: Placed
+) -> tuple[Numbers, int]:
+    """The records of each place, and what all cost at least [units].
+
+    Components are solved one after the other; those that the time does not suffice for keep the
+    assignment to start from.
+    """
+    counts, bound = np.zeros(len(places.row), np.int64), 0
+    for number, own in enumerate(apart):
+        if table.deadline.expired:
+            rest = np.concatenate(apart[number:])
+            some = places.of(rest)
+            rows, place = np.unique(some.row, return_inverse=True)
+            least = table.cost(rows, table.tops)
+            np.minimum.at(least, place, some.cost)
+            kept = first.pattern[some.row] == some.pattern
+            counts[rest] = np.where(kept, table.rows.sizes[some.row], 0)
+            return counts, bound + int(least @ table.rows.sizes[rows])
+        part = Component(table, places.of(own), first)
+        counts[own], low = part.run(part.start, int(part.sizes.sum()), table.deadline)
+        bound += low
+    return counts, bound
+
+
 def _jointly(
-    table: PatternProblem, places: Places, first: Placed, policy: Policy, deadline: float
+    table: PatternProblem, places: Places, first: Placed, policy: Policy
 ) -> tuple[list[Parts], int]:
     """The best with a class of suppressed records, the best with records left out, and a bound.
 
@@ -154,7 +177,7 @@ def _jointly(
         allowed = left - int(table.rows.sizes[missing].sum())
         if allowed < 0:
             continue
-        counts, low = program.run(np.zeros(len(own.row), np.int64), allowed, deadline)
+        counts, low = program.run(np.zeros(len(own.row), np.int64), allowed, table.deadline)
         found.append(_parts(table, own, counts))
         bounds.append(low + int(table.cost(missing, table.tops) @ table.rows.sizes[missing]))
     return found, 0 if most and table.rows.demands is not None else min(bounds)
@@ -177,11 +200,16 @@ def _refuse_unsolvable(demands: Demands | None) -> None:
 
 
 def places_of(table: PatternProblem) -> Places:
-    """All places where rows may go, cheapest pattern first."""
+    """All places where rows may go, cheapest pattern first.
+
+    Raises:
+        TimeLimitError: The deadline of the table came first.
+    """
     rows = np.arange(len(table.rows.sizes))
     found, instances = [], 0
     costs = [table.cost(rows, node) for node in table.nodes]
     for pattern in undominated(table, costs):
+        table.deadline.check()
         _, group = np.unique(
             instance_keys(table.rows.codes.T, table.masks[pattern]), return_inverse=True
         )
@@ -202,6 +230,7 @@ def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
     totals = np.array([cost @ table.rows.sizes for cost in costs])
     kept = []
     for number, mask in enumerate(table.masks):
+        table.deadline.check()
         coarser = ((table.masks & mask) == table.masks).all(axis=1) & (totals <= totals[number])
         coarser[number] = False
         replaced = any(

@@ -8,6 +8,7 @@ from functools import reduce
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.policy.policy import Policy, least_share
@@ -41,6 +42,7 @@ class PatternProblem:
     k: int
     suppressed: int
     dropped: int
+    deadline: Deadline = NEVER
 
     def cost(self, rows: Numbers, levels: Numbers) -> Numbers:
         """The cost of a record of each row at levels for all or `[row, column]` [units].
@@ -211,7 +213,8 @@ def _joined(table: PatternProblem, parts: Parts, suppressed: Flags, policy: Poli
     np.add.at(costs, own, extra[~suppressed])
     joined = suppressed.copy()
     for group in groups[np.argsort(costs, kind="stable")]:
-        joined |= parts.group == group
+        # Too late to look for the fewest: then all records are suppressed.
+        joined |= (parts.group == group) | table.deadline.expired
         if _is_class(table, parts, joined):
             return joined
     found = unsatisfied_as_one(policy, table.rows.demands, int(table.rows.sizes.sum()))

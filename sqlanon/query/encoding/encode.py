@@ -20,7 +20,7 @@ from sqlanon.query.syntax import (
     select,
     total,
 )
-from sqlanon.query.text import varchar
+from sqlanon.query.text import TEXT, text_of, varchar
 
 ATTRIBUTE = "attribute"
 LEAF = "leaf"
@@ -35,9 +35,13 @@ def word(number: int) -> str:
     return f"word_{number}"
 
 
+def _names(words: int) -> list[str]:
+    return [word(w) for w in range(words)]
+
+
 def words_of(number: int) -> list[exp.Expr]:
     """The words of a packed code."""
-    return [column(word(w)) for w in range(number)]
+    return [column(own) for own in _names(number)]
 
 
 def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
@@ -62,16 +66,24 @@ def distinct_values(source: exp.Table, name: str) -> exp.Select:
     return select([alias(column(name), VALUE)], source).distinct(copy=False)
 
 
-def distinct_paths(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Select:
-    """Per distinct value of a column its text and its labels of `value`, from level 1 up."""
-    values = nested(distinct_values(source, name), "v")
-    query = select([varchar(column(VALUE)), *labels], values)
+def distinct_paths(
+    source: exp.Table, name: str, labels: Sequence[exp.Expr], kind: exp.DataType = TEXT
+) -> exp.Select:
+    """Per distinct value of a column its text, its labels of `value` from level 1 up, its records.
+
+    The number of records comes last.
+    """
+    figures = [alias(column(name), VALUE), alias(bigint(count_all()), SIZE)]
+    values = nested(select(figures, source, by=[column(name)]), "v")
+    query = select([text_of(column(VALUE), kind), *labels, column(SIZE)], values)
     return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
 
 
-def leaf_map(leaves: exp.Table, number: int, column_type: exp.DataType, words: int) -> exp.Select:
-    """The codes of the leaves of column `number` by value: rows of `value` and the words."""
-    query = values_of(leaves, column_type, [word(w) for w in range(words)])
+def leaf_map(
+    leaves: exp.Table, number: int, column_type: exp.DataType, words: Sequence[int]
+) -> exp.Select:
+    """The codes of the leaves of column `number` by value: rows of `value` and some words."""
+    query = values_of(leaves, column_type, [word(w) for w in words])
     return query.where(column(ATTRIBUTE).eq(number), copy=False)
 
 
@@ -154,11 +166,75 @@ def encoded(
         words: Number of words of the code.
         carried: Other columns that tell rows apart, by their names in the result.
     """
-    names = [f"map_{number}" for number in range(len(leaves))]
-    codes = [added([column(word(w), name) for name in names]) for w in range(words)]
+    names, joins = _leaf_joins(leaves, nullable)
+    held = {name: _words_of(rows) for name, rows in zip(names, leaves.values(), strict=True)}
+    parts = [[column(own, name) for name in names if own in held[name]] for own in _names(words)]
+    # A number in GROUP BY would be the place of a column.
+    codes = [added(each) if each else bigint(exp.Literal.number(0)) for each in parts]
+    query = _grouped(source, codes, carried or {})
+    query.set("joins", [*joins, *query.args.get("joins", [])])
+    return query
+
+
+def joined(
+    source: exp.Table,
+    leaves: Mapping[str, exp.Select],
+    nullable: set[str],
+    begun: Sequence[str],
+    kept: Mapping[str, str],
+) -> exp.Select:
+    """The records with some of their columns encoded, and others as they are.
+
+    Args:
+        source: The table, or one of such records.
+        leaves: Per column to encode its leaf map.
+        nullable: Columns that hold NULLs.
+        begun: The words that the source holds; what these columns add to them is added.
+        kept: Columns to carry on, by their new names.
+    """
+    names, joins = _leaf_joins(leaves, nullable)
+    parts: dict[str, list[exp.Expr]] = {own: [column(own, "source")] for own in begun}
+    for name, leaf_rows in zip(names, leaves.values(), strict=True):
+        for own in _words_of(leaf_rows):
+            parts.setdefault(own, []).append(column(own, name))
+    figures = [alias(added(each), own) for own, each in parts.items()]
+    figures += [alias(column(origin, "source"), name) for name, origin in kept.items()]
+    query = select(figures, named(source, "source"))
+    query.set("joins", joins)
+    return query
+
+
+def grouped(
+    joined_rows: exp.Table, words: int, carried: Mapping[str, Carried] | None = None
+) -> exp.Select:
+    """As `encoded`, of records whose columns are all encoded."""
+    codes = [column(own, "source") for own in _names(words)]
+    return _grouped(joined_rows, codes, carried or {})
+
+
+def _leaf_joins(
+    leaves: Mapping[str, exp.Select], nullable: set[str]
+) -> tuple[list[str], list[exp.Join]]:
+    """Names for the leaf maps of columns, and the outer joins with them."""
+    names, joins = [f"map_{number}" for number in range(len(leaves))], []
+    for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
+        same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
+        joins.append(exp.Join(this=nested(leaf_rows, name), side="LEFT", on=same))
+    return names, joins
+
+
+def _words_of(leaf_rows: exp.Select) -> list[str]:
+    """The words that a leaf map has: those where its column has bits."""
+    return leaf_rows.named_selects[1:]
+
+
+def _grouped(
+    source: exp.Table, codes: Sequence[exp.Expr], carried: Mapping[str, Carried]
+) -> exp.Select:
+    """Codes, what is carried, and the records that have them."""
     details = {
         name: column(item.origin, "source") if item.ranks is None else column(RANK, name)
-        for name, item in (carried or {}).items()
+        for name, item in carried.items()
     }
     figures = [
         *(alias(code, word(w)) for w, code in enumerate(codes)),
@@ -166,10 +242,7 @@ def encoded(
         alias(bigint(count_all()), SIZE),
     ]
     query = select(figures, named(source, "source"), by=[*codes, *details.values()])
-    for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
-        same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
-        query.join(nested(leaf_rows, name), on=same, join_type="left", copy=False)
-    for name, item in (carried or {}).items():
+    for name, item in carried.items():
         if item.ranks is not None:
             same = same_value(column(item.origin, "source"), column(VALUE, name), item.nulls)
             query.join(named(item.ranks, name), on=same, join_type="left", copy=False)
@@ -178,7 +251,8 @@ def encoded(
 
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
     """A leaf map with the codes of a lattice node, which are the bits of the masks."""
-    words = [alias(masked(word(w), mask), word(w)) for w, mask in enumerate(masks)]
+    bits, held = dict(zip(_names(len(masks)), masks, strict=True)), _words_of(leaves)
+    words = [alias(masked(own, bits[own]), own) for own in held]
     return select([column(VALUE), *words], nested(leaves, "leaves"))
 
 
@@ -238,13 +312,22 @@ def missed(source: exp.Table, name: str, leaves: exp.Select, most: int) -> exp.S
     return query.order_by(*order, copy=False).limit(most, copy=False)
 
 
-def marginals(encoded_table: exp.Table, masks: Sequence[Sequence[int]]) -> exp.Expr:
-    """Records per value of every column: rows of column number, words, records."""
+def marginals(encoded_table: exp.Table, masks: Mapping[int, Sequence[int]]) -> exp.Query:
+    """Records per value of columns: rows of column number, words, records.
+
+    Args:
+        encoded_table: Codes and sizes.
+        masks: Per number of a column its bits of each word.
+    """
     parts = []
-    for number, words in enumerate(masks):
-        keys = [masked(word(w), mask) for w, mask in enumerate(words)]
+    for number, words in masks.items():
+        # A word without bits is no key: nine of ten are none where columns are many.
+        keys: list[exp.Expr] = [
+            masked(word(w), mask) if mask else exp.Literal.number(0) for w, mask in enumerate(words)
+        ]
+        by = [key for key in keys if not isinstance(key, exp.Literal)]
         figures = [exp.Literal.number(number), *keys, total(column(SIZE))]
-        parts.append(select(figures, encoded_table, by=keys))
+        parts.append(select(figures, encoded_table, by=by or [masked(word(0), 0)]))
     return union_all(parts)
 
 
@@ -256,10 +339,11 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Query:
     )
 
 
-def extent(encoded_table: exp.Table) -> exp.Select:
-    """Combinations and records of an encoded table, those without a code left out."""
+def extent(encoded_table: exp.Table, words: int = 1) -> exp.Select:
+    """Combinations and records of an encoded table, those that lack one of the words left out."""
     query = select([bigint(count_all()), total(column(SIZE))], encoded_table)
-    return query.where(column(word(0)).is_(exp.null()).not_(), copy=False)
+    there = [own.is_(exp.null()).not_() for own in words_of(words)]
+    return query.where(*there, copy=False)
 
 
 def value() -> exp.Column:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.query.syntax import bigint, column, count_all, select
 
 
-def fingerprint(table: exp.Table, columns: Sequence[str]) -> exp.Select:
+def fingerprint(table: exp.Expr, columns: Sequence[str]) -> exp.Select:
     """Records, and one order-free digest of all cells as text; DuckDB only.
 
     It has no key, so whoever knows all records but a few can try out what those hold. SHA-256

@@ -131,8 +131,12 @@ def _units(value: exp.Expr, column_type: exp.DataType, scale: int) -> exp.Expr:
     factor = 10**scale
     if column_type.this in _INTEGERS:
         return bigint(value) * factor if scale else bigint(value)
-    if not scale or column_type.this in _DECIMALS:
-        return bigint(exp.Floor(this=value * factor if scale else value))
+    if column_type.this in _DECIMALS and scale:
+        # A product has no more digits than its widest factor, so that it could overflow.
+        wide = exp.DataType.build(f"DECIMAL({_DECIMAL_DIGITS}, {_precision(column_type)[1]})")
+        return bigint(exp.Floor(this=exp.cast(value, wide) * factor))
+    if not scale:
+        return bigint(exp.Floor(this=value))
     # The product is rounded, so its nearest whole number is the count, or one too high.
     nearest = exp.Floor(this=value * factor + exp.Literal.number("0.5"))
     # Both sides are exact in a double, so the quotient is the double nearest to the border.

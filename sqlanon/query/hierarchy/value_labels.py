@@ -15,11 +15,13 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
 from sqlanon.query.hierarchy.interval_labels import interval_labels
+from sqlanon.query.hierarchy.time_zones import depends_on_zone
 from sqlanon.query.text import (
-    NESTED_TYPES,
     NOT_FINITE,
     between,
     case,
+    is_nested,
+    is_zoned,
     joined,
     not_null,
     type_name,
@@ -30,8 +32,6 @@ TOP = "*"
 PLACEHOLDER = "value"
 
 _Type = exp.DataType.Type
-_NESTED = NESTED_TYPES | {_Type.VARIANT}
-_ZONED = {_Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ}
 _DATES = {
     _Type.DATE,
     _Type.DATE32,
@@ -42,7 +42,7 @@ _DATES = {
     _Type.TIMESTAMP_MS,
     _Type.TIMESTAMP_NS,
 }
-_READABLE = (exp.Condition, exp.Query, exp.Star, exp.IgnoreNulls, exp.UDTF)
+_READABLE = (exp.Condition, exp.Query, exp.Star, exp.IgnoreNulls, exp.UDTF, exp.AtTimeZone)
 _REFUSED: Mapping[str, tuple[type[exp.Expr], ...]] = {
     "a subquery": (exp.Query,),
     "a window": (exp.Window,),
@@ -101,7 +101,7 @@ def level_labels(
         case Dates():
             labels = _date_labels(rule, column, column_type, known)
         case Expressions():
-            labels = _expression_labels(rule, column, known)
+            labels = _expression_labels(rule, column, column_type, known)
         case Rows() | Table():
             raise HierarchyError([f"hierarchy of column '{known}' has rows, not a rule"])
     return [*labels, exp.Literal.string(TOP)]
@@ -110,11 +110,19 @@ def level_labels(
 def _prefix_labels(
     rule: Prefix, column: exp.Expr, column_type: exp.DataType, name: str
 ) -> list[exp.Expr]:
-    if column_type.this in _NESTED:
+    if is_nested(column_type):
         raise HierarchyError(
             [
                 f"hierarchy 'prefix' of column '{name}' needs text, "
                 f"not {type_name(column_type)}; use suppress or an expression"
+            ]
+        )
+    if is_zoned(column_type):
+        raise HierarchyError(
+            [
+                f"hierarchy 'prefix' of column '{name}' cannot use {type_name(column_type)}, whose "
+                "text depends on the session's time zone; cast the column to TIMESTAMP in a zone "
+                "of your choice"
             ]
         )
     value = varchar(column)
@@ -133,7 +141,7 @@ def _date_labels(
     kind = column_type.this
     if kind not in _DATES:
         what = f"hierarchy 'dates' of column '{name}'"
-        if kind in _ZONED:
+        if is_zoned(column_type):
             fault = (
                 f"{what} cannot use {type_name(column_type)}, whose day depends on the session's "
                 "time zone; cast the column to TIMESTAMP in a zone of your choice"
@@ -144,6 +152,11 @@ def _date_labels(
                 "cast the column to DATE"
             )
         raise HierarchyError([fault])
+    if kind == _Type.TIMESTAMP_NS:
+        # DuckDB takes the parts of such a value from its microseconds, rounded towards 1970, so
+        # that the last of 1969 are in 1970. Its year has four digits.
+        day = exp.Left(this=varchar(column), expression=exp.Literal.number(10))
+        column = exp.cast(day, _Type.DATE)
     # The parts of an infinite date are NULL.
     infinite = case(exp.Is(this=_part("YEAR", column), expression=exp.Null()), NOT_FINITE)
     return [not_null(column, _date_label(unit, column), infinite) for unit in rule.units]
@@ -204,7 +217,9 @@ def _padded(number: exp.Expr, width: int) -> exp.Expr:
     )
 
 
-def _expression_labels(rule: Expressions, column: exp.Expr, name: str) -> list[exp.Expr]:
+def _expression_labels(
+    rule: Expressions, column: exp.Expr, column_type: exp.DataType, name: str
+) -> list[exp.Expr]:
     faults: list[str] = []
     labels = []
     for level, text in enumerate(rule.texts, start=1):
@@ -215,6 +230,11 @@ def _expression_labels(rule: Expressions, column: exp.Expr, name: str) -> list[e
             continue
         refused = _refused(tree, name)
         faults.extend(f"{subject} has {what}; use only the column itself" for what in refused)
+        if depends_on_zone(tree, column_type):
+            faults.append(
+                f"{subject} depends on the session's time zone; name one, "
+                "as in value AT TIME ZONE 'UTC'"
+            )
         labels.append(not_null(column, varchar(_bound(tree, column))))
     if faults:
         raise HierarchyError(faults)

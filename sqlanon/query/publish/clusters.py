@@ -36,7 +36,7 @@ from sqlanon.query.syntax import (
     star,
     table,
 )
-from sqlanon.query.text import varchar
+from sqlanon.query.text import text_of
 from sqlanon.recoding import Clusters
 
 UNIT = "sqlanon_unit"
@@ -82,12 +82,14 @@ class LocalRecode:
         number: Its place among the quasi-identifiers.
         levels: The levels of its records, ascending.
         labels: Its labels at those above 0, where they differ in columns called `label`.
+        kind: Its type.
     """
 
     name: str
     number: int
     levels: tuple[int, ...]
     labels: Labelled
+    kind: exp.DataType
 
     def published(self, original: exp.Expr) -> exp.Expr:
         """The published value of a record, of its original."""
@@ -103,7 +105,7 @@ class LocalRecode:
 
     def _text(self, at: int, original: exp.Expr) -> exp.Expr:
         if at == 0:
-            return varchar(original)
+            return text_of(original, self.kind)
         constant = self.labels.constants.get(at)
         if constant is None:
             return column(label(at), labels_of(self.name))
@@ -168,7 +170,7 @@ def published(
     own: dict[str, LocalRecode] = {}
     for (name, (hierarchy, kind)), levels in zip(hierarchies.items(), recoding.levels, strict=True):
         labels = labelled(source, name, hierarchy, {at: label(at) for at in levels if at}, kind)
-        own[name] = LocalRecode(name, len(own), levels, labels)
+        own[name] = LocalRecode(name, len(own), levels, labels, kind)
     values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
     values |= {name: own[name].published(values[name]) for name in own if name in values}
     by = list(dict.fromkeys([*own, *recoding.by]))

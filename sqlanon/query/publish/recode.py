@@ -30,7 +30,7 @@ from sqlanon.query.syntax import (
     table,
     when,
 )
-from sqlanon.query.text import varchar
+from sqlanon.query.text import text_of, varchar
 
 LABEL = "label"
 RECORD = "record"
@@ -60,6 +60,11 @@ class Recode:
         if self.constant is not None:
             return constant_text(self.constant)
         return as_published(column(self.name, RECORD), kind)
+
+    def text(self, value: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
+        """A published value of a record as text, an original one of a type."""
+        is_original = self.labels is None and self.constant is None
+        return text_of(value, kind) if is_original and kind is not None else varchar(value)
 
 
 def recode(
@@ -175,7 +180,8 @@ def published(
         query = with_suppressed(query, source, recodes, suppressed)
         if suppressed.label is not None:
             gone, label = is_suppressed(SMALL), exp.Literal.string(suppressed.label)
-            values |= {n: when(gone, label, varchar(values[n])) for n in recodes}
+            texts = {n: item.text(values[n], columns.get(n)) for n, item in recodes.items()}
+            values |= {n: when(gone, label, text) for n, text in texts.items()}
     query.select(*(alias(value, name) for name, value in values.items()), copy=False)
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
 

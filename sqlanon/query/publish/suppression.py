@@ -17,7 +17,8 @@ from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import REQUIRED
 from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.figures import Needed, Reference, Relation, reference
-from sqlanon.query.syntax import column, nested, select, star, table
+from sqlanon.query.syntax import bigint, column, count_all, nested, select, star, table
+from sqlanon.query.text import varchar
 
 _DETAILS = "sqlanon_details"
 Step = tuple[str, exp.Select]
@@ -136,3 +137,10 @@ def is_suppressed(relation: str) -> exp.Expr:
 
 def _suppressed(number: int) -> str:
     return f"sqlanon_suppressed_{number}"
+
+
+def all_labelled(source: exp.Table, names: Sequence[str], label: str) -> exp.Select:
+    """Number of records of a published table with the label of suppressed ones in some columns."""
+    same = [varchar(column(name)).eq(exp.Literal.string(label)) for name in names]
+    query = select([bigint(count_all())], source)
+    return query.where(exp.and_(*same, copy=False), copy=False)

@@ -30,6 +30,7 @@ def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     nodes, sizes = closures(problem, label), np.bincount(label[label >= 0])
     costs = problem.cost(nodes)
     for record in np.flatnonzero(label < 0):
+        problem.deadline.check()
         joined = join(problem, nodes, problem.leaves[record])
         dearer = problem.cost(joined)
         cluster = int((dearer * (sizes + 1) - costs * sizes).argmin())
@@ -58,6 +59,7 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
     alive = np.ones(len(held), np.bool_)
     waiting = [c for c, records in enumerate(held) if not problem.satisfies(records)]
     while waiting:
+        problem.deadline.check()
         cluster = waiting.pop()
         if not alive[cluster] or problem.satisfies(held[cluster]):
             continue

@@ -69,11 +69,14 @@ def _cuts(problem: ClusteringProblem, records: Numbers, most: int) -> Iterator[_
     leaves = problem.leaves[records]
     nodes = closed(problem, leaves, np.zeros(1, np.int64))[0]
     for column, taxonomy in enumerate(problem.taxonomies):
+        problem.deadline.check()
         level = int(taxonomy.level[nodes[column]])
         if not level:
             continue
         below = taxonomy.ancestors[level - 1, leaves[:, column]]
-        apart = [records[below == node] for node in np.unique(below)]
+        order = np.argsort(below, kind="stable")
+        borders = np.flatnonzero(np.diff(below[order])) + 1
+        apart = np.split(records[order], borders)
         parts = _viable(problem, _packed(apart, most))
         if len(parts) > 1:
             added = float(taxonomy.cost[nodes[column]] - taxonomy.cost[below].mean())

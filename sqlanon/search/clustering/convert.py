@@ -39,6 +39,7 @@ class _Conversion:
     def run(self) -> list[Numbers]:
         """Looks at each record in turn."""
         for record in sorted(self._owners):
+            self._problem.deadline.check()
             while len(owners := self._owners[record]) > 1:
                 self._separate(record, owners[0], owners[1])
         return [np.array(sorted(records)) for records in self._sets if records]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import BitMaps, Words, counted, flags
@@ -25,6 +26,7 @@ def direct_cover(problem: ClusteringProblem, candidates: Candidates) -> Clusteri
     """Clusters in the order of cost; what remains goes where it costs least.
 
     Raises:
+        TimeLimitError: The deadline came before all candidates had their turn.
         UnsatisfiableError: Nothing covers any record, and all records together do not satisfy the
             demand.
     """
@@ -49,7 +51,8 @@ def _greedy(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
         made += 1
         return True
 
-    sweep(problem, candidates, problem.k, take)
+    if sweep(problem, candidates, problem.k, take) < len(candidates):
+        raise TimeLimitError
     return label
 
 
@@ -58,8 +61,11 @@ def sweep(
     candidates: Candidates,
     least: int,
     take: Callable[[int, Numbers], bool],
-) -> None:
+) -> int:
     """Offers each candidate, in order, the records that it holds and none before it has taken.
+
+    Returns:
+        How many candidates had their turn: all, unless the deadline came before.
 
     Args:
         problem: The table.
@@ -67,10 +73,14 @@ def sweep(
         least: Fewest records that are offered.
         take: Called with a candidate and the records; whether it takes them.
     """
+    if problem.deadline.expired:
+        return 0
     left = np.arange(problem.records)
     gone = np.zeros(problem.records, np.bool_)
     maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
     for start in range(0, len(candidates), BATCH):
+        if problem.deadline.expired:
+            return start
         part = slice(start, start + BATCH)
         bits = maps.members(candidates.nodes[part], candidates.rank[part])
         taken = np.zeros(maps.words, np.uint64)
@@ -87,4 +97,5 @@ def sweep(
         elif taken.any():
             maps.clear(taken)
         if not len(left):
-            return
+            break
+    return len(candidates)

@@ -19,16 +19,38 @@ def record_bounds(
 
     A cluster's closure is a closed itemset with at least k records, so no record costs less. That
     needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed frequent
-    itemsets as candidates. A record that no candidate holds costs `uncovered`.
+    itemsets as candidates. A record that no candidate holds costs `uncovered`. Where the deadline
+    comes first, a record costs no less than the first candidate that had no turn.
     """
     bounds = np.full(problem.records, uncovered, np.int64)
+    seen = np.zeros(problem.records, np.bool_)
 
     def take(candidate: int, records: Numbers) -> bool:
         bounds[records] = candidates.cost[candidate]
+        seen[records] = True
         return True
 
-    sweep(problem, candidates, 1, take)
+    looked = sweep(problem, candidates, 1, take)
+    if looked < len(candidates):
+        bounds[~seen] = candidates.cost[looked]
     return bounds
+
+
+def column_bounds(problem: ClusteringProblem) -> Numbers:
+    """What each record costs at least, from each column by itself [units].
+
+    A cell is published as a node that k records share, so it costs no less than the lowest of
+    those above its value. It takes no itemsets, and little time.
+    """
+    total = np.zeros(problem.records, np.int64)
+    for column, taxonomy in enumerate(problem.taxonomies):
+        counts = np.bincount(problem.leaves[:, column], minlength=taxonomy.leaves)
+        before = np.append(0, np.cumsum(counts))
+        support = before[taxonomy.high + 1] - before[taxonomy.low]
+        enough = support[taxonomy.ancestors] >= problem.k
+        lowest = taxonomy.ancestors[enough.argmax(axis=0), np.arange(taxonomy.leaves)]
+        total += taxonomy.cost[lowest][problem.leaves[:, column]]
+    return total
 
 
 def lower_bound(problem: ClusteringProblem, candidates: Candidates) -> int:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -45,6 +46,7 @@ class ClusteringProblem:
             wants the same result for any order of rows sorts them.
         k: Smallest cluster allowed [records].
         demand: What else a cluster must satisfy.
+        deadline: When a search for clusters ends, by a `TimeLimitError` where it has none yet.
 
     Raises:
         UnsatisfiableError: There are fewer than k records.
@@ -54,6 +56,7 @@ class ClusteringProblem:
     leaves: Numbers
     k: int
     demand: ClusterDemand | None = None
+    deadline: Deadline = NEVER
 
     def __post_init__(self) -> None:
         if self.records < self.k:
@@ -104,15 +107,22 @@ class Candidates:
 
     @classmethod
     def of(cls, problem: ClusteringProblem, nodes: Numbers, support: Numbers) -> Candidates:
-        """Sorts mined itemsets, each once; those with fewer than k records are left out."""
+        """Sorts mined itemsets, each once; those with fewer than k records are left out.
+
+        Raises:
+            TimeLimitError: The problem's deadline came before they were sorted.
+        """
         kept = np.flatnonzero(support >= problem.k)
         nodes, support = np.asarray(nodes)[kept], np.asarray(support, np.int64)[kept]
+        problem.deadline.check()
         cost = problem.cost(nodes)
         columns = narrow_first(problem.taxonomies)
         widths = [len(problem.taxonomies[column].cost) for column in columns]
         keys = packed(nodes[:, columns], widths)
+        problem.deadline.check()
         rank = np.empty(len(nodes), np.int64)
         rank[np.lexsort(keys[::-1])] = np.arange(len(nodes))
+        problem.deadline.check()
         order = np.lexsort((rank, support, cost))
         return cls(nodes[order], support[order], cost[order], rank[order])
 

@@ -133,7 +133,9 @@ class _Queue:
         self._most = 2 * problem.k - 1
         self._left = np.arange(problem.records)
         self._uncovered = np.ones(problem.records, np.bool_)
+        problem.deadline.check()
         self._maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
+        problem.deadline.check()
         self._all = self._maps
         self._ratio = candidates.cost / np.minimum(candidates.support, self._most)
         self._near, self._far = np.zeros(0, np.int64), NO_CANDIDATE
@@ -154,6 +156,7 @@ class _Queue:
     def _front(self) -> int | None:
         """The candidate with the least ratio now, the first one in order among equals."""
         while True:
+            self._problem.deadline.check()
             place = int(self._now.argmin())
             found = (float(self._now[place]), int(self._window[place]))
             if found < self._others:
@@ -280,6 +283,7 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
         row[subset] = True
     uncovered, taken = np.ones(problem.records, np.bool_), []
     while (counts := (held & uncovered).sum(axis=1)).any():
+        problem.deadline.check()
         ratios = np.where(counts, costs / np.maximum(counts, 1), np.inf)
         taken.append(int(ratios.argmin()))
         uncovered[subsets[taken[-1]]] = False

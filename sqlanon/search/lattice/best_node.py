@@ -12,78 +12,32 @@ predictive tagging); bounds for losses that are not monotone follow from their t
 from __future__ import annotations
 
 import heapq
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import le
-from typing import Any
 
 import numpy as np
 
-from sqlanon.loss.objectives import MARGIN, Objective
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.errors import TimeLimitError
+from sqlanon.loss.objectives import MARGIN
 from sqlanon.recoding import Node
 from sqlanon.search.arrays import Flags, Reals
 from sqlanon.search.lattice.bounds import (
     Box,
     Check,
-    Forecast,
     Knowledge,
     at_node,
     combine,
     count_above,
     count_below,
     minimal,
-    rank,
     spread,
 )
-from sqlanon.search.lattice.ratio import Ratio
+from sqlanon.search.lattice.checked import UNKNOWN, Ask, Lattice, Search, Settle
+from sqlanon.search.lattice.descent import descend
 
-Ask = Callable[[Sequence[Node]], list[Check]]
-Settle = Callable[[Check], Check]
-
-BATCH = 16  # nodes per query: more share its overhead, fewer learn from each other
-WIDE_BATCH = 20  # nodes per query where a check proves little about other nodes
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
-UNKNOWN = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True, slots=True)
-class Lattice:
-    """The generalization lattice of a table, with its objective and suppression limit.
-
-    Args:
-        low: Lowest level allowed per quasi-identifier.
-        high: Highest level allowed.
-        entropies: Per quasi-identifier and level the entropy of the generalized column [bits].
-        records: Records of the table.
-        allowance: Records that may be suppressed.
-        objective: The loss to minimize.
-        smallest: Fewest records that may be suppressed where any are: those that are kept in a
-            class of their own must be enough for one.
-        batch: Nodes per query.
-        ratio: How a cost and a gain make the loss, where it has a gain.
-    """
-
-    low: Node
-    high: Node
-    entropies: Sequence[Sequence[float]]
-    records: int
-    allowance: int
-    objective: Objective
-    smallest: int = 0
-    batch: int = BATCH
-    ratio: Ratio | None = None
-
-    def accepts(self, suppressed: int) -> bool:
-        """Whether a node that suppresses so many records may be published: not an empty table."""
-        if suppressed == self.records and not self.smallest:
-            return False
-        return suppressed == 0 or self.smallest <= suppressed <= self.allowance
-
-    @property
-    def box(self) -> Box:
-        """All nodes allowed."""
-        return Box(self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,110 +61,29 @@ class SearchOutcome:
     checks: Mapping[Node, Check] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Search:
-    """The checks made, the best of them, and what they foretell of other nodes.
-
-    `shares` foretells the share of records that a node suppresses, `certain` the share that its
-    check would prove of the nodes below, `excess` whether it suppresses more than the allowance.
-    """
-
-    lattice: Lattice
-    ask: Ask
-    deadline: float = float("inf")
-    settle: Settle | None = None
-    checks: dict[Node, Check] = field(default_factory=dict)
-    best: Check | None = None
-    shares: Forecast = field(init=False)
-    certain: Forecast = field(init=False)
-    excess: Forecast = field(init=False)
-
-    def __post_init__(self) -> None:
-        highest = sum(max(levels) for levels in self.lattice.entropies)
-        self.shares, self.certain, self.excess = (Forecast(highest) for _ in range(3))
-
-    def expired(self) -> bool:
-        """Whether the time limit is over."""
-        return time.monotonic() > self.deadline
-
-    def check(self, nodes: Sequence[Node]) -> list[Check]:
-        """Checks nodes that were not checked before and takes in what they show."""
-        found = self.ask([node for node in nodes if node not in self.checks])
-        for check in found:
-            self.checks[check.node] = check
-            entropy = at_node(check.node, self.lattice.entropies)
-            self.shares.learn(entropy, check.suppressed / self.lattice.records)
-            self.certain.learn(entropy, check.fewest_below / self.lattice.records)
-            self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
-        for check in sorted(found, key=rank):
-            if self.beats(check) and self.beats(self.settled(check)):
-                self.best = self.checks[check.node]
-        return found
-
-    def beats(self, check: Check) -> bool:
-        """Whether a node may be published and ranks before the best one."""
-        better = self.best is None or rank(check) < rank(self.best)
-        return better and self.lattice.accepts(check.suppressed)
-
-    def settled(self, check: Check) -> Check:
-        """The final check of a node within the allowance."""
-        if not check.settled and self.settle is not None:
-            self.checks[check.node] = self.settle(check)
-        return self.checks[check.node]
-
-    @property
-    def value(self) -> int:
-        """The loss to beat."""
-        return UNKNOWN if self.best is None else self.best.value
-
-    def knowledge(self, box: Box) -> Knowledge:
-        """Bounds for a box from all checks made so far."""
-        objective, ratio = self.lattice.objective, self.lattice.ratio
-        knowledge = Knowledge(
-            box,
-            objective.floor,
-            self.lattice.records,
-            additive=objective.additive,
-            gain=None if ratio is None else ratio.highest,
-        )
-        for check in self.checks.values():
-            knowledge.learn(check)
-        return knowledge
-
-    def bounds(self, knowledge: Knowledge) -> Any:
-        """A lower bound on the loss of every node of a box."""
-        return self.weighed(knowledge, knowledge.bound())
-
-    def weighed(self, knowledge: Knowledge, figures: Any) -> Any:
-        """Figures of the nodes of a box, over what they gain where the loss has a gain."""
-        ratio = self.lattice.ratio
-        return figures if ratio is None else ratio.bound(figures, knowledge.gain)
-
-
 def best_node(
     lattice: Lattice,
     ask: Ask,
     *,
     settle: Settle | None = None,
-    time_limit: float | None = None,
+    deadline: Deadline = NEVER,
     minimal_nodes: bool = False,
 ) -> SearchOutcome:
     """Finds the node of least loss whose suppressed records stay within the allowance.
 
     Args:
         lattice: The nodes allowed and the loss.
-        ask: Counts the classes of nodes, in the order given.
-        settle: Makes the check of a node final, where `ask` may leave it open.
-        time_limit: Seconds after which the best node so far is returned with the bound proved.
+        ask: Counts the classes of nodes, in the order given. It raises `TimeLimitError` when the
+            deadline comes, but for the highest node, which must be known.
+        settle: Makes the check of a node final, where `ask` may leave it open; likewise.
+        deadline: When the best node so far is returned with the bound proved.
         minimal_nodes: Also find every minimal node: within the allowance, none below it is.
 
     Returns:
         The outcome; ties are broken by fewer suppressed records, then lower levels, the last
         column's first. After a time limit the loss may be proven least while another node of the
-        same loss was not reached. The limit is looked at between queries, so the last one may
-        overrun it.
+        same loss was not reached.
     """
-    deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
     search = Search(lattice, ask, deadline, settle)
     search.check([lattice.high])
     if search.checks[lattice.high].fewest_below > lattice.allowance:
@@ -232,26 +105,11 @@ def minimal_within(search: Search) -> tuple[Node, ...] | None:
     if branch(search, CLASSIFICATION) != UNKNOWN:
         return None
     within = [c for c in search.checks.values() if c.suppressed <= lattice.allowance]
-    return tuple(
-        minimal([c.node for c in within if search.settled(c).suppressed <= lattice.allowance])
-    )
-
-
-def descend(search: Search) -> None:
-    """Walks down from the top while the allowance holds, for a first good node."""
-    current = search.checks[search.lattice.high]
-    while not search.expired():
-        steps = [
-            (*current.node[:axis], level - 1, *current.node[axis + 1 :])
-            for axis, level in enumerate(current.node)
-            if level > search.lattice.low[axis]
-        ]
-        search.check(steps)
-        allowance = search.lattice.allowance
-        within = [c for c in map(search.checks.__getitem__, steps) if c.suppressed <= allowance]
-        if not within:
-            return
-        current = min(within, key=rank)
+    try:
+        settled = [search.settled(c) for c in within]
+    except TimeLimitError:
+        return None
+    return tuple(minimal([c.node for c in settled if c.suppressed <= lattice.allowance]))
 
 
 def branch(search: Search, goal: Goal) -> int:
@@ -267,15 +125,18 @@ def branch(search: Search, goal: Goal) -> int:
         bound, low, high = heapq.heappop(queue)
         if not goal.every and bound > search.value:
             break
-        if search.expired():
+        if search.deadline.expired:
             return min(left, bound)
         part = Box(low, high)
         if part.size <= LARGEST_BOX:
             left = min(left, goal.close(search, part))
             continue
         for half in part.halves():
-            if half.high not in search.checks:
-                search.check([half.high])
+            try:
+                if half.high not in search.checks:
+                    search.check([half.high])
+            except TimeLimitError:
+                return min(left, bound)
             if search.checks[half.high].fewest_below <= lattice.allowance:
                 heapq.heappush(queue, (_lowest(search, half), half.low, half.high))
     return left
@@ -309,9 +170,13 @@ class Goal:
             candidates = self.open_nodes(search, knowledge)
             if not candidates.any():
                 return UNKNOWN
-            if search.expired():
+            if search.deadline.expired:
                 return int(search.bounds(knowledge)[candidates].min())
-            for check in search.check(self.pick(search, knowledge, candidates, entropies)):
+            try:
+                found = search.check(self.pick(search, knowledge, candidates, entropies))
+            except TimeLimitError:
+                return int(search.bounds(knowledge)[candidates].min())
+            for check in found:
                 knowledge.learn(check)
 
 

@@ -60,11 +60,6 @@ class Check:
         return self.suppressed if self.most is None else self.most
 
 
-def rank(check: Check) -> tuple[int, int, Node]:
-    """The order of preference: loss, fewer records suppressed, lower levels from the last on."""
-    return check.value, check.suppressed, check.node[::-1]
-
-
 @dataclass(frozen=True, slots=True)
 class Box:
     """The nodes between two nodes of the lattice, both included.

@@ -10,11 +10,14 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
 from sqlanon.search.privacy import Demands
@@ -98,7 +101,11 @@ class Instances(Protocol):
 
 
 def greedy(
-    rows: DistinctRows, masks: Numbers, k: int, instances: Instances | None = None
+    rows: DistinctRows,
+    masks: Numbers,
+    k: int,
+    instances: Instances | None = None,
+    deadline: Deadline = NEVER,
 ) -> Placed:
     """Publishes every record by the first pattern that has an instance of k records left for it.
 
@@ -111,10 +118,11 @@ def greedy(
         masks: `masks[pattern, word]`: the bits that each pattern keeps, cheapest pattern first.
         k: The smallest class allowed [records].
         instances: Counts instances as long as many rows are left; None to count them here.
+        deadline: When the records that are left stay so.
 
     Source: Bredereck, Nichterlein and Niedermeier 2013, Algorithm 1.
     """
-    return _Search(rows, masks, k, instances).placed()
+    return _Search(rows, masks, k, instances).placed(deadline)
 
 
 class _Search:
@@ -140,19 +148,25 @@ class _Search:
         self._loaded, self._pace, self._vain = 0, 4, 0.0
         self._hoped, self._tried = np.zeros(len(masks), bool), np.zeros(len(masks), bool)
 
-    def placed(self) -> Placed:
-        """The pattern of every row, as far as there is one."""
-        while self._turn < len(self._masks) and self._counted.sum() >= self._k:
-            before = len(self._left)
-            if self._instances is None or before <= IN_MEMORY:
-                self._take_all(*self._counted_here())
-                continue
-            self._take_all(*self._asked(self._instances))
-            if len(self._left) > GROW_ABOVE * before:
-                self._pace *= 2
-            elif len(self._left) < SHRINK_BELOW * before:
-                self._pace = max(self._pace // 2, 1)
+    def placed(self, deadline: Deadline) -> Placed:
+        """The pattern of every row, as far as there is one and the time suffices."""
+        with suppress(TimeLimitError):
+            while self._turn < len(self._masks) and self._counted.sum() >= self._k:
+                deadline.check()
+                self._advance()
         return Placed(self._pattern, self._group)
+
+    def _advance(self) -> None:
+        """Looks at some patterns, and takes those whose turn comes."""
+        before = len(self._left)
+        if self._instances is None or before <= IN_MEMORY:
+            self._take_all(*self._counted_here())
+            return
+        self._take_all(*self._asked(self._instances))
+        if len(self._left) > GROW_ABOVE * before:
+            self._pace *= 2
+        elif len(self._left) < SHRINK_BELOW * before:
+            self._pace = max(self._pace // 2, 1)
 
     def _counted_here(self) -> tuple[Numbers, Flags]:
         """The patterns whose turn is next, and which of them have an instance."""

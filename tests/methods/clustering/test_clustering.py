@@ -337,7 +337,6 @@ def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
         ({"block_records": 0}, "1 record or more"),
         ({"minimal_nodes": True}, "belong to incognito"),
         ({"suppress_uncovered": True}, "belongs to direct-cover"),
-        ({"time_limit": 1.0, "refine": False}, "bounds the refinement of clusters"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(people, options, message):

@@ -254,11 +254,6 @@ def test_patterns_that_do_not_fit_are_refused(people, method, patterns, message)
         sqlanon.plan(people, "people", policy_of(), method=method, patterns=patterns)
 
 
-def test_a_time_limit_is_refused_where_nothing_looks_at_it(people):
-    with pytest.raises(PolicyError, match="tries every pattern once"):
-        published(people, policy_of(), "all", time_limit=1.0)
-
-
 def test_values_that_a_hierarchy_misses_are_counted(people):
     zips = Hierarchy.from_rows([("10115", "*"), ("10117", "*")])
     policy = Policy({**HIERARCHIES, "zip": zips}, keep=("ill",), models=[KAnonymity(2)])

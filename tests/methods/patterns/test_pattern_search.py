@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
 from sqlanon.methods.patterns.problem import Parts, published_cost
@@ -23,7 +24,7 @@ from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
-tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=6)
+tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=8)
 
 
 def greedily(table):
@@ -39,7 +40,8 @@ def policy_of(k, limit=0.0, demands=None):
 
 def exactly(table, seconds=None, limit=0.0):
     first = greedy(table.rows, table.masks, table.k)
-    return optimal(table, first, policy_of(table.k, limit, table.rows.demands), seconds)
+    timed = replace(table, deadline=Deadline.after(seconds))
+    return optimal(timed, first, policy_of(table.k, limit, table.rows.demands))
 
 
 def cost(parts, table, limit=0.0):
@@ -86,7 +88,7 @@ MODELS = [
 
 @SEARCH
 @given(
-    st.lists(st.tuples(*[st.integers(0, 1)] * 2, st.integers(0, 2)), min_size=2, max_size=6),
+    st.lists(st.tuples(*[st.integers(0, 1)] * 2, st.integers(0, 2)), min_size=2, max_size=8),
     st.sets(st.frozensets(st.integers(0, 1)), min_size=1, max_size=3),
     st.integers(1, 2),
     st.sets(st.sampled_from(MODELS), min_size=1, max_size=2),
@@ -328,4 +330,4 @@ def test_exact_starts_from_nothing_as_well():
     rows, kept = tight(3)
     table = table_of(rows, kept, 3)
     none = np.full(len(table.rows.sizes), LEFT)
-    assert assignment(optimal(table, Placed(none, none), policy_of(3), None), table) == (0, 9)
+    assert assignment(optimal(table, Placed(none, none), policy_of(3)), table) == (0, 9)

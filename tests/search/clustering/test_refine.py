@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
+from sqlanon.deadline import Deadline
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
@@ -103,7 +106,7 @@ def test_equal_seeds_give_equal_clusters():
 def test_no_time_is_no_search():
     problem = random_table(80, 3)
     before = direct_cover(problem, candidates_of(problem))
-    assert refine(problem, before, Effort(5, seconds=0.0)) is before
+    assert refine(replace(problem, deadline=Deadline(0)), before, Effort(5)) is before
 
 
 def test_a_table_of_one_cluster_stays_as_it_is():

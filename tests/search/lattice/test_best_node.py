@@ -3,7 +3,6 @@
 import itertools
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import ClassVar
 from unittest.mock import patch
 
@@ -13,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice import best_node as fulldomain
-from sqlanon.search.lattice.best_node import UNKNOWN, Lattice, best_node
+from sqlanon.search.lattice.best_node import best_node
 from sqlanon.search.lattice.bounds import Box, Check, at_node, combine, minimal, spread
+from sqlanon.search.lattice.checked import UNKNOWN, Lattice
 
 RECORDS = 20
 
@@ -132,12 +134,9 @@ def boxes_of(nodes):
         yield
 
 
-@contextmanager
-def clock_that_ticks():
-    """Every look at the clock within takes a second."""
-    clock = SimpleNamespace(monotonic=itertools.count().__next__)
-    with patch.object(fulldomain, "time", clock):
-        yield
+def deadline_after(looks):
+    """A deadline that comes after so many looks at the clock."""
+    return Deadline(looks, itertools.count(1).__next__)
 
 
 largest_boxes = st.sampled_from([1, 2, 7, 2**18])
@@ -192,16 +191,16 @@ def test_search_is_deterministic(case, largest):
 @settings(max_examples=80, deadline=None)
 @given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(0, 12))
 def test_time_limit_returns_the_best_node_checked(case, largest, seconds):
-    with boxes_of(largest), clock_that_ticks():
-        outcome = best_node(case.lattice, case.ask, time_limit=seconds)
+    with boxes_of(largest):
+        outcome = best_node(case.lattice, case.ask, deadline=deadline_after(seconds))
     assert outcome.best == case.best([case.truth[node] for node in case.asked])
 
 
 @settings(max_examples=80, deadline=None)
 @given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(0, 12))
 def test_time_limit_returns_a_lower_bound_and_claims_no_wrong_proof(case, largest, seconds):
-    with boxes_of(largest), clock_that_ticks():
-        outcome = best_node(case.lattice, case.ask, time_limit=seconds)
+    with boxes_of(largest):
+        outcome = best_node(case.lattice, case.ask, deadline=deadline_after(seconds))
     best = case.best()
     assert outcome.bound <= (UNKNOWN if best is None else best.value)
     found = UNKNOWN if outcome.best is None else outcome.best.value
@@ -211,8 +210,10 @@ def test_time_limit_returns_a_lower_bound_and_claims_no_wrong_proof(case, larges
 @settings(max_examples=80, deadline=None)
 @given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(0, 12))
 def test_time_limit_returns_all_minimal_nodes_or_none(case, largest, seconds):
-    with boxes_of(largest), clock_that_ticks():
-        outcome = best_node(case.lattice, case.ask, time_limit=seconds, minimal_nodes=True)
+    with boxes_of(largest):
+        outcome = best_node(
+            case.lattice, case.ask, deadline=deadline_after(seconds), minimal_nodes=True
+        )
     if outcome.minimal_nodes is not None:
         assert outcome.minimal_nodes == case.minimal_nodes()
 
@@ -220,8 +221,8 @@ def test_time_limit_returns_all_minimal_nodes_or_none(case, largest, seconds):
 @settings(max_examples=80, deadline=None)
 @given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(0, 12))
 def test_time_limit_bounds_the_loss_at_least_by_what_needs_no_check(case, largest, seconds):
-    with boxes_of(largest), clock_that_ticks():
-        outcome = best_node(case.lattice, case.ask, time_limit=seconds)
+    with boxes_of(largest):
+        outcome = best_node(case.lattice, case.ask, deadline=deadline_after(seconds))
     objective = case.lattice.objective
     lowest = at_node(case.lattice.low, objective.floor, additive=objective.additive)
     assert outcome.bound >= lowest
@@ -263,3 +264,23 @@ def test_search_cuts_a_lattice_of_more_columns_than_an_array_has_axes():
         outcome = best_node(lattice, ask)
     assert outcome.best.node == (1,) + (0,) * 63 + (1,)
     assert outcome.proven
+
+
+@settings(max_examples=80, deadline=None)
+@given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(1, 12))
+def test_a_query_that_is_cut_short_leaves_the_best_so_far_and_a_bound(case, largest, answered):
+    answers = itertools.count()
+
+    def ask(nodes):
+        if next(answers) >= answered:
+            raise TimeLimitError
+        return case.ask(nodes)
+
+    with boxes_of(largest):
+        outcome = best_node(case.lattice, ask, minimal_nodes=True)
+    best = case.best()
+    assert outcome.best == case.best([case.truth[node] for node in case.asked])
+    assert outcome.bound <= (UNKNOWN if best is None else best.value)
+    found = UNKNOWN if outcome.best is None else outcome.best.value
+    assert outcome.proven == (outcome.bound == found)
+    assert outcome.minimal_nodes is None or outcome.minimal_nodes == case.minimal_nodes()

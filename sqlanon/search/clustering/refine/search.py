@@ -8,7 +8,6 @@ from a seed, so equal seeds give equal clusters.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,18 +42,15 @@ OVERHEAD = 100
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Limits of a refinement.
+    """Limits of a refinement, besides the deadline of its problem.
 
     Args:
         passes: How often each record is in a pool, on average, where `OVERHEAD` more records are
             counted for every pool. So a search takes about as long for any k.
-        seconds: Time after which no round starts; None for no limit. With a limit that is reached
-            the result depends on the machine.
         seed: What the choices are drawn from.
     """
 
     passes: float = 52.0
-    seconds: float | None = None
     seed: int = 0
 
 
@@ -66,6 +62,8 @@ def refine(
 ) -> Clustering:
     """Clusters that lose no more, and mostly less.
 
+    With a deadline that comes before the end the result depends on the machine.
+
     Args:
         problem: The table.
         clusters: Clusters that satisfy k and the demand.
@@ -74,11 +72,12 @@ def refine(
             start at clusters whose records cost much more.
     """
     effort = effort or Effort()
+    if problem.deadline.expired:
+        return clusters
     least = np.zeros(problem.records, np.int64) if bounds is None else bounds
     search = _Search(problem, clusters, np.random.default_rng(effort.seed), least)
-    end = None if effort.seconds is None else time.monotonic() + effort.seconds
     work = effort.passes * problem.records
-    while work > 0 and (end is None or time.monotonic() < end):
+    while work > 0 and not problem.deadline.expired:
         done = search.round()
         if not done:
             break

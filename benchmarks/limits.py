@@ -1,0 +1,94 @@
+"""Time limits: by how much plans overrun them, for all methods, widths and lengths of tables.
+
+    python benchmarks/limits.py
+    python benchmarks/limits.py --columns 5 --records 1000 --limits 1
+    python benchmarks/limits.py --columns 5 40 300 --records 1000 100000 1000000 --limits 1 5 30
+
+Prints per run the seconds until there is a plan, what of them is beyond the limit, the loss, its
+bound, and what the limit ended. The last line is the longest overrun. A limit is kept where that is
+at most 10 % of it or 2 s. Of the columns every third is a number in intervals, the others are
+suppressed or not; a part of the values is rare. Tables of more than `--cells` cells are left out.
+"""
+
+import argparse
+import itertools
+import time
+
+import duckdb
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.errors import SqlanonError, TimeLimitError
+from sqlanon.methods.registry import METHODS
+
+SECONDS, SHARE = 2.0, 0.1
+"""What a limit may be overrun by: the larger of both."""
+COVERED = 60
+"""Columns that some pattern keeps."""
+
+
+def people(columns, records):
+    """A table in memory, and its policy."""
+    connection = duckdb.connect()
+    values = ", ".join(
+        f"(sqrt(hash(i, {n}) % 10000) / 100 * {100 if n % 3 == 0 else 2 + n % 9})::INTEGER AS c{n}"
+        for n in range(columns)
+    )
+    connection.execute(f"CREATE TABLE people AS SELECT {values} FROM range({records}) t(i)")
+    hierarchies = {
+        f"c{n}": Hierarchy.intervals(5, 10, 50) if n % 3 == 0 else Hierarchy.suppression()
+        for n in range(columns)
+    }
+    return connection, Policy(hierarchies, models=[KAnonymity(5)], suppression_limit=0.02)
+
+
+def patterns(columns):
+    """Each column by itself and with its neighbours."""
+    some = range(min(columns, COVERED))
+    kept = [[f"c{n}" for n in some[start : start + size]] for size in (1, 3) for start in some]
+    return [list(each) for each in dict.fromkeys(map(tuple, kept))]
+
+
+def planned(connection, policy, method, limit):
+    """Seconds until there is a plan or none, and its figures for a line."""
+    own = {"patterns": patterns(len(policy.attributes))} if "pattern" in method else {}
+    started = time.perf_counter()
+    try:
+        plan = sqlanon.plan(connection, "people", policy, method=method, time_limit=limit, **own)
+    except TimeLimitError as error:
+        return time.perf_counter() - started, f"no plan: {error.phase}"
+    except SqlanonError as error:
+        return time.perf_counter() - started, f"refused: {error}"
+    seconds, report = time.perf_counter() - started, plan.report
+    bound = "none" if report.lower_bound is None else f"{report.lower_bound:.4f}"
+    ended = [note.split(":")[0] for note in report.notes if "time limit" in note]
+    return seconds, f"lm {report.loss['lm']:.4f}, bound {bound}; {'; '.join(ended) or 'in time'}"
+
+
+def main():
+    """Makes tables, plans, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--columns", type=int, nargs="+", default=[5, 40, 300])
+    parser.add_argument("--records", type=int, nargs="+", default=[1_000, 100_000])
+    parser.add_argument("--limits", type=float, nargs="+", default=[1.0, 5.0])
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--cells", type=int, default=40_000_000)
+    arguments = parser.parse_args()
+    longest = (float("-inf"), "")
+    for columns, records in itertools.product(arguments.columns, arguments.records):
+        if columns * records > arguments.cells:
+            continue
+        connection, policy = people(columns, records)
+        for limit, method in itertools.product(arguments.limits, arguments.methods):
+            seconds, told = planned(connection, policy, method, limit)
+            over = seconds - limit
+            run = f"{method}, {columns} columns x {records:,} records, limit {limit:g} s"
+            late = "" if over <= max(SECONDS, SHARE * limit) else " LATE"
+            print(f"{run}: {seconds:.2f} s ({over:+.2f} s{late}), {told}", flush=True)
+            longest = max(longest, (over, run))
+        connection.close()
+    print(f"longest overrun: {longest[0]:+.2f} s, {longest[1]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Deadline: the one time limit of a search, which every phase of it looks at.
+
+A phase that may take long looks at it at the head of every loop whose turns take less than 100 ms,
+and the engine interrupts a statement that runs when it comes. Whoever holds a result that can be
+published catches the `TimeLimitError`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from sqlanon.errors import TimeLimitError
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point in time at which a search ends.
+
+    Args:
+        end: That point, by the clock [seconds].
+        clock: Tells the time [seconds].
+    """
+
+    end: float = math.inf
+    clock: Callable[[], float] = time.monotonic
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """The deadline so many seconds from now; none at all for None."""
+        return NEVER if seconds is None else cls(time.monotonic() + seconds)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it ever comes."""
+        return self.end < math.inf
+
+    def left(self) -> float:
+        """The time that is left, negative when it is over [seconds]."""
+        return self.end - self.clock() if self.is_limited else math.inf
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is over."""
+        return self.is_limited and self.left() <= 0
+
+    def check(self) -> None:
+        """Raises `TimeLimitError` when the time is over."""
+        if self.expired:
+            raise TimeLimitError
+
+    def share(self, part: float) -> Deadline:
+        """The end of a part of the time that is left.
+
+        Args:
+            part: Share of it, 0 to 1.
+        """
+        return self.earlier((1 - part) * max(self.left(), 0.0)) if self.is_limited else self
+
+    def reserving(self, seconds: float) -> Deadline:
+        """The deadline of a search after which so much time is needed.
+
+        It is earlier by a quarter of the time that is left at most.
+        """
+        return self.earlier(min(seconds, max(self.left(), 0.0) / 4)) if self.is_limited else self
+
+    def earlier(self, seconds: float) -> Deadline:
+        """The deadline so many seconds before this one."""
+        return replace(self, end=self.end - seconds)
+
+
+NEVER = Deadline()
+"""No limit."""
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Names the part of a search that a time limit ends inside.
+
+    Args:
+        name: The part, as a note says it: "mining".
+    """
+    try:
+        yield
+    except TimeLimitError as error:
+        if error.phase is not None:
+            raise
+    else:
+        return
+    raise TimeLimitError(name)

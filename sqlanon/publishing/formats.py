@@ -1,0 +1,116 @@
+"""Formats: what becomes of the types of a table in a file, and whether the file holds its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.engine import files
+from sqlanon.engine.base import Engine
+from sqlanon.errors import EngineError, SourceError
+from sqlanon.microdata.binding import column_types
+from sqlanon.policy.policy import Policy
+from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.publish import formats
+from sqlanon.query.publish.formats import Written
+from sqlanon.query.syntax import alias, column, nested, select
+from sqlanon.query.text import is_zoned, type_name
+from sqlanon.wording import counted
+
+Columns = Mapping[str, Written]
+
+
+def refuse_types(engine: Engine, table: exp.Table, policy: Policy, output: Path) -> None:
+    """Refuses columns of which a file would tell less than the published table.
+
+    Raises:
+        SourceError: Values that differ would be one text in the file, or have none.
+    """
+    ending = files.ending_of(output)
+    types = column_types(engine, table)
+    faults = []
+    for name in policy.published(list(types)):
+        kind = types[name]
+        if not formats.may_merge(kind) or formats.written(name, kind, ending).manner != "text":
+            continue
+        try:
+            [(merged,)] = engine.rows(formats.merged(table, name, kind))
+        except EngineError:
+            faults.append(f"values of column {name!r} ({type_name(kind)}) have no text")
+            continue
+        if merged:
+            faults.append(
+                f"column {name!r} ({type_name(kind)}) is text in a {ending} file, and there "
+                f"{counted(merged, 'text')} would stand for values that differ"
+            )
+    if faults:
+        raise SourceError(f"{'; '.join(faults)}; convert or drop it, or publish to .duckdb")
+
+
+def columns_written(engine: Engine, table: exp.Table, output: Path) -> dict[str, Written]:
+    """How each column of a published table is written to a file, by what its values need."""
+    ending = files.ending_of(output)
+    types = column_types(engine, table)
+    asked = {name: formats.fit(name, kind, ending) for name, kind in types.items()}
+    conditions = {name: condition for name, condition in asked.items() if condition is not None}
+    found = engine.rows(select(conditions.values(), table))[0] if conditions else ()
+    fits = dict(zip(conditions, found, strict=True))
+    return {
+        name: formats.written(name, kind, ending, fits=fits.get(name, True))
+        for name, kind in types.items()
+    }
+
+
+def notes_of(engine: Engine, table: exp.Table, output: Path) -> Iterator[str]:
+    """What the reader of a file should know of its columns."""
+    ending = files.ending_of(output)
+    types = column_types(engine, table)
+    written = columns_written(engine, table, output)
+
+    def named(names: list[str]) -> str:
+        return ", ".join(f"{name!r} ({type_name(types[name])})" for name in names)
+
+    texts = [name for name, each in written.items() if each.manner == "text"]
+    decimals = [name for name, each in written.items() if each.manner == "decimal"]
+    if texts:
+        yield f"written as text in the {ending} file: {named(texts)}"
+    if decimals:
+        yield f"written as exact decimals in the {ending} file: {named(decimals)}"
+    if not formats.is_text_file(ending):
+        return
+    zoned = [name for name, kind in types.items() if is_zoned(kind)]
+    if zoned:
+        yield f"written in UTC, whatever the session's time zone: {named(zoned)}"
+    plain = [name for name, kind in types.items() if kind.this in exp.DataType.TEXT_TYPES]
+    empty = [exp.LogicalOr(this=column(name).eq("")) for name in plain]
+    found = engine.rows(select(empty, table))[0] if empty else ()
+    blank = [name for name, is_one in zip(plain, found, strict=True) if is_one]
+    if blank:
+        yield (
+            f'an empty field is NULL and "" is an empty text, which not every reader tells apart: '
+            f"{', '.join(map(repr, blank))}"
+        )
+
+
+def holds_rows(
+    engines: tuple[Engine, Engine], tables: tuple[exp.Table, exp.Table], columns: Columns
+) -> bool:
+    """Whether a file has the rows of a published table, each as often, in whatever order.
+
+    Args:
+        engines: Where the table is, and where the file has been read back.
+        tables: The table, and the file's.
+        columns: How the columns are written.
+    """
+    own: list[Mapping[str, exp.Expr]] = [
+        {name: each.value for name, each in columns.items()},
+        {name: column(name) for name in columns},
+    ]
+    digests = []
+    for engine, table, values in zip(engines, tables, own, strict=True):
+        cells = [alias(exp.cast(values[name], each.kind), name) for name, each in columns.items()]
+        rows = nested(select(cells, table), "rows")
+        digests.append(engine.rows(fingerprint(rows, list(columns))))
+    return digests[0] == digests[1]

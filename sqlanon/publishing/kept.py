@@ -1,0 +1,39 @@
+"""Kept columns of a published table, or of one that a plan will publish."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
+from sqlanon.engine.base import Engine
+from sqlanon.publishing.plan import Plan
+from sqlanon.reports.kept import KeptColumns
+
+
+def expected_kept(engine: Engine, plan: Plan, source: exp.Table) -> KeptColumns | None:
+    """Whom the columns that a plan keeps will single out; None where it keeps none."""
+    keeping = _keeping(plan)
+    if not keeping.names:
+        return None
+    with engine.workspace():
+        query = plan.recoded([*keeping.quasi_identifiers, *keeping.names], source)
+        query.set("order", None)
+        return published_kept(engine, plan, source, engine.materialize("expected", query))
+
+
+def published_kept(
+    engine: Engine, plan: Plan, source: exp.Table, table: exp.Table
+) -> KeptColumns | None:
+    """Whom the kept columns of a published table single out; the source knows whose they are."""
+    found = kept_columns(engine, table, _keeping(plan))
+    entity = plan.policy.entity
+    return found if found is None or entity is None else with_joined(engine, source, found, entity)
+
+
+def _keeping(plan: Plan) -> Keeping:
+    policy, columns = plan.policy, list(plan.columns)
+    counted = {*policy.quasi_identifiers, *policy.sensitive}
+    # Columns in no role are not published before they have one.
+    published = policy.published(columns) if policy.others == "keep" else policy.keep
+    names = [name for name in columns if name in published and name not in counted]
+    return Keeping(names, list(policy.quasi_identifiers), policy.k)

@@ -1,0 +1,78 @@
+"""Promises: what a plan says of itself, held against its policy and against its digest.
+
+Whoever changes a plan can work out its digest anew, so a digest only tells slips. What a policy
+guarantees is therefore held against the recoding here, and against the published table when the
+plan is carried out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlanon.policy.policy import Policy
+from sqlanon.recoding import Recoding
+from sqlanon.reports.plan import Report
+from sqlanon.wording import counted
+
+DIGEST = "digest"
+UNSEALED = (
+    "the plan was saved without a digest, so nothing tells whether it was changed by hand since: "
+    "what it loses is as it says"
+)
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan's document with a digest of all that it says."""
+    return {**document, DIGEST: _digest(document)}
+
+
+def is_changed(document: Mapping[str, Any]) -> bool:
+    """Whether a document says something else than when it was sealed."""
+    return DIGEST in document and document[DIGEST] != _digest(document)
+
+
+def broken_promises(policy: Policy, recoding: Recoding, report: Report) -> list[str]:
+    """What of a policy a plan does not keep, as far as it tells itself."""
+    return [*_level_faults(policy, recoding), *_suppression_faults(policy, recoding, report)]
+
+
+def smaller_classes(policy: Policy, report: Report) -> list[str]:
+    """Classes that are expected to be smaller than the policy allows."""
+    smallest = report.statistics.smallest
+    if not smallest or smallest >= policy.k:
+        return []
+    return [f"its policy asks for k = {policy.k}, and it was made for classes of {smallest}"]
+
+
+def _level_faults(policy: Policy, recoding: Recoding) -> Iterator[str]:
+    for (name, attribute), levels in zip(policy.attributes.items(), recoding.levels, strict=False):
+        height = attribute.hierarchy.height if attribute.max_level is None else attribute.max_level
+        if levels and not attribute.min_level <= levels[0] <= levels[-1] <= height:
+            yield (
+                f"it publishes column {name!r} at {_range(levels[0], levels[-1])}, where its "
+                f"policy allows {_range(attribute.min_level, height)}"
+            )
+
+
+def _range(low: int, high: int) -> str:
+    return f"level {low}" if low == high else f"levels {low} to {high}"
+
+
+def _suppression_faults(policy: Policy, recoding: Recoding, report: Report) -> Iterator[str]:
+    suppressed, records = report.suppressed_records, report.records
+    if recoding.published_records is not None:
+        suppressed = records - recoding.published_records
+    if suppressed > policy.allowance(records):
+        yield (
+            f"it suppresses {counted(suppressed, 'record')} of {records:,}, where the suppression "
+            f"limit {policy.suppression_limit:g} of its policy allows {policy.allowance(records):,}"
+        )
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    content = {name: value for name, value in document.items() if name != DIGEST}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

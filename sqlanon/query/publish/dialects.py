@@ -1,0 +1,313 @@
+"""Dialects: the statement that publishes, rewritten for engines that read SQL otherwise.
+
+A statement that an engine accepts may still answer otherwise there: it compares text without case,
+spells a real number in another way, or replaces what looks like a variable. What stands here is
+executed by tests on the engine itself; no other dialect is known to give the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.query.encoding.encode import LEAF, VALUE
+from sqlanon.query.syntax import alias, column, nested, select, table, when
+
+SOURCE = "sqlanon_source"
+"""The records as the statement reads them: the columns that it needs, of the plan's types."""
+
+_Type = exp.DType
+_SAME_TEXT = {
+    *(_Type.TEXT, _Type.BOOLEAN, _Type.TINYINT, _Type.SMALLINT, _Type.INT, _Type.BIGINT),
+    *(_Type.UTINYINT, _Type.USMALLINT, _Type.UINT, _Type.UBIGINT, _Type.DECIMAL),
+    *(_Type.DATE, _Type.TIMESTAMPNTZ, _Type.TIMESTAMP, _Type.TIMESTAMP_S, _Type.TIMESTAMP_MS),
+}
+FLOATS = frozenset({_Type.FLOAT, _Type.DOUBLE})
+
+
+def _type(name: str) -> exp.DataType:
+    return exp.DataType.build(name)
+
+
+_TYPES = {
+    _Type.UTINYINT: _type("SMALLINT"),
+    _Type.USMALLINT: _type("INT"),
+    _Type.UINT: _type("BIGINT"),
+    _Type.UBIGINT: _type("DECIMAL(20, 0)"),
+    _Type.TIMESTAMP_S: exp.DataType(this=_Type.TIMESTAMPNTZ),
+    _Type.TIMESTAMP_MS: exp.DataType(this=_Type.TIMESTAMPNTZ),
+}
+_WIDE_TYPES = {_Type.INT128: _type("DECIMAL(39, 0)"), _Type.UINT128: _type("DECIMAL(39, 0)")}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """An engine's reading of SQL, as far as it differs from what statements are built for.
+
+    Args:
+        like: The dialect whose rules it follows.
+        comparable: Types whose values it compares and sorts in the same way.
+        written: Types whose values it also writes as the same text.
+        types: Types under another name.
+        rewrite: What an expression becomes; itself where nothing changes.
+        refused_name: What a name of a column may not be, as a test and a reason.
+        inlines: Whether it works out a named query again wherever it is used.
+        collation: The collation by which it compares text byte by byte, where that is not its own.
+        needs: Settings that it must have.
+        digits: Digits of its widest decimal number; None where there is no bound.
+    """
+
+    like: str
+    comparable: frozenset[exp.DType]
+    written: frozenset[exp.DType]
+    types: Mapping[exp.DType, exp.DataType]
+    rewrite: Callable[[exp.Expr], exp.Expr]
+    refused_name: Callable[[str], str | None]
+    inlines: bool = False
+    collation: str | None = None
+    needs: Sequence[str] = field(default=())
+    digits: int | None = None
+
+
+def typed_source(
+    source: exp.Table, columns: Mapping[str, exp.DataType], dialect: Dialect
+) -> exp.Select:
+    """The columns that a statement needs, of the plan's types and compared byte by byte."""
+    return select(
+        [alias(_typed(name, kind, dialect), name) for name, kind in columns.items()], source
+    )
+
+
+def _typed(name: str, kind: exp.DataType, dialect: Dialect) -> exp.Expr:
+    value = exp.cast(column(name), kind)
+    if dialect.collation is None or kind.this is not _Type.TEXT:
+        return value
+    return _collated(value, dialect.collation)
+
+
+def with_source(rows: exp.Select, source: exp.Select) -> exp.Select:
+    """A statement whose records are those of SOURCE, which stands before all named queries."""
+    result = rows.copy()
+    own = result.args.get("with_")
+    # Without this word an engine may store the records in full before it reads them.
+    first = exp.CTE(this=source, alias=_table_alias(SOURCE), materialized=False)
+    result.set("with_", exp.With(expressions=[first, *(own.expressions if own else [])]))
+    return result
+
+
+def sorted_by_bytes(rows: exp.Select, texts: Sequence[str], dialect: Dialect) -> exp.Select:
+    """The same rows, their text sorted byte by byte whatever the collation of the database.
+
+    The published columns have the database's own collation.
+    """
+    assert dialect.collation is not None
+    inner = rows.copy()
+    named_queries = inner.args.get("with_")
+    order = inner.args["order"].expressions
+    inner.set("with_", None)
+    inner.set("order", None)
+    shown = [
+        alias(_collated(column(name, "published"), "default"), name)
+        if name in texts
+        else column(name, "published")
+        for name in inner.named_selects
+    ]
+    result = select(shown, nested(inner, "published"))
+    result.set("with_", named_queries)
+    keys = []
+    for each in order:
+        key: exp.Expr = column(each.this.name, "published")
+        key = _collated(key, dialect.collation) if each.this.name in texts else key
+        keys.append(exp.Ordered(this=key))
+    return result.order_by(*keys, copy=False)
+
+
+def constants(tree: exp.Expr) -> Iterator[exp.Select]:
+    """The queries of a statement that turn listed texts into values of a type."""
+    for query in tree.find_all(exp.Select):
+        rows = query.args["from_"].this if query.args.get("from_") else None
+        if isinstance(rows, exp.Values) and isinstance(query.expressions[0].this, exp.TryCast):
+            yield query
+
+
+def as_text(query: exp.Select) -> exp.Select:
+    """A query of `constants`, its values as text."""
+    result = query.copy()
+    value = result.expressions[0].this
+    result.expressions[0].set("this", exp.cast(value.copy(), _Type.TEXT))
+    return result
+
+
+def folded(query: exp.Select, rows: Sequence[tuple[object, ...]]) -> exp.Select:
+    """The rows of `as_text` in place of its query, each value cast from its one spelling.
+
+    What is no value of the type is not among them, so that nothing can fail to be cast.
+    """
+    carried = [each.alias_or_name for each in query.expressions[1:]]
+    listed = rows or [(None,) * (1 + len(carried))]
+    values = exp.values(
+        [tuple(map(exp.convert, row)) for row in listed], alias="listed", columns=[LEAF, *carried]
+    )
+    value = exp.cast(column(LEAF), query.expressions[0].this.args["to"])
+    result = select([alias(value, VALUE), *map(column, carried)], values)
+    return result if rows else result.where(exp.false(), copy=False)
+
+
+def rewritten(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """A statement in the types and expressions of a dialect."""
+
+    def each(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.DataType):
+            return dialect.types.get(node.this, node).copy()
+        return dialect.rewrite(node)
+
+    return tree.transform(each)
+
+
+def staged(rows: exp.Select, name: Callable[[str], str]) -> list[tuple[str, exp.Select]]:
+    """Named queries that are used several times, as tables of their own, and last the statement.
+
+    An engine that puts a named query in wherever it is used reads the table once for each round
+    and use, hundreds of times after two rounds. Returns pairs of a table's name, empty for the
+    statement itself, and its rows.
+    """
+    queries = {each.alias: each.this for each in rows.ctes}
+    final = rows.copy()
+    final.set("with_", None)
+    uses = [_used(query, queries) for query in [*queries.values(), final]]
+    several = [n for n in queries if n != SOURCE and sum(each.count(n) for each in uses) > 1]
+    parts = [(n, queries[n]) for n in several] + [("", final)]
+    return [
+        (name(own) if own else "", _self_contained(query, queries, several, name))
+        for own, query in parts
+    ]
+
+
+def _used(query: exp.Expr, queries: Mapping[str, exp.Expr]) -> list[str]:
+    return [each.name for each in query.find_all(exp.Table) if each.name in queries]
+
+
+def _self_contained(
+    query: exp.Select,
+    queries: Mapping[str, exp.Select],
+    stored: Sequence[str],
+    name: Callable[[str], str],
+) -> exp.Select:
+    """A query with the named queries that it needs, tables of their own by their new name."""
+    needed: set[str] = set()
+    left = [query]
+    while left:
+        fresh = {n for n in _used(left.pop(), queries) if n not in stored and n not in needed}
+        needed |= fresh
+        left += [queries[n] for n in fresh]
+    result = _renamed(query, stored, name)
+    with_ = [
+        exp.CTE(this=_renamed(queries[n], stored, name), alias=_table_alias(n))
+        for n in queries
+        if n in needed
+    ]
+    result.set("with_", exp.With(expressions=with_) if with_ else None)
+    return result
+
+
+def _renamed(query: exp.Select, stored: Sequence[str], name: Callable[[str], str]) -> exp.Select:
+    result = query.copy()
+    for each in list(result.find_all(exp.Table)):
+        if each.name in stored and not each.db:
+            shown = each.alias or each.name
+            each.replace(exp.alias_(table(name(each.name)), shown, table=True, quoted=True))
+    return result
+
+
+def _table_alias(name: str) -> exp.TableAlias:
+    return exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+
+
+def _collated(value: exp.Expr, name: str) -> exp.Expr:
+    return exp.Collate(this=value, expression=exp.to_identifier(name, quoted=True))
+
+
+def _for_postgres(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Split):
+        return exp.StringToArray(this=node.this, expression=node.expression)
+    if isinstance(node, exp.NullSafeEQ):
+        # A comparison by IS NOT DISTINCT FROM is never hashed; that of arrays is, NULLs alike.
+        pair = (exp.Array(expressions=[side.copy()]) for side in (node.this, node.expression))
+        return exp.EQ(this=next(pair), expression=next(pair))
+    if isinstance(node, exp.Extract):
+        return _finite_part(node)
+    return node
+
+
+def _finite_part(part: exp.Extract) -> exp.Expr:
+    """A part of a date: NULL where it is infinite; 1 BC is the year 0."""
+    value: exp.Expr = part
+    if part.name.upper() == "YEAR":
+        shifted = exp.Add(this=part.copy(), expression=exp.Literal.number(1))
+        value = when(exp.LT(this=part.copy(), expression=exp.Literal.number(0)), shifted, part)
+    is_finite = exp.Anonymous(this="ISFINITE", expressions=[part.expression.copy()])
+    return exp.Paren(this=when(is_finite, value.copy()))
+
+
+def _for_spark(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Literal) and node.is_string and "${" in node.this:
+        # Spark puts variables in wherever it reads their sign, in a literal, too.
+        first, *others = node.this.split("${")
+        parts = [first + "$", *("{" + other + "$" for other in others)]
+        parts[-1] = parts[-1][:-1]
+        texts = [exp.Literal.string(part) for part in parts]
+        result: exp.Expr = texts[0]
+        for text in texts[1:]:
+            result = exp.DPipe(this=result, expression=text)
+        return exp.Paren(this=result)
+    return node
+
+
+def _refused_by_postgres(name: str) -> str | None:
+    if len(name.encode()) > 63:
+        return "is longer than the 63 bytes that PostgreSQL reads of a name"
+    return None
+
+
+def _refused_by_spark(name: str) -> str | None:
+    return "has '${' in its name, which Spark takes for a variable" if "${" in name else None
+
+
+POSTGRES = Dialect(
+    "postgres",
+    comparable=frozenset(_SAME_TEXT | FLOATS | _WIDE_TYPES.keys() | {_Type.UUID, _Type.TIME}),
+    written=frozenset(_SAME_TEXT | _WIDE_TYPES.keys() | {_Type.UUID, _Type.TIME}),
+    types=_TYPES | _WIDE_TYPES,
+    rewrite=_for_postgres,
+    refused_name=_refused_by_postgres,
+    collation="C",
+    needs=("a database in UTF8", "standard_conforming_strings = on", "DateStyle = ISO"),
+)
+SPARK = Dialect(
+    "spark",
+    comparable=frozenset(_SAME_TEXT | FLOATS),
+    written=frozenset(_SAME_TEXT),
+    types=_TYPES,
+    rewrite=_for_spark,
+    refused_name=_refused_by_spark,
+    inlines=True,
+    needs=("spark.sql.ansi.enabled = true", "spark.sql.parser.escapedStringLiterals = false"),
+    digits=38,
+)
+EXECUTED: Mapping[str, Dialect] = {"postgres": POSTGRES, "spark": SPARK}
+"""The dialects whose statements tests execute."""
+FOLLOWERS: Mapping[str, Dialect] = {"databricks": SPARK}
+"""Dialects that are written by the rules of another one, and not executed."""
+
+_NO_CASE = "it compares text without regard to case, so that classes would be mixed up"
+_EMPTY_IS_NULL = "it takes an empty text for NULL"
+REFUSED: Mapping[str, str] = {
+    **dict.fromkeys(("mysql", "doris", "starrocks", "tsql", "fabric", "teradata"), _NO_CASE),
+    **dict.fromkeys(("oracle", "exasol"), _EMPTY_IS_NULL),
+    "clickhouse": "its outer joins give 0 or an empty text where others give NULL",
+    "sqlite": "it has no types for dates and decimal numbers, and compares these as text",
+    **dict.fromkeys(("dax", "prql", "solr", "tableau"), "it carries no such statement out"),
+}
+"""Dialects that are known to answer otherwise, mostly without an error, and why."""

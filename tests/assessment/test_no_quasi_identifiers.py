@@ -1,0 +1,63 @@
+"""check and risk without quasi-identifiers look at every column that has no other role."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import KAnonymity, Policy
+from sqlanon.errors import PolicyError
+
+BOTH = pytest.mark.parametrize("call", [sqlanon.check, sqlanon.risk])
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute("""
+            CREATE TABLE t AS SELECT i % 3 AS a, i % 2 AS b, i AS id, 'd' || i % 4 AS ill,
+                i // 2 AS who, [i] AS list, INTERVAL (i) DAY AS span
+            FROM range(12) AS r(i)
+        """)
+        yield opened
+
+
+@BOTH
+@pytest.mark.every_row
+def test_columns_in_no_other_role_are_quasi_identifiers_and_that_is_said(connection, call):
+    roles = {"identifiers": ["id"], "keep": ["list"], "drop": ["span"]}
+    policy = Policy([], ["ill"], **roles, entity="who")
+    report = call(connection, "t", policy)
+    assert report.quasi_identifiers == ("a", "b")
+    named = call(connection, "t", Policy(["a", "b"], ["ill"], identifiers=["id"], entity="who"))
+    assert report.statistics == named.statistics
+    assert any(
+        "each column in no other role is taken for one, 2 in all: 'a', 'b'" in note
+        for note in report.notes
+    )
+
+
+@BOTH
+@pytest.mark.every_row
+def test_columns_that_make_no_classes_are_left_out(connection, call):
+    report = call(connection, "t", Policy([]))
+    assert report.quasi_identifiers == ("a", "b", "id", "ill", "who")
+    assert "left out, since their types make no classes: 'list', 'span'" in report.notes
+
+
+@BOTH
+@pytest.mark.every_row
+def test_table_without_a_column_to_take_is_an_error(connection, call):
+    policy = Policy([], drop=["a", "b", "id", "ill", "who"])
+    with pytest.raises(PolicyError, match="no column is left to be one; name some with --qi"):
+        call(connection, "t", policy)
+
+
+def test_models_are_asked_of_these_classes(connection):
+    policy = Policy([], drop=["id", "ill", "who"], models=[KAnonymity(3)])
+    report = sqlanon.check(connection, "t", policy)
+    assert (report.statistics.smallest, report.holds) == (2, False)
+
+
+def test_publishing_still_needs_quasi_identifiers(connection):
+    with pytest.raises(PolicyError, match="no quasi-identifier is named; name them with --qi"):
+        sqlanon.plan(connection, "t", Policy([], others="drop", models=[KAnonymity(3)]))

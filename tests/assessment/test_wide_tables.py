@@ -1,0 +1,132 @@
+"""Wide tables: coded in parts, with the figures of one query, and a budget of sets."""
+
+import itertools
+import random
+from unittest.mock import patch
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+import sqlanon
+from sqlanon import KAnonymity, LDiversity, Policy
+from sqlanon.assessment import classes, subset_codes, wide_codes
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.errors import PolicyError
+
+NAMES = [f"c{number}" for number in range(7)]
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def fill(connection, records=60):
+    chance = random.Random(4)
+    kinds = ["VARCHAR", "INTEGER", "DATE", "DOUBLE", "BOOLEAN", "VARCHAR", "TIMESTAMP"]
+    columns = ", ".join(f"{name} {kind}" for name, kind in zip(NAMES, kinds, strict=True))
+    connection.execute(f"CREATE OR REPLACE TABLE t ({columns}, s VARCHAR, who INTEGER)")
+    for number in range(records):
+        first = [chance.choice(["1", "2", None]), chance.choice([1, 2])]
+        dates = [f"2020-01-0{1 + number % 2}", f"2020-01-01 0{number % 3}:00:00"]
+        others = [chance.choice([0.5, None]), chance.choice([True, False]), "x"]
+        cells = [*first, dates[0], *others, dates[1], chance.choice("ab"), number // 3]
+        connection.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(cells))})", cells)
+    return NAMES
+
+
+def parted(ranked):
+    """As if seven columns were wide: three at a time, by ranks or by joins."""
+    rows = 10**6 if ranked else -1
+    return (
+        patch.object(subset_codes, "WIDE", 2),
+        patch.object(classes, "WIDE", 2),
+        patch.multiple(wide_codes, TOGETHER=3, RANKED=rows),
+    )
+
+
+def documents(connection, entity):
+    """What risk and check say, without the time they took."""
+    policy = Policy(NAMES, ["s"], models=[KAnonymity(2), LDiversity(2)], entity=entity)
+    found = [
+        sqlanon.risk(connection, "t", policy, max_columns=3).to_dict(),
+        sqlanon.check(connection, "t", policy).to_dict(),
+    ]
+    for document in found:
+        document.pop("seconds")
+    found[0]["subsets"].pop("search")
+    return found
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("entity", "ranked"), list(itertools.product([None, "who"], [True, False])), ids=str
+)
+def test_wide_table_has_the_figures_of_one_query(connection, entity, ranked):
+    fill(connection)
+    at_once = documents(connection, entity)
+    one, two, three = parted(ranked)
+    with one, two, three:
+        assert documents(connection, entity) == at_once
+
+
+def wide(connection, columns, records=30):
+    values = ", ".join(f"hash(i, {n}) % 3 AS c{n}" for n in range(columns))
+    connection.execute(f"CREATE TABLE w AS SELECT {values}, i % 2 AS s FROM range({records}) r(i)")
+    return [f"c{number}" for number in range(columns)]
+
+
+@pytest.mark.parametrize("call", [sqlanon.risk, sqlanon.check])
+def test_wide_table_is_never_joined_column_by_column(connection, call):
+    """Planning a query of so many joins takes longer than everything else."""
+    names, joins = wide(connection, 80), []
+    run = DuckDB.run
+
+    def watched(self, statement, parameters=()):
+        joins.append(sum(1 for _ in statement.find_all(exp.Join)))
+        return run(self, statement, parameters)
+
+    with patch.object(DuckDB, "run", watched):
+        call(connection, "w", Policy(names, ["s"]))
+    assert max(joins) <= wide_codes.TOGETHER + 1
+
+
+def test_empty_wide_table_is_an_error(connection):
+    names = wide(connection, 40, records=0)
+    with pytest.raises(sqlanon.SqlanonError, match="empty"):
+        sqlanon.risk(connection, "w", Policy(names))
+
+
+@pytest.mark.parametrize(
+    ("options", "largest", "sets"),
+    [
+        ({}, 1, 100),
+        ({"max_sets": 5_050}, 2, 5_050),
+        ({"max_sets": 5_049}, 1, 100),
+        ({"max_sets": 1}, 1, 100),
+        ({"max_columns": 2}, 2, 5_050),
+        ({"max_columns": 1, "max_sets": 6_000}, 1, 100),
+    ],
+)
+@pytest.mark.every_row
+def test_the_largest_sets_are_left_out_to_keep_the_budget(connection, options, largest, sets):
+    found = sqlanon.risk(connection, "w", Policy(wide(connection, 100)), **options).subsets
+    assert (found.largest, found.looked_at) == (largest, sets)
+
+
+def test_the_budget_of_sets_is_said(connection):
+    report = sqlanon.risk(connection, "w", Policy(wide(connection, 100)), max_sets=150)
+    [note] = [note for note in report.notes if "sets of more than 1 column were left out" in note]
+    assert "of these only those that hold an identifying set are known to identify" in note
+    assert "(100 sets were looked at, of at most 150)" in note
+    assert report.to_dict()["subsets"]["max_sets"] == 150
+    # A count of 31 digits is no help to a reader.
+    assert "100 of about 1 x 10^30 sets" in report.to_text()
+
+
+@pytest.mark.parametrize("bad", [0, -1, 200_001, 2.0, True, "9"])
+def test_budget_of_sets_that_cannot_be_is_an_error(connection, bad):
+    with pytest.raises(PolicyError, match=r"max_sets .* is not a whole number from 1 to 200,000"):
+        sqlanon.risk(connection, "w", Policy(["c0"]), max_sets=bad)

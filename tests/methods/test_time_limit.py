@@ -1,0 +1,193 @@
+"""Time limits: whenever the time is over, what is found satisfies the policy and says so."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import defaultdict
+from unittest.mock import patch
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon.deadline import Deadline
+from sqlanon.errors import StalePlanError, TimeLimitError
+from sqlanon.methods.registry import METHODS, OPTIONS, owners_of
+from sqlanon.publishing import planner
+
+K, LIMIT, RECORDS = 3, 0.1, 60
+NAMES = ["age", "zip", "sex", "job"]
+POLICY = Policy(
+    quasi_identifiers={
+        "age": Hierarchy.intervals(10, 40),
+        "zip": Hierarchy.prefix(2, 1),
+        "sex": Hierarchy.suppression(),
+        "job": Hierarchy.suppression(),
+    },
+    sensitive=["ill"],
+    models=[KAnonymity(K), LDiversity(2)],
+    suppression_limit=LIMIT,
+)
+SETTINGS = {
+    "incognito": {},
+    "set-cover": {},
+    "direct-cover": {},
+    "pattern-greedy": {"patterns": "all"},
+    "pattern-exact": {"patterns": [["age@1", "sex"], ["zip@1"], ["age", "job"], ["sex"]]},
+}
+LOOKS = [*range(12), 15, 20, 30, 45, 70, 100, 150, 250, 500, 2000]
+
+
+@pytest.fixture
+def people():
+    chance = random.Random(5)
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (age INTEGER, zip TEXT, sex TEXT, job TEXT, ill TEXT)")
+    rows = [
+        (
+            chance.randrange(20, 80),
+            str(chance.choice([101, 117, 203, 209])),
+            chance.choice("fm"),
+            chance.choice(["clerk", "nurse", "smith"]),
+            chance.choice(["flu", "gout", "none"]),
+        )
+        for _ in range(RECORDS)
+    ]
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+    return connection
+
+
+def expiring(looks):
+    """Every deadline comes after so many looks at the clock, and reading the table is free."""
+    ticks = itertools.count(1)
+    after = patch.object(Deadline, "after", lambda _: Deadline(looks, ticks.__next__))
+    reading = patch.object(planner, "GRACE", 1e9)
+    return after, reading
+
+
+def published(connection, method, looks):
+    after, reading = expiring(looks)
+    with after, reading:
+        return sqlanon.anonymize(
+            connection,
+            "people",
+            POLICY,
+            method=method,
+            into="published",
+            time_limit=1.0,
+            **SETTINGS[method],
+        )
+
+
+def assert_satisfied(connection):
+    """The published table satisfies the policy, counted by hand."""
+    classes = defaultdict(list)
+    for *values, ill in connection.execute(
+        f"SELECT {', '.join(NAMES)}, ill FROM published"
+    ).fetchall():
+        classes[tuple(values)].append(ill)
+    assert all(len(each) >= K and len(set(each)) >= 2 for each in classes.values())
+    assert sum(map(len, classes.values())) >= RECORDS * (1 - LIMIT)
+
+
+def leftovers(connection):
+    asked = "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '\\_sqlanon%' ESCAPE '\\'"
+    return connection.execute(asked).fetchall()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, method):
+    best = sqlanon.plan(people, "people", POLICY, method=method, **SETTINGS[method]).report.loss[
+        "lm"
+    ]
+    ended = set()
+    for looks in LOOKS:
+        report = published(people, method, looks)
+        assert_satisfied(people)
+        assert report.holds
+        assert not leftovers(people)
+        bound, loss = report.lower_bound, report.loss["lm"]
+        assert bound is None or bound <= loss + 1e-9
+        told = [note for note in report.notes if "time limit" in note]
+        assert not told or not report.search.get("proven")
+        assert told or loss == pytest.approx(best)
+        ended.add(bool(told))
+        people.execute("DROP TABLE published")
+    assert ended == {True, False}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_time_at_all_is_the_highest_node_and_a_note(people, method):
+    report = published(people, method, 0)
+    assert_satisfied(people)
+    assert not leftovers(people)
+    assert report.levels == {"age": 3, "zip": 3, "sex": 1, "job": 1}
+    assert any("the time limit ended the encoding" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_limit_that_does_not_come_changes_nothing(people, method):
+    plans = [
+        sqlanon.plan(people, "people", POLICY, method=method, time_limit=limit, **SETTINGS[method])
+        for limit in (None, 1e6)
+    ]
+    assert plans[0].recoding == plans[1].recoding
+    assert plans[0].report.notes == plans[1].report.notes
+
+
+def test_every_method_takes_a_time_limit():
+    assert owners_of("time_limit") == list(METHODS)
+    assert "time_limit" in OPTIONS
+
+
+def test_a_table_that_cannot_be_read_in_time_is_told(people):
+    after, _ = expiring(-5)
+    with after, pytest.raises(TimeLimitError, match="during the reading of the table"):
+        sqlanon.plan(people, "people", POLICY, time_limit=1.0)
+    assert not leftovers(people)
+
+
+def test_an_open_transaction_survives_a_time_limit(people):
+    people.execute("BEGIN")
+    people.execute("CREATE TABLE mine AS SELECT 1 AS one")
+    report = published(people, "direct-cover", 4)
+    people.execute("COMMIT")
+    assert report.holds
+    assert people.execute("SELECT one FROM mine").fetchall() == [(1,)]
+    assert_satisfied(people)
+
+
+def test_a_table_that_changes_during_a_limited_search_is_not_published(people):
+    def change(_line):
+        people.cursor().execute("INSERT INTO people VALUES (33, '101', 'f', 'clerk', 'flu')")
+
+    with pytest.raises(StalePlanError):
+        sqlanon.anonymize(
+            people, "people", POLICY, into="published", time_limit=1e6, progress=change
+        )
+    assert not leftovers(people)
+
+
+@pytest.mark.parametrize("looks", [0, 4, 40, 80, 200])
+def test_a_bound_under_a_time_limit_is_one(people, looks):
+    whole = sqlanon.bound(people, "people", POLICY)
+    after, _ = expiring(looks)
+    with after:
+        try:
+            found = sqlanon.bound(people, "people", POLICY, time_limit=1.0)
+        except TimeLimitError:
+            return
+    assert found.lower_bound <= whole.lower_bound + 1e-9
+    assert found.notes or found.lower_bound == whole.lower_bound
+    assert not leftovers(people)
+
+
+def test_mining_that_is_cut_short_writes_nothing(people):
+    after, _ = expiring(25)
+    with after, pytest.raises(TimeLimitError, match="during mining"):
+        sqlanon.mine(people, "people", POLICY, into="itemsets", time_limit=1.0)
+    names = people.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert names == [("people",)]

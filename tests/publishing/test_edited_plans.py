@@ -1,0 +1,245 @@
+"""Plans that were changed by hand: refused, or held to their policy by what they publish."""
+
+import json
+from dataclasses import replace
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import (
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Plan,
+    Policy,
+    QuasiIdentifier,
+    SqlanonError,
+    TCloseness,
+)
+from sqlanon.errors import PolicyError, SourceError, StalePlanError, VerificationError
+from sqlanon.publishing.promises import DIGEST, sealed
+
+POLICY = Policy(
+    {"age": Hierarchy.intervals(5, 10), "sex": QuasiIdentifier(Hierarchy.suppression())},
+    sensitive=["ill"],
+    drop=["person", "note"],
+    models=[KAnonymity(4), LDiversity(2), TCloseness(0.9)],
+    suppression_limit=0.2,
+)
+
+
+@pytest.fixture
+def connection():
+    """A hundred records, of which some are suppressed, and fifty persons."""
+    with duckdb.connect() as opened:
+        opened.execute("""
+            CREATE TABLE people AS
+            SELECT CASE WHEN i < 5 THEN 80 + 5 * i ELSE 20 + i % 10 END AS age,
+                   i % 2 = 0 AS sex, 'd' || (i * 7) % 5 AS ill, i // 2 AS person,
+                   'n' || i AS note
+            FROM range(100) AS r(i)
+        """)
+        yield opened
+
+
+def saved(connection, tmp_path, policy=POLICY):
+    """The file of a plan, and what it holds."""
+    file = tmp_path / "plan.json"
+    sqlanon.plan(connection, "people", policy).save(file)
+    return file, json.loads(file.read_text())
+
+
+def write(file, document, *, again):
+    """Writes a changed plan, with a digest of what it says now or with the old one."""
+    if again:
+        document = sealed({name: value for name, value in document.items() if name != DIGEST})
+    file.write_text(json.dumps(document))
+
+
+def tables(connection):
+    return [
+        name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    ]
+
+
+def put(*path):
+    """Puts a value, the last, where the others lead."""
+    *way, name, value = path
+
+    def change(document):
+        for step in way:
+            document = document[step]
+        assert document.get(name) != value
+        document[name] = value
+
+    return change
+
+
+CHANGES = {
+    "k": put("policy", "k", 2),
+    "l": put("policy", "l", 3),
+    "t": put("policy", "t", 0.8),
+    "limit": put("policy", "suppression_limit", 0.3),
+    "bound": put("policy", "quasi_identifiers", "age", "min_level", 1),
+    "weight": put("policy", "quasi_identifiers", "age", "weight", 3.0),
+    "entity": put("policy", "entity", "person"),
+    "role": put("policy", "drop", ["person"]),
+    "columns": put("columns", "age", "DOUBLE"),
+    "recoding": put("recoding", [2, 1]),
+    "loss": put("report", "loss", "lm", 0.0),
+    "lower bound": put("report", "lower_bound", 0.0),
+    "method": put("report", "method", "pattern-exact"),
+    "notes": put("report", "notes", ["all is well"]),
+    "holds": put("report", "holds", False),
+    "suppressed": put("report", "suppressed_records", 0),
+    "classes": put("histogram", [[100, 1]]),
+    "fingerprint": put("fingerprint", None),
+    "rounds": put("rounds", 2),
+    "digest": put("digest", ""),
+}
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_a_plan_that_was_changed_is_refused_and_says_so(connection, tmp_path, change):
+    file, document = saved(connection, tmp_path)
+    change(document)
+    write(file, document, again=False)
+    with pytest.raises(SourceError, match="was changed after it was saved"):
+        Plan.load(file)
+
+
+def test_a_plan_that_was_not_changed_is_applied_however_it_is_laid_out(connection, tmp_path):
+    file, document = saved(connection, tmp_path)
+    file.write_text(json.dumps(dict(reversed(document.items())), indent=7))
+    assert sqlanon.apply(connection, Plan.load(file), into="out").holds
+
+
+def refused_at_once(connection, tmp_path, *changes, policy=POLICY):
+    """The message for a plan that was changed, and its digest with it."""
+    file, document = saved(connection, tmp_path, policy)
+    for change in changes:
+        change(document)
+    write(file, document, again=True)
+    with pytest.raises(SourceError) as caught:
+        Plan.load(file)
+    return str(caught.value)
+
+
+def test_a_limit_below_what_a_plan_suppresses_is_refused(connection, tmp_path):
+    message = refused_at_once(connection, tmp_path, put("policy", "suppression_limit", 0.0))
+    assert "it suppresses 5 records of 100, where the suppression limit 0 of its policy" in message
+
+
+def test_a_k_above_what_a_plan_was_made_for_is_refused(connection, tmp_path):
+    message = refused_at_once(connection, tmp_path, put("policy", "k", 50))
+    assert "its policy asks for k = 50, and it was made for classes of " in message
+    assert "empty" not in message
+
+
+def test_levels_out_of_the_bounds_of_the_policy_are_refused(connection, tmp_path):
+    bound = put("policy", "quasi_identifiers", "sex", "min_level", 1)
+    message = refused_at_once(connection, tmp_path, bound)
+    assert "it publishes column 'sex' at level 0, where its policy allows level 1" in message
+
+
+def refused_when_applied(connection, tmp_path, *changes, policy=POLICY):
+    """The error for a plan that was changed so that it reads well, and leaves nothing behind."""
+    file, document = saved(connection, tmp_path, policy)
+    for change in changes:
+        change(document)
+    write(file, document, again=True)
+    plan = Plan.load(file)
+    with pytest.raises(SqlanonError) as caught:
+        sqlanon.apply(connection, plan, into="out")
+    assert tables(connection) == ["people"]
+    return caught.value
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("changes", "kind", "words"),
+    [
+        ([put("policy", "l", 6)], VerificationError, "the plan promises"),
+        ([put("policy", "t", 0.001)], VerificationError, "the plan promises"),
+        (
+            [put("policy", "k", 50), put("histogram", [[95, 1]])],
+            VerificationError,
+            "0 records of the table would be left where the plan promises 95",
+        ),
+        ([put("report", "suppressed_records", 1)], VerificationError, "the plan promises 99"),
+        ([put("report", "records", 105)], StalePlanError, "of 105 records: it has 100 now"),
+        ([put("fingerprint", [100, "0"])], StalePlanError, "100 records as then, but other values"),
+    ],
+)
+def test_a_plan_is_held_to_its_policy_by_what_it_publishes(
+    connection, tmp_path, changes, kind, words
+):
+    error = refused_when_applied(connection, tmp_path, *changes)
+    assert isinstance(error, kind)
+    assert words in str(error)
+
+
+def test_models_that_need_no_suppression_are_held_against_the_published_table(connection, tmp_path):
+    policy = replace(POLICY, suppression_limit=0.0, models=[KAnonymity(2), LDiversity(2)])
+    error = refused_when_applied(connection, tmp_path, put("policy", "l", 6), policy=policy)
+    assert isinstance(error, VerificationError)
+    assert "distinct 6-diversity of 'ill' does NOT hold on the table written" in str(error)
+
+
+def test_suppressed_records_that_are_kept_are_counted(connection, tmp_path):
+    policy = replace(POLICY, suppressed="keep", models=[KAnonymity(4)])
+    changes = [put("policy", "suppression_limit", 0.01), put("report", "suppressed_records", 1)]
+    error = refused_when_applied(connection, tmp_path, *changes, policy=policy)
+    assert "5 records would be published with every quasi-identifier suppressed" in str(error)
+
+
+def test_persons_are_counted_again_though_they_are_not_published(connection, tmp_path):
+    policy = replace(POLICY, entity="person", models=[KAnonymity(4)], suppression_limit=0.0)
+    sizes = put("histogram", [[100, 1]])
+    error = refused_when_applied(connection, tmp_path, put("policy", "k", 60), sizes, policy=policy)
+    assert "k-anonymity 60 does NOT hold" in str(error)
+
+
+def test_a_plan_without_a_digest_says_that_nothing_tells_whether_it_was_changed(
+    connection, tmp_path
+):
+    file, document = saved(connection, tmp_path)
+    del document[DIGEST]
+    file.write_text(json.dumps(document))
+    report = sqlanon.apply(connection, Plan.load(file), into="out")
+    assert any("without a digest" in note for note in report.notes)
+
+
+def test_a_plan_made_to_suppress_more_than_its_policy_allows_is_an_error(connection):
+    plan = sqlanon.plan(connection, "people", POLICY)
+    with pytest.raises(PolicyError, match=r"the suppression limit 0\.01 of its policy allows 1"):
+        replace(plan, policy=replace(plan.policy, suppression_limit=0.01))
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("ALTER TABLE people ALTER age TYPE SMALLINT", r"other types: 'age' \(SMALLINT now, \w+ "),
+        ("ALTER TABLE people DROP note", "it has no more 'note'; make"),
+        ("ALTER TABLE people ADD COLUMN extra INTEGER", "new 'extra'; make"),
+        ("ALTER TABLE people RENAME note TO remark", "no more 'note'; new 'remark'; make"),
+        ("UPDATE people SET ill = 'd9' WHERE age = 20", "100 records as then, but other values"),
+        ("DELETE FROM people WHERE age = 80", "of 100 records: it has 99 now"),
+    ],
+)
+def test_what_changed_in_the_table_is_said(connection, change, words):
+    plan = sqlanon.plan(connection, "people", POLICY)
+    connection.execute(change)
+    with pytest.raises(StalePlanError, match=words):
+        sqlanon.apply(connection, plan, into="out")
+
+
+def test_columns_in_another_order_are_said(connection):
+    plan = sqlanon.plan(connection, "people", POLICY)
+    query = "SELECT sex, age, ill, person, note FROM people"
+    connection.execute(f"CREATE OR REPLACE TABLE people AS {query}")
+    with pytest.raises(StalePlanError, match="another order; make a new plan"):
+        sqlanon.apply(connection, plan, into="out")

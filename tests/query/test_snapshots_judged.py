@@ -1,0 +1,134 @@
+"""Queries that judge a table as it stands: what DuckDB answers."""
+
+import duckdb
+import pytest
+from snapshots import (  # noqa: F401
+    Snapshot,
+    test_counts_arrive_as_integers_not_as_decimals,
+    test_query_answers_the_rows_beside_it,
+    test_query_is_plain_enough_for_spark,
+    text,
+)
+
+from sqlanon.hierarchy.layout import Field
+from sqlanon.query.arithmetic import summed
+from sqlanon.query.assess import wide
+from sqlanon.query.classes import column_sets, trajectories
+from sqlanon.query.encoding.spellings import spelling_counts
+from sqlanon.query.publish.suppression import all_labelled
+from sqlanon.query.syntax import table
+
+TABLES = """
+CREATE TABLE visits (who VARCHAR, place VARCHAR, card VARCHAR, cost DOUBLE);
+INSERT INTO visits VALUES
+    ('ann', 'x', 'c1', 0.3), ('ann', 'y', 'c1', 0.1::DOUBLE + 0.2::DOUBLE),
+    ('bob', 'X ', 'c2', 1), ('cid', NULL, 'c2', 2), (NULL, '\u00e9', NULL, NULL);
+
+-- Ann and cid have each class once, bob one of them twice, nobody's another.
+CREATE TABLE coded (word_0 BIGINT, word_1 BIGINT, entity VARCHAR, size BIGINT);
+INSERT INTO coded VALUES
+    (1, 1, 'ann', 1), (11, 0, 'ann', 1), (1, 1, 'bob', 2), (11, 0, 'cid', 1), (1, 1, 'cid', 1),
+    (1, 1, NULL, 1);
+
+CREATE TABLE persons (person VARCHAR, trajectory BIGINT);
+INSERT INTO persons VALUES ('ann', 3), ('bob', 2), ('cid', 3), (NULL, 1);
+
+CREATE TABLE numbered (record BIGINT, cell_0 VARCHAR, cell_1 INTEGER, cell_2 VARCHAR);
+INSERT INTO numbered VALUES (1, 'b', 7, 'p'), (2, NULL, 7, 'q'), (3, 'b', 9, NULL);
+
+CREATE TABLE ranks (entity BIGINT, cell_0 BIGINT, cell_1 BIGINT);
+INSERT INTO ranks VALUES (1, 2, 1), (2, 1, 1), (3, 2, 2);
+
+CREATE TABLE part (entity BIGINT, word_0 BIGINT, word_1 BIGINT);
+INSERT INTO part VALUES (1, 1, 0), (2, 0, 0), (3, 1, 0);
+
+CREATE TABLE other (entity BIGINT, word_0 BIGINT);
+INSERT INTO other VALUES (1, 5), (2, 6), (3, 5);
+
+CREATE TABLE held (value VARCHAR, rank BIGINT);
+INSERT INTO held VALUES ('p', 0), (NULL, 1);
+"""
+VISITS, CODED, PERSONS, NUMBERED = map(table, ("visits", "coded", "persons", "numbered"))
+RANKS, PARTS, HELD = table("ranks"), [table("part"), table("other")], table("held")
+
+
+def joined():
+    return wide.joined_parts(NUMBERED, PARTS)
+
+
+SNAPSHOTS = [
+    Snapshot(
+        "set_counts",
+        column_sets.set_counts(VISITS, [["who"], ["card"], ["who", "card"]]),
+        [(0, 4, 3), (1, 3, 1), (2, 4, 3)],
+    ),
+    Snapshot(
+        "joined_records",
+        # Ann alone has c1, and has it twice; each place is of one record.
+        column_sets.joined_records(VISITS, ["card", "place"], "who"),
+        [(0, 2, 3, 2), (1, 4, 4, 0)],
+    ),
+    Snapshot("records_of_several", column_sets.records_of_several(VISITS, "who"), [(3, 2)]),
+    Snapshot(
+        "trajectories by rows",
+        trajectories.trajectories(CODED, 2, "entity"),
+        # Told by text: "1.1.1" of nobody's and bob's rows, then both of the others.
+        [(None, 1), ("bob", 1), ("ann", 2), ("cid", 2)],
+    ),
+    Snapshot(
+        "trajectories by sizes",
+        trajectories.trajectories(CODED, 2, "entity", summed("size")),
+        [(None, 1), ("ann", 2), ("cid", 2), ("bob", 3)],
+    ),
+    Snapshot("trajectory_histogram", trajectories.trajectory_histogram(PERSONS), [(1, 2), (2, 1)]),
+    Snapshot(
+        "with_trajectories",
+        trajectories.with_trajectories(CODED, PERSONS, 2, "entity"),
+        [
+            (1, 1, "ann", 1, 3), (11, 0, "ann", 1, 3), (1, 1, "bob", 2, 2), (11, 0, "cid", 1, 3),
+            (1, 1, "cid", 1, 3), (1, 1, None, 1, 1),
+        ],
+    ),
+    Snapshot(
+        "numbered_records",
+        wide.numbered_records(VISITS, ["who", "card"]),
+        [(1, "ann", "c1"), (2, "ann", "c1"), (3, "bob", "c2"), (4, "cid", "c2"), (5, None, None)],
+    ),
+    Snapshot(
+        "ranked_columns", wide.ranked_columns(NUMBERED, [0, 1]), [(1, 2, 1), (2, 1, 1), (3, 2, 2)]
+    ),
+    Snapshot("highest_ranks", wide.highest_ranks(RANKS, [0, 1]), [(2, 2)]),
+    Snapshot(
+        "packed_ranks",
+        wide.packed_ranks(RANKS, [0, 1], [Field(0, 0, 1), Field(0, 1, 1)]),
+        [(1, 1), (2, 0), (3, 3)],
+    ),
+    Snapshot(
+        "sized",
+        wide.sized(joined(), wide.words_of_parts([2, 1])),
+        [(1, 0, 5, 2), (0, 0, 6, 1)],
+    ),
+    Snapshot(
+        "carrying",
+        wide.carrying(joined(), wide.words_of_parts([2, 1]), {2: HELD}, 1),
+        [(1, 0, 5, 0, 7), (0, 0, 6, None, 7), (1, 0, 5, 1, 9)],
+    ),
+    Snapshot(
+        "spelling_counts",
+        spelling_counts(VISITS, ["place", "who"], ["cost"], 12),
+        [(0, 1, 1), (1, 0, 0), (2, 1, 0)],
+    ),
+    Snapshot("all_labelled", all_labelled(VISITS, ["place", "who"], "x"), [(0,)]),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute(TABLES)
+        yield opened
+
+
+def test_builders_leave_the_tables_they_are_given_as_they_are():
+    given = (VISITS, CODED, PERSONS, NUMBERED, RANKS, *PARTS, HELD)
+    assert [text(each) for each in given] == [text(table(each.name)) for each in given]

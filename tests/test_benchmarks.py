@@ -1,0 +1,56 @@
+"""Benchmarks: each runs at its smallest size; what they measure is not looked at."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from public import DATA
+
+FOLDER = Path(__file__).parent.parent / "benchmarks"
+SMALLEST = [
+    "check.py --records 2000 --runs 1",
+    "scale.py --records 5000",
+    "covers.py adult --k 5 --records 300",
+    "covers.py suppression --k 5 --records 300",
+    "covers.py blocks --k 5 --records 300",
+    "covers.py growth --k 5 --records 200",
+    "covers.py wide --k 20 --records 200",
+    "fulldomain.py adult --runs 1 --k 2",
+    "fulldomain.py models --runs 1",
+    "fulldomain.py ihis --runs 1 --k 50",
+    "itemsets.py growth --records 1000",
+    "itemsets.py adult --runs 1 --records 1000",
+    "itemsets.py wide --runs 1 --records 1000",
+    "load.py {data} --rows 1000 --runs 1 --files adult",
+    "patterns.py table --k 2",
+    "patterns.py exact --rows 40 --time-limit 5",
+    "patterns.py models --rows 40 --time-limit 5",
+    "patterns.py counting",
+    "risk.py --max-columns 1 --runs 1",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.every_row
+@pytest.mark.parametrize("words", SMALLEST)
+def test_benchmark_runs_at_its_smallest_size(words):
+    if not (DATA / "adult.csv.gz").exists():
+        pytest.skip(f"public data not found: {DATA}; name its folder with SQLANON_DATA")
+    name, *others = words.format(data=DATA).split()
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / name), *others],
+        env=os.environ | {"SQLANON_DATA": str(DATA)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_every_benchmark_is_run():
+    run = {words.split()[0] for words in SMALLEST}
+    own = {path.name for path in FOLDER.glob("*.py") if "argparse" in path.read_text("utf-8")}
+    assert run == own
