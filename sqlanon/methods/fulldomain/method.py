@@ -190,7 +190,7 @@ def _minimal_figures(
 def _tradeoff(
     problem: FullDomainProblem,
     outcome: SearchOutcome,
-    options: Options[LatticeOptions],
+    options: Options[Any],
     value: float,
     cells: int,
 ) -> tuple[Mapping[str, Any], ...]:
@@ -199,7 +199,8 @@ def _tradeoff(
     Under a time limit the search alone may take its time.
     """
     names, records = problem.subject.names, problem.subject.records
-    if options.own.time_limit is not None or not outcome.proven or 2 * cells < len(names) * records:
+    limited = options.deadline.is_limited
+    if limited or not outcome.proven or 2 * cells < len(names) * records:
         return ()
     from sqlanon.methods.fulldomain.tradeoff import alternatives  # most results say more
 
