@@ -10,6 +10,8 @@ from sqlanon.engine.base import Limits
 if TYPE_CHECKING:
     from sqlanon.policy.patterns import Patterns
 
+Progress = Callable[[str], None]
+
 
 class Settings(Limits, total=False):
     """Options of a search, as `methods.registry` describes them, and limits of the database."""
@@ -17,7 +19,7 @@ class Settings(Limits, total=False):
     method: str
     loss: str
     seed: int
-    progress: Callable[[str], None] | None
+    progress: Progress | None
     minimal_nodes: bool
     time_limit: float | None
     candidates: str
