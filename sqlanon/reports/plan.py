@@ -202,7 +202,7 @@ class Report:
     def _minimal_lines(self, nodes: Sequence[Mapping[str, int]]) -> Iterator[str]:
         """Every minimal node, with what it loses and suppresses."""
         listed = (", ".join(f"{name} {at}" for name, at in node.items()) for node in nodes)
-        if not self.minimal_node_figures:
+        if len(self.minimal_node_figures) < len(nodes):
             yield from (f"    {levels}" for levels in listed)
             return
         rows = [(self.loss_name, "suppressed", "levels")]

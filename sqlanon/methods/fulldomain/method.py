@@ -184,6 +184,7 @@ def _minimal_figures(
             "suppressed_records": checks[node].suppressed,
         }
         for node in outcome.minimal_nodes or ()
+        if node in checks
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import le
 
@@ -100,7 +101,8 @@ def minimal_within(search: Search) -> tuple[Node, ...] | None:
     """All minimal nodes within the allowance; None where the time limit cut their search short."""
     lattice = search.lattice
     if lattice.allowance >= lattice.records:
-        search.settled(search.checks.get(lattice.low) or search.check([lattice.low])[0])
+        with suppress(TimeLimitError):  # it is minimal, whatever it loses
+            search.settled(search.checks.get(lattice.low) or search.check([lattice.low])[0])
         return (lattice.low,)
     if branch(search, CLASSIFICATION) != UNKNOWN:
         return None
