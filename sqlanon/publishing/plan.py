@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
@@ -253,6 +254,9 @@ class Plan:
             # Whatever was changed by hand must show now, not once the table is written.
             plan.rows()
             plan.to_text()
+            plan.to_dict()
+            for name in plan.columns:
+                plan._type(name)
             return plan
         except SqlanonError as error:
             if isinstance(error, SourceError):
@@ -263,7 +267,7 @@ class Plan:
             ) from None
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
-        except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError, SqlglotError):
             raise SourceError(
                 f"{str(path)!r} is no plan that this version of sqlanon has saved"
             ) from None

@@ -321,7 +321,8 @@ def test_homogeneity_and_skew_are_noted_where_nothing_is_asked():
     skewed += [("y", 2, "mild", 1)]
     report = check(skewed, sensitive=["a"], models=[KAnonymity(2)])
     assert any("0.74 away" in note for note in report.notes)
-    asked = check(rows, sensitive=["a"], models=[KAnonymity(2), LDiversity(1)])
+    others = {"drop": ["b", "person"]}
+    asked = check(rows, sensitive=["a"], models=[KAnonymity(2), LDiversity(1)], **others)
     assert asked.notes == (
         "distinct 1-diversity does not protect 'a': a class may hold a single value",
     )
