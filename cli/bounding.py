@@ -18,25 +18,32 @@ def bound(
     given: Input,
     policy: PolicyOptions,
     loss: Annotated[
-        str, typer.Option(metavar="LOSS", help=f"What is lost: {', '.join(CELL_LOSSES)}.")
-    ] = "lm",
+        str | None,
+        typer.Option(
+            metavar="LOSS",
+            help=f"What is lost: {', '.join(CELL_LOSSES)}; lm where the policy says nothing.",
+        ),
+    ] = None,
     time_limit: TimeLimit = None,
     run: RunOptions,
 ) -> None:
-    """Tell what any k-anonymization loses at least that suppresses no record; writes nothing.
+    """Tell what any k-anonymization loses at least, whatever the method; writes nothing.
 
-    Of the policy, quasi-identifiers with hierarchies, weights and lowest levels count, and k.
+    Of the policy, quasi-identifiers with hierarchies, weights and levels count, k, the loss and the
+    suppression limit: a suppressed record loses all its cells. Other models only raise the loss.
     """
     import sqlanon
 
-    maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
+    document = policy_document(policy.policy)
+    wanted = document.get("loss", "lm") if loss is None else loss
+    maker = PolicyMaker(document, policy, PublishingOptions())
     opening = given.text.asked | run.resources
     with output.progress(run) as progress:
         report = sqlanon.bound(
             given.source,
             given.table,
             maker,
-            loss=loss,
+            loss=wanted,
             time_limit=time_limit,
             progress=progress,
             **opening,

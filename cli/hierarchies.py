@@ -21,6 +21,9 @@ from .policies import divide, policy_document
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
 
+SHOWN = 1000
+"""Missing values that are named at most."""
+
 commands = typer.Typer(
     help="Show, check, make and store hierarchies.",
     rich_markup_mode=None,
@@ -34,8 +37,8 @@ Spec = Annotated[
     str,
     typer.Argument(
         metavar="SPEC",
-        help="A file (leaf;level1;...), or suppress, intervals:5,10,20, prefix:4,3,2, "
-        "dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
+        help="A file (leaf;level1;..., a leaf * for all other values), or suppress, "
+        "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
     ),
 ]
 
@@ -133,12 +136,22 @@ def show(*, shown: Shown, run: RunOptions) -> None:
     output.show(run, report.to_dict(), report.to_text)
 
 
-def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
+def check(
+    *,
+    given: Input,
+    bindings: Bindings,
+    show_values: Annotated[
+        bool,
+        typer.Option("--show-values", help="Name the values of the table that a hierarchy misses."),
+    ] = False,
+    run: RunOptions,
+) -> None:
     """Hold hierarchies against the columns that they belong to; all faults at once."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
+    shown = SHOWN if show_values else 0
     opening = given.text.asked | run.resources
-    bound = bind_hierarchies(given.source, given.table, bindings, **opening)
+    bound = bind_hierarchies(given.source, given.table, bindings, show_values=shown, **opening)
     reports = [replace(report, examples=()) for report in bound]
     document = {
         **Provenance(given.source).head(),
@@ -155,7 +168,8 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     from sqlanon.microdata.inspect import make_hierarchy, refuse_hierarchy_file, write_paths
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
-    if wanted.output.exists() and wanted.output.samefile(given.source):
+    source = Path(given.source)
+    if wanted.output.exists() and source.exists() and wanted.output.samefile(source):
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
     refuse_hierarchy_file(wanted.output, overwrite=wanted.overwrite)
     opening = given.text.asked | run.resources

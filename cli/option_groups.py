@@ -12,6 +12,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from sqlanon.errors import PolicyError
+
 from .options import OUTPUT, RunOptions
 from .output import complain, reporting, write
 
@@ -21,6 +23,23 @@ COLUMN = 30
 
 class PanelCommand(TyperCommand):
     """A command whose help shows options by purpose, without rich, which takes long to load."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the words of a command line, each option of one value once at most.
+
+        Raises:
+            PolicyError: The last of several would have gone before the others unseen.
+        """
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        single: list[Any] = [each for each in order if each.param_type_name == "option"]
+        twice = [
+            each.opts[0]
+            for each in dict.fromkeys(single)
+            if single.count(each) > 1 and not (each.multiple or each.is_flag)
+        ]
+        if twice:
+            raise PolicyError(f"{' and '.join(twice)} is given twice; keep one of them")
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes a section for the arguments and one for each panel of options."""

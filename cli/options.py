@@ -124,7 +124,11 @@ class RunOptions:
         "SIZE", "Most that it writes there, such as 10GB; what is free where not given.", RESOURCES
     )
     seed: int = option(
-        "N", "Seed of the demo's people, and of how clusters are refined.", RESOURCES, default=0
+        "N",
+        "Seed of what is left to chance: the demo's people, and how clusters are refined. No other "
+        "command or method leaves anything to it.",
+        RESOURCES,
+        default=0,
     )
 
     def __post_init__(self) -> None:
@@ -165,7 +169,8 @@ class PolicyOptions:
         "COLUMN=SPEC",
         "How a quasi-identifier is generalized: a file (leaf;level1;...), suppress, "
         "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME; "
-        "suppress where not given. Of a sensitive column: how far its values are apart for --t.",
+        'suppress where not given. As in a policy file, \'{ file = "age.txt", delimiter = "|" }\', '
+        "too. Of a sensitive column: how far its values are apart for --t.",
         GENERALIZATION,
     )
     k: int | None = option("K", "k-anonymity: the smallest class allowed.", MODELS)
@@ -196,9 +201,15 @@ class PolicyOptions:
         "delta-disclosure privacy, likewise: 1.5, what |ln(p / q)| of all values stays below.",
         MODELS,
     )
-    nulls: str | None = option(
-        "value|none",
+    nulls: list[str] = repeatable(
+        "[COLUMN=]value|none",
         "Whether NULL counts as a value of sensitive columns; value where not given.",
+        MODELS,
+    )
+    order: list[str] = repeatable(
+        "COLUMN=A,B,...",
+        "The values of a sensitive column from the lowest to the highest, for --t ordered; numbers "
+        "and dates have an order of their own.",
         MODELS,
     )
     suppression_limit: float | None = option(

@@ -22,6 +22,7 @@ _Read = TypeVar("_Read")
 Document = dict[str, Any]
 Columns = Sequence[str]
 
+_NOT_SENSITIVE = "is no sensitive column; name it with --sensitive"
 _ROLES = {
     "quasi_identifiers": "--qi",
     "sensitive": "--sensitive",
@@ -38,7 +39,7 @@ def policy_document(path: Path | None) -> Document:
         PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
     from sqlanon.policy.policy import SETTINGS
-    from sqlanon.policy.toml import read_document
+    from sqlanon.policy.toml import read_document, spelled_out
 
     document = {} if path is None else read_document(path)
     for name in SETTINGS:
@@ -50,6 +51,9 @@ def policy_document(path: Path | None) -> Document:
         if isinstance(entry, list) and all(isinstance(name, str) for name in entry):
             named: Document = {name: {} for name in entry}
             document[role] = named if len(named) == len(entry) else entry
+    quasi = document.get("quasi_identifiers", {})
+    if isinstance(quasi, Mapping) and quasi:
+        document["quasi_identifiers"] = {n: spelled_out(entry) for n, entry in quasi.items()}
     return document
 
 
@@ -187,11 +191,8 @@ class _Refinement:
                     columns = ", ".join(overruled)
                     note(f"{flag} takes the place of {family} of {columns} in the policy file")
                 sensitive = changed
-        if self.options.nulls is not None:
-            if not sensitive:
-                self.faults.append("--nulls is about sensitive columns; name one with --sensitive")
-            for name in sensitive:
-                self.changes.setdefault(name, {})["nulls"] = self.options.nulls
+        self._single("order", sensitive, _NOT_SENSITIVE, _order)
+        self._nulls(sensitive)
         if self.faults:
             raise PolicyError("; ".join(self.faults))
         for role, entries in (("quasi_identifiers", quasi), ("sensitive", sensitive)):
@@ -222,14 +223,30 @@ class _Refinement:
         common: list[Document] = []
         for text in getattr(self.options, family):
             with self._collected():
-                if "=" not in text:
+                if "=" not in text or text.lstrip().startswith("{"):
                     common.append(_blamed(flag, read, text))
                     continue
-                otherwise = "is no sensitive column; name it with --sensitive"
-                name, value = divide(text, columns, flag, otherwise)
+                name, value = divide(text, columns, flag, _NOT_SENSITIVE)
                 form = _blamed(f"{flag} of column {name!r}", read, value)
                 self.changes.setdefault(name, {}).setdefault(family, []).append(form)
         return common
+
+    def _nulls(self, columns: Iterable[str]) -> None:
+        """Reads --nulls, of every sensitive column or of one, which goes before."""
+        common: list[str] = []
+        for text in self.options.nulls:
+            with self._collected():
+                if "=" in text:
+                    name, value = divide(text, columns, "--nulls", _NOT_SENSITIVE)
+                    self._change(name, "nulls", value, "--nulls")
+                else:
+                    common.append(text)
+        if len(set(common)) > 1:
+            self.faults.append("--nulls is given twice; keep one of them, or say COLUMN=value|none")
+        if common and not columns:
+            self.faults.append("--nulls is about sensitive columns; name one with --sensitive")
+        for name in columns if common else ():
+            self.changes.setdefault(name, {}).setdefault("nulls", common[0])
 
     @contextmanager
     def _collected(self) -> Iterator[None]:
@@ -295,55 +312,69 @@ def _without(entry: object, key: str) -> object:
 
 def _unread(entry: object) -> object:
     """A quasi-identifier's entry with a hierarchy that is named as the file is but not read."""
-    if not isinstance(entry, Mapping) or "file" not in entry:
+    from sqlanon.hierarchy.spec import form_of_spec
+
+    if not isinstance(entry, Mapping):
         return entry
-    kept = {key: value for key, value in entry.items() if key not in ("file", "delimiter")}
-    return {**kept, "table": entry["file"]}
+    file, spec = entry.get("file"), entry.get("hierarchy")
+    if isinstance(spec, str):
+        with suppress(HierarchyError):  # told of when the policy is read
+            file = form_of_spec(spec).get("file")
+    if file is None:
+        return entry
+    kept = {k: v for k, v in entry.items() if k not in ("file", "delimiter", "hierarchy")}
+    return {**kept, "table": file}
 
 
 def _form(text: str) -> Document:
+    """The form of a policy file for a hierarchy that an option names, in words or as a table."""
     from sqlanon.hierarchy.declaration import Hierarchy
+    from sqlanon.policy.words import inline_table
 
-    return Hierarchy.from_spec(text).to_dict()
+    written = inline_table(text)
+    made = Hierarchy.from_spec(text) if written is None else Hierarchy.from_dict(written)
+    return made.to_dict()
 
 
 def _model(key: str, text: str) -> Document:
-    """The form of a policy file for `3`, `entropy:3` or `recursive:2:3` (c before l).
-
-    >>> _model("l", "recursive:2:3")
-    {'value': 3, 'kind': 'recursive', 'c': 2}
-    """
-    from sqlanon.policy.privacy import FAMILIES
+    """The form of a policy file for a model that an option names."""
     from sqlanon.policy.toml import model_of
+    from sqlanon.policy.words import model_form
 
-    family = FAMILIES[key]
-    before, parted, value = text.rpartition(":")
-    said = before.split(":") if family.figures else [before]
-    kind, *figures = said if parted else [*family.kinds, ""][:1]
-    names = family.figures.get(kind, ())
-    if len(figures) != len(names) or (parted and not family.kinds):
-        raise PolicyError(f"{text!r} must have the form {family.written}")
-    form: Document = {"value": _number(value)}
-    form |= {family.keys[0]: kind} if family.kinds else {}
-    form |= {name: _number(each) for name, each in zip(names, figures, strict=True)}
+    form = model_form(key, text)
     model_of(key, form)
     return form
 
 
-def _number(
-    text: str,
-    kinds: Sequence[type[int | float]] = (int, float),
-    fault: str = "{!r} is not a number",
-) -> int | float:
-    """A number of the first kind that reads the text."""
-    for kind in kinds:
-        with suppress(ValueError):
-            return kind(text)
-    raise PolicyError(fault.format(text))
+def _decimal(text: str) -> int | float:
+    from sqlanon.policy.words import number
+
+    return number(text, (float,))
 
 
-_decimal = partial(_number, kinds=(float,))
-_level = partial(_number, kinds=(int,), fault="level {!r} is not a whole number")
+def _order(text: str) -> list[str]:
+    """The values of a column, lowest first: parted by commas, or a list as TOML writes it."""
+    import tomllib
+
+    if not text.lstrip().startswith("["):
+        return text.split(",")
+    with suppress(tomllib.TOMLDecodeError, RecursionError):
+        found = tomllib.loads(f"it = {text.strip()}")
+        if found.keys() == {"it"}:
+            return list(found["it"])
+    raise PolicyError("the order is no list as TOML writes it, such as ['low', 'high']")
+
+
+def _level(text: str) -> int | float:
+    from sqlanon.policy.words import number
+
+    try:
+        return number(text, (int,))
+    except PolicyError:
+        what = repr(text) if text.strip() else "of no figure"
+        raise PolicyError(f"level {what} is not a whole number") from None
+
+
 _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
     "weight": _decimal,
     "level": _level,

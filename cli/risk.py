@@ -56,6 +56,8 @@ def risk(
     """Tell how easily people are found in a table as it stands; writes nothing.
 
     Prosecutor, journalist and marketer risk, uniques, and which sets of columns tell people apart.
+    Options of models, generalization and suppression are checked, but make no difference here: risk
+    follows from the values alone.
     """
     import sqlanon
 

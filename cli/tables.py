@@ -30,8 +30,15 @@ from .search_options import Wanted, search_settings
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
+    from sqlanon.publishing.preview import PreviewedRecord
     from sqlanon.reports.check import CheckReport
     from sqlanon.reports.plan import Report
+
+
+_PREVIEW = (
+    "Also show the first N records as they are and as they will be published: the only output with "
+    "values of the table."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,16 @@ class PlanOutput:
         "TABLE", "Name of the published table in --sql; anonymized where not given."
     )
     save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
+    preview: int | None = option("N", _PREVIEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a publication shows besides, or in place of it."""
+
+    panel: ClassVar[str] = TARGET
+    dry_run: bool = switch("Show what would be published; write nothing.")
+    preview: int | None = option("N", _PREVIEW, OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +103,26 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     for name, value in (("--dialect", written.dialect), ("--into", written.into)):
         if value is not None and not written.sql:
             raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
-    if written.save is not None:
-        _refuse_foreign(written.save)
+    if written.preview is not None and written.sql and not run.as_json:
+        raise PolicyError("--sql prints the statement alone; leave --preview out, or add --json")
     if written.dialect is not None:
-        from sqlanon.publishing.printed import refuse_dialect
+        from sqlanon.publishing.printed import refuse_dialect  # no other plan needs it so early
 
         refuse_dialect(written.dialect)
+    if written.save is not None:
+        _refuse_foreign(written.save)
     complete = written.save is not None or written.sql
     found = _planned(given, wanted, run, complete=complete)
     if written.save is not None:
         output.notes(found.save(written.save))
         output.say(run, f"plan saved as {written.save}")
+    records = _previewed(given, found, written.preview, run)
     if not written.sql:
-        output.show(run, found.to_dict(), found.to_text)
+        _show(found, records, run)
     else:
         statement = found.sql(written.dialect, written.into or "anonymized")
         if run.as_json:
-            output.show(run, {**found.to_dict(), "sql": statement}, str)
+            output.show(run, {**_document(found, records), "sql": statement}, str)
         else:
             output.write(f"{statement};")
     _leave_unless_it_holds(found.report)
@@ -121,30 +141,30 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
 
 
 def anonymize(
-    *,
-    given: Input,
-    wanted: Wanted,
-    target: TargetOptions,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", rich_help_panel=TARGET, help="Show what would be published; write nothing."
-        ),
-    ] = False,
-    run: RunOptions,
+    *, given: Input, wanted: Wanted, target: TargetOptions, trial: Trial, run: RunOptions
 ) -> None:
     """Plan and apply: publish the table anonymized, proved on the published table."""
     import sqlanon
 
-    if dry_run:
+    if trial.dry_run:
         if target.into is not None or target.in_place or target.output is not None:
             _check_target(given.source, target)
         found = _planned(given, wanted, run, complete=True)
+        records = _previewed(given, found, trial.preview, run)
         output.say(run, "dry run: nothing is written")
-        output.show(run, found.to_dict(), found.to_text)
+        _show(found, records, run)
         _leave_unless_it_holds(found.report)
         return
     confirm = _confirmation(given.source, target, run)
+    if trial.preview is not None:
+        found = _planned(given, wanted, run, complete=True)
+        records = _previewed(given, found, trial.preview, run)
+        opening = given.text.asked | run.resources
+        where = {"table": given.table, "confirm": confirm, **target.place, **opening}
+        report = sqlanon.apply(given.source, found, **where)
+        _show(report, records, run)
+        _leave_unless_it_holds(report)
+        return
     how, maker = _search_and_policy(wanted, run)
     with output.progress(run) as progress:
         report = sqlanon.anonymize(
@@ -196,6 +216,35 @@ def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = 
         found = sqlanon.plan(given.source, given.table, maker, **how, progress=progress, **opening)
     output.timings(run, found.report.seconds, found.report.search)
     return found
+
+
+def _previewed(
+    given: Input, found: Plan, rows: int | None, run: RunOptions
+) -> tuple[PreviewedRecord, ...]:
+    """The records that --preview asks for."""
+    import sqlanon
+
+    if rows is None:
+        return ()
+    return sqlanon.preview(given.source, found, rows, **given.text.asked, **run.resources)
+
+
+def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dict[str, Any]:
+    preview = {"preview": [record.to_dict() for record in records]} if records else {}
+    return shown.to_dict() | preview
+
+
+def _show(shown: Plan | Report, records: tuple[PreviewedRecord, ...], run: RunOptions) -> None:
+    """Prints a plan or what was published, with the records before and after."""
+
+    def text() -> str:
+        if not records:
+            return shown.to_text()
+        from sqlanon.publishing.preview import preview_text
+
+        return f"{shown.to_text()}\n\n{preview_text(records)}"
+
+    output.show(run, _document(shown, records), text)
 
 
 def _leave_unless_it_holds(report: CheckReport | Report) -> None:

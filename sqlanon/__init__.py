@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.policy.shares import BetaLikeness as BetaLikeness
     from sqlanon.policy.shares import DeltaDisclosure as DeltaDisclosure
     from sqlanon.publishing.plan import Plan as Plan
+    from sqlanon.publishing.preview import preview as preview
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
     from sqlanon.reports.itemsets import MiningReport as MiningReport
@@ -49,6 +50,7 @@ _HOMES = {
     "measure": "sqlanon.api",
     "mine": "sqlanon.api",
     "plan": "sqlanon.api",
+    "preview": "sqlanon.publishing.preview",
     "risk": "sqlanon.api",
     "BoundReport": "sqlanon.reports.bound",
     "rewrite": "sqlanon.engine.files",

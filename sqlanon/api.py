@@ -14,19 +14,20 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from sqlanon.arguments import checked
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits, Opening, searching
 from sqlanon.engine.open import Resources, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.opening import Policies, is_data, opened_for, reading
+from sqlanon.publishing.settings import Settings
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
-    from sqlanon.policy.patterns import Patterns
     from sqlanon.publishing.plan import Plan
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.itemsets import MiningReport
@@ -40,23 +41,7 @@ _LIMITS = frozenset(Limits.__annotations__)
 _OPENING = frozenset(Opening.__annotations__)
 
 
-class Settings(Opening, total=False):
-    """Options of a search, as `methods.registry` describes them, and limits of the database."""
-
-    method: str
-    loss: str
-    seed: int
-    progress: Progress | None
-    minimal_nodes: bool
-    time_limit: float | None
-    candidates: str
-    beta: float | None
-    refine: bool
-    block_records: int
-    suppress_uncovered: bool
-    patterns: Patterns | None
-
-
+@checked
 def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Opening]) -> CheckReport:
     """Which privacy models a table satisfies as it stands.
 
@@ -79,6 +64,7 @@ def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Openi
         return source.told(check_table(source.engine, source.table, resolved), resolved)
 
 
+@checked
 def risk(
     connection: Any,
     table: Any,
@@ -128,6 +114,7 @@ def risk(
         return source.told(found, resolved)
 
 
+@checked
 def measure(
     connection: Any,
     original: Any,
@@ -166,6 +153,7 @@ def measure(
         return source.told(found, resolved)
 
 
+@checked
 def mine(
     connection: Any,
     table: Any,
@@ -210,6 +198,7 @@ def mine(
         return source.told(found, resolved)
 
 
+@checked
 def bound(
     connection: Any,
     table: Any,
@@ -220,15 +209,18 @@ def bound(
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> BoundReport:
-    """A lower bound on the loss of any k-anonymization that suppresses no record.
+    """A lower bound on the loss of any k-anonymization, by whatever method.
 
     Args:
-        policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k.
+        policy: Quasi-identifiers with hierarchies, weights and level bounds, k, and the suppression
+            limit, within which a suppressed record loses all its cells. Models beyond k only raise
+            the loss, and persons are no more than their records, so the bound holds for them, too.
         loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
         time_limit: Seconds after which a lower bound that takes less work is returned.
         progress: Called with a line that says how far it is.
 
     Raises:
+        UnsatisfiableError: Too many records fit no class within the levels allowed.
         SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
             message says how.
     """
@@ -242,6 +234,7 @@ def bound(
         return source.told(found, resolved)
 
 
+@checked
 def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Settings]) -> Plan:
     """Finds the recoding of least loss; writes nothing but temporary tables.
 
@@ -271,6 +264,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         return replace(found, report=source.told(found.report, found.policy))
 
 
+@checked
 def apply(
     connection: Any,
     plan: Plan,
@@ -323,6 +317,7 @@ def apply(
         return source.told(report, plan.policy)
 
 
+@checked
 def anonymize(
     connection: Any,
     table: Any,

@@ -17,16 +17,6 @@ def counted(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def named_kind(value: object) -> str:
-    """The kind of a value, with its article.
-
-    >>> named_kind(1), named_kind("text")
-    ('an int', 'a str')
-    """
-    name = type(value).__name__
-    return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
-
-
 def many(count: int) -> str:
     """A number that may be too large to read.
 

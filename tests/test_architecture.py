@@ -15,14 +15,14 @@ ROOT = Path(__file__).parent.parent
 # Each row may import the rows above it. Within a row a tuple is in order, too; a set holds
 # siblings, which never import each other.
 LAYERS = (
-    ("errors", "wording", "deadline"),
+    ("errors", "wording", "deadline", "arguments"),
     ("recoding", "classes", "hierarchy"),
     ("policy", "loss", "reports"),
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
     ("publishing",),
-    ("api", "demo", "cli"),
+    ("api", "demo", "cli", "__main__"),
 )
 METHODS = (
     "options",

@@ -87,6 +87,8 @@ class RiskOptions:
         most = self.max_columns
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
             faults.append(f"max_columns {most!r} is not a whole number of at least 0")
+        elif most == 0 and self.every_subset:
+            faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
         sets = self.max_sets
         if sets is not None and (type(sets) is not int or not 1 <= sets <= MOST_SETS):
             faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")

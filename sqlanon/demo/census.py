@@ -136,6 +136,10 @@ HIERARCHIES: dict[str, tuple[Row, ...]] = {
     "citizenship": tuple(_rows(_CITIZENSHIP)),
 }
 """The rows of each hierarchy that is a file, by column."""
+FILES = ("policy.toml", *(f"{column}.csv" for column in HIERARCHIES))
+"""The files beside the database."""
+FEWEST = 5
+"""Fewest people that the policy can hide among each other: its k."""
 
 
 def statements(table: exp.Table, records: int, seed: int = 0) -> list[exp.Expr]:
@@ -153,8 +157,7 @@ def statements(table: exp.Table, records: int, seed: int = 0) -> list[exp.Expr]:
 
 def write(folder: Path) -> list[Path]:
     """Writes policy.toml and the hierarchy files it names over those there; returns their paths."""
-    texts = {"policy.toml": POLICY}
-    texts |= {f"{column}.csv": _csv(rows) for column, rows in HIERARCHIES.items()}
+    texts = dict(zip(FILES, [POLICY, *map(_csv, HIERARCHIES.values())], strict=True))
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, text in texts.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -54,8 +55,11 @@ class Demo:
     overwrite: bool = False
 
     def __post_init__(self) -> None:
-        if self.records < 1:
-            raise PolicyError(f"--records is {self.records}; a demo shows 1 person or more")
+        if not (type(self.records) is int and self.records >= census.FEWEST):
+            raise PolicyError(
+                f"--records is {self.records}; nobody can be hidden among fewer than "
+                f"{census.FEWEST} people"
+            )
 
     @property
     def database(self) -> Path:
@@ -202,7 +206,14 @@ def run_demo(
     table = exp.table_(TABLE, quoted=True)
     statements = census.statements(table, demo.records, demo.seed)
     resources = Resources(**limits)
-    _make_room(demo)
+    with _removed_on_failure(demo):
+        return _run(demo, statements, resources, tell)
+
+
+def _run(
+    demo: Demo, statements: Sequence[exp.Expr], resources: Resources, tell: Callable[[str], None]
+) -> DemoReport:
+    """The demo, in a folder of its own."""
     document = read_document(demo.policy)
     how = {key: document.pop(key) for key in SETTINGS if key in document}
     policy = Policy.from_dict(document, demo.folder)
@@ -212,7 +223,7 @@ def run_demo(
             engine.run(statement)
         before = check(engine, TABLE, policy)
         published = anonymize(
-            engine, TABLE, policy, into=PUBLISHED, overwrite=True, progress=progress, **how
+            engine, TABLE, policy, into=PUBLISHED, overwrite=True, progress=tell, **how
         )
         tell("checking the published table")
         after = check(engine, PUBLISHED, policy)
@@ -222,6 +233,23 @@ def run_demo(
             name: attribute.hierarchy.describe() for name, attribute in policy.attributes.items()
         }
     return DemoReport(demo, before, published, after, people, descriptions)
+
+
+@contextmanager
+def _removed_on_failure(demo: Demo) -> Iterator[None]:
+    """The demo's files; whatever stops it, Ctrl-C included, takes them away again."""
+    is_new = not demo.folder.exists()
+    _make_room(demo)
+    try:
+        yield
+    except BaseException:
+        for name in (DATABASE, f"{DATABASE}.wal", *census.FILES):
+            with suppress(OSError):
+                (demo.folder / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            if is_new:
+                demo.folder.rmdir()
+        raise
 
 
 def _make_room(demo: Demo) -> None:

@@ -5,15 +5,15 @@ Bound to a column, a declaration becomes a `Tree`.
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any
 
-from sqlanon.errors import HierarchyError, SourceError
+from sqlanon.arguments import kind_of, path_of
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.files import OTHERS, read_rows
 from sqlanon.hierarchy.rules import (
     Dates,
     Expressions,
@@ -28,22 +28,24 @@ from sqlanon.hierarchy.rules import (
     exact,
     whole,
 )
-from sqlanon.hierarchy.tree import Tree, shape_faults
+from sqlanon.hierarchy.spec import form_of_spec
+from sqlanon.hierarchy.tree import Tree, lines_text, shape_faults
+from sqlanon.wording import counted
 
 __all__ = ["Hierarchy", "Path", "Tree"]
 
 FORMS: Mapping[str, tuple[str, ...]] = {
     "suppress": (),
-    "rows": ("name",),
+    "rows": ("name", "others"),
     "file": ("delimiter",),
     "table": (),
     "intervals": ("origin", "low", "high"),
     "prefix": ("mask",),
     "dates": (),
     "expressions": (),
+    "sql": (),
 }
 """For each kind of `Hierarchy.from_dict`, the keys that may stand beside it."""
-_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^;'"]+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +70,31 @@ class Hierarchy:
         return cls(Suppression())
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Sequence[str | int | None]], *, name: str = "") -> Hierarchy:
+    def from_rows(
+        cls,
+        rows: Iterable[Sequence[str | int | None]],
+        *,
+        name: str = "",
+        others: Sequence[str] | None = None,
+    ) -> Hierarchy:
         """Explicit paths from leaf to top, one for each value; a leaf of None is NULL.
 
         Args:
             rows: All of one width. Whether their levels nest is checked when the tree grows.
             name: Where the rows come from, for messages.
+            others: The labels, from level 1 to the top, of every value but NULL that has no row;
+                left out, such values are an error.
 
         Raises:
             HierarchyError: If rows are missing, ragged, without a level, or not of texts.
         """
-        paths: tuple[Any, ...] = tuple(map(tuple, rows))
         subject = f"hierarchy '{name}'" if name else "hierarchy of rows"
+        if not isinstance(name, str):
+            raise HierarchyError(["the name of a hierarchy must be a text"])
+        try:
+            paths: tuple[Any, ...] = tuple(map(tuple, rows))
+        except TypeError:
+            raise HierarchyError([f"{subject} needs rows that are lists of labels"]) from None
         foreign = set(map(type, chain.from_iterable(paths))) - {str, type(None)}
         if foreign - {int}:
             raise HierarchyError([f"{subject} has labels that are neither text nor integer"])
@@ -87,10 +102,10 @@ class Hierarchy:
             paths = tuple(
                 tuple(None if label is None else str(label) for label in path) for path in paths
             )
-        faults = shape_faults(paths, subject)
+        faults = shape_faults(paths, subject) or _others_faults(others, paths[0], subject)
         if faults:
             raise HierarchyError(faults)
-        return cls(Rows(paths, name))
+        return cls(Rows(paths, name, None if others is None else tuple(others)))
 
     @classmethod
     def from_file(
@@ -99,7 +114,8 @@ class Hierarchy:
         """Read explicit paths from a file of lines `leaf;level 1;…;top`.
 
         The file is UTF-8, with `;` or `,` between fields and the quoting of CSV. An empty leaf
-        is NULL. A first line `leaf;level1;…;level<height>` is a header.
+        is NULL, and `""` the empty text. A leaf `*` is the row of all values that have none, and
+        `"*"` the value of one star. A first line `leaf;level1;…;level<height>` is a header.
 
         Args:
             file: Its path.
@@ -110,34 +126,29 @@ class Hierarchy:
             SourceError: If the file cannot be read.
             HierarchyError: As for `from_rows`, or if the file is not UTF-8 or not CSV.
         """
-        path = FilePath(file)
+        path = path_of(file, "hierarchy file")
         name = path.name if name is None else name
-        if delimiter is not None and len(delimiter) != 1:
+        if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
             raise HierarchyError([f"hierarchy '{name}': the delimiter must be one character"])
+        numbered = read_rows(path, name, delimiter)
+        rest = [(line, row) for line, row in numbered if row[0] is OTHERS]
+        numbered = [(line, row) for line, row in numbered if row[0] is not OTHERS]
+        others: Sequence[Any] | None = rest[0][1][1:] if rest else None
         try:
-            with path.open(encoding="utf-8-sig", newline="") as stream:
-                first = re.sub(r'"[^"]*("|$)', "", stream.readline())
-                stream.seek(0)
-                separator = delimiter or (";" if ";" in first else ",")
-                reader = csv.reader(stream, delimiter=separator)
-                numbered = [(reader.line_num, row) for row in reader if row]
-        except OSError as error:
-            raise SourceError(f"hierarchy file '{path}': {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise HierarchyError([f"hierarchy '{name}' is not a UTF-8 file"]) from None
-        except csv.Error:
-            where = f" from line {reader.line_num} on"
-            raise HierarchyError([f"hierarchy '{name}' is not a CSV file{where}"]) from None
-        if numbered and _is_header(numbered[0][1]):
-            del numbered[0]
-        try:
-            return cls.from_rows((_nullable(row) for _, row in numbered), name=name)
+            made = cls.from_rows((row for _, row in numbered), name=name, others=others)
+            faults = []
         except HierarchyError as error:
             faults = [*error.faults]
+        if len(rest) > 1:
+            lines = lines_text([line for line, _ in rest])
+            faults.append(f"hierarchy '{name}' has {len(rest)} rows for all other values; {lines}")
+        if not faults:
+            assert isinstance(made.rule, Rows)
+            return cls(replace(made.rule, lines=tuple(line for line, _ in numbered)))
         width = len(numbered[0][1]) if numbered else 0
         ragged = [line for line, row in numbered if len(row) != width]
         if ragged:
-            faults[0] += f"; see {_lines(ragged)}"
+            faults[0] += f"; {lines_text(ragged)}"
         raise HierarchyError(faults)
 
     @classmethod
@@ -208,27 +219,17 @@ class Hierarchy:
             HierarchyError: If the text names no hierarchy.
             SourceError: If the file cannot be read.
         """
-        if text == "suppress":
-            return cls.suppression()
-        kind, colon, rest = text.partition(":")
-        if colon and kind in ("table", "file"):
-            return cls.from_dict({kind: rest}, folder=folder)
-        if colon and kind in ("sql", "expressions"):
-            return cls.expressions(*_split_expressions(rest))
-        if colon and kind in ("intervals", "prefix", "dates"):
-            return cls.from_dict(_read_options(kind, rest))
-        if not text or (colon and kind.isalpha() and len(kind) > 1):
-            known = "suppress, intervals:, prefix:, dates:, sql:, table:, file:"
-            raise HierarchyError([f"hierarchy '{text}' has an unknown kind; choose from {known}"])
-        return cls.from_dict({"file": text}, folder=folder)
+        if not isinstance(text, str):
+            raise HierarchyError([f"a hierarchy in words must be a text, not {kind_of(text)}"])
+        return cls.from_dict(form_of_spec(text), folder=folder)
 
     @classmethod
     def from_dict(cls, form: Mapping[str, Any], *, folder: FilePath | None = None) -> Hierarchy:
         """Read a hierarchy from the form of a policy file or a saved plan.
 
         The forms are `{}` or `{suppress = true}`; `{intervals = […], origin, low, high}`;
-        `{prefix = […], mask}`; `{dates = […]}`; `{expressions = […]}`; `{table = "name"}`;
-        `{file = "path", delimiter}`; `{rows = [[…], …], name}`.
+        `{prefix = […], mask}`; `{dates = […]}`; `{sql = […]}` or `{expressions = […]}`;
+        `{table = "name"}`; `{file = "path", delimiter}`; `{rows = [[…], …], name}`.
 
         Args:
             form: One kind and its own options.
@@ -238,6 +239,8 @@ class Hierarchy:
             HierarchyError: If keys are unknown, kinds compete, or a value does not fit its key.
             SourceError: If the file cannot be read.
         """
+        if not isinstance(form, Mapping):
+            raise HierarchyError([f"the form of a hierarchy must be a table, not {kind_of(form)}"])
         kinds = [kind for kind in FORMS if kind in form]
         kind = kinds[0] if kinds else "suppress"
         unknown = sorted(set(map(str, form)) - {*kinds, *FORMS[kind]})
@@ -274,6 +277,21 @@ class Hierarchy:
         return self.rule.paths if isinstance(self.rule, Rows) else None
 
     @property
+    def others(self) -> tuple[str, ...] | None:
+        """The labels, from level 1 up, of every value without an explicit row, where it has any."""
+        return self.rule.others if isinstance(self.rule, Rows) else None
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the user wrote every leaf, so that none of them is made of the table."""
+        return self.rows is not None and self.others is None
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The line of each explicit row in its file; empty where there is none."""
+        return self.rule.lines if isinstance(self.rule, Rows) else ()
+
+    @property
     def name(self) -> str:
         """Where explicit rows come from, such as a file's name; empty for rules."""
         return self.rule.name if isinstance(self.rule, Rows | Table) else ""
@@ -307,19 +325,25 @@ def _builders(
             *_list(lengths), **{key: _text(option) for key, option in options.items()}
         ),
         "dates": lambda units, _: Hierarchy.dates(*map(_text, _list(units))),
-        "expressions": lambda texts, _: Hierarchy.expressions(*map(_text, _list(texts))),
+        **dict.fromkeys(
+            ("expressions", "sql"),
+            lambda texts, _: Hierarchy.expressions(*map(_text, _list(texts))),
+        ),
     }
 
 
-def _is_header(row: Sequence[str]) -> bool:
-    return list(row) == ["leaf", *(f"level{level}" for level in range(1, len(row)))]
-
-
-def _lines(numbers: Sequence[int], most: int = 5) -> str:
-    """Lines of a file by their numbers, the first ones of many."""
-    shown = ", ".join(map(str, numbers[:most]))
-    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
-    return f"line {shown}" if len(numbers) == 1 else f"lines {shown}{more}"
+def _others_faults(others: object, path: Path, subject: str) -> list[str]:
+    """Faults of the row for all other values, beside the path of one that has a row."""
+    if others is None:
+        return []
+    what = f"{subject}: the row for all other values"
+    if isinstance(others, str) or not isinstance(others, Sequence):
+        return [f"{what} must be a list of labels, from level 1 to the top"]
+    if len(others) != len(path) - 1:
+        return [f"{what} has {counted(len(others), 'label')}, the others {len(path) - 1}"]
+    if not all(isinstance(label, str) for label in others):
+        return [f"{what} has labels that are empty or no text"]
+    return [] if others[-1] == path[-1] else [f"{what} has another top than the others"]
 
 
 def _list(value: object) -> list[Any]:
@@ -332,36 +356,3 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
-
-
-def _nullable(row: list[str]) -> Path:
-    """The path of a line: where the leaf is empty, it is NULL, and empty labels are NULL too."""
-    return tuple(row) if row[0] and all(row) else tuple(label or None for label in row)
-
-
-def _read_options(kind: str, text: str) -> dict[str, Any]:
-    """Read `5,10,20;low=0` as the form of a policy file."""
-    values, *options = text.split(";")
-    form: dict[str, Any] = {kind: [value.strip() for value in values.split(",")]}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals:
-            raise HierarchyError([f"hierarchy '{kind}': '{option}' is no option of the form a=b"])
-        form[key.strip()] = value
-    return form
-
-
-def _split_expressions(text: str) -> list[str]:
-    """Split at the semicolons that stand outside quotes."""
-    parts = [""]
-    end = 0
-    for match in _QUOTED.finditer(text):
-        between = text[end : match.start()]
-        if between.strip(";"):
-            break
-        parts.extend([""] * len(between))
-        parts[-1] += match.group()
-        end = match.end()
-    if text[end:]:
-        raise HierarchyError(["hierarchy 'sql' has an open quote or an empty expression"])
-    return [part.strip() for part in parts]

@@ -7,7 +7,7 @@ tells an extreme of the data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, InvalidOperation
 from itertools import pairwise
 from typing import ClassVar
@@ -57,11 +57,16 @@ class Rows:
     Args:
         paths: All of one width, in the order that the leaves shall have.
         name: Where the rows come from, such as a file's name, for messages.
+        others: The labels from level 1 up of every value that has no row; None where there is to
+            be no other value.
+        lines: The line of each row in its file, for messages; empty where there is no file.
     """
 
     kind: ClassVar[str] = "rows"
     paths: tuple[Path, ...]
     name: str = ""
+    others: tuple[str, ...] | None = None
+    lines: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def height(self) -> int:
@@ -72,12 +77,14 @@ class Rows:
         """One phrase for people."""
         origin = f" of {self.name}" if self.name else ""
         leaves = counted(len(self.paths), "leaf", "leaves")
-        return f"rows{origin} ({leaves}, {counted(self.height, 'level')})"
+        more = "" if self.others is None else " and a row for all other values"
+        return f"rows{origin} ({leaves}{more}, {counted(self.height, 'level')})"
 
     def to_dict(self) -> dict[str, object]:
         """The form of a saved plan: the rows themselves, so that the file is not needed again."""
         name = {"name": self.name} if self.name else {}
-        return {"rows": [list(path) for path in self.paths], **name}
+        others = {} if self.others is None else {"others": list(self.others)}
+        return {"rows": [list(path) for path in self.paths], **name, **others}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,7 @@ class Table:
     name: str
 
     def __post_init__(self) -> None:
-        if not self.name:
+        if not (isinstance(self.name, str) and self.name):
             raise HierarchyError(["hierarchy 'table' needs the name of a table"])
 
     @property
@@ -207,6 +214,8 @@ class Prefix:
     mask: str = "*"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mask, str):
+            raise HierarchyError(["hierarchy 'prefix' needs a mask that is a text"])
         faults = [] if self.lengths else ["hierarchy 'prefix' needs at least one length"]
         not_positive = sum(length < 1 for length in self.lengths)
         if not_positive:
@@ -248,6 +257,8 @@ class Dates:
     units: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if not all(isinstance(unit, str) for unit in self.units):
+            raise HierarchyError(["hierarchy 'dates' needs units that are texts"])
         faults = [] if self.units else ["hierarchy 'dates' needs at least one unit"]
         unknown = [unit for unit in self.units if unit not in _COARSER]
         if unknown:
@@ -292,6 +303,8 @@ class Expressions:
     def __post_init__(self) -> None:
         if not self.texts:
             raise HierarchyError(["hierarchy 'expressions' needs at least one expression"])
+        if not all(isinstance(text, str) for text in self.texts):
+            raise HierarchyError(["hierarchy 'expressions' needs expressions that are texts"])
         empty = sum(not text.strip() for text in self.texts)
         if empty:
             raise HierarchyError([f"hierarchy 'expressions' has {empty} empty expressions"])
@@ -346,7 +359,7 @@ def whole(numbers: Sequence[Number]) -> tuple[int, ...]:
         if any(isinstance(number, bool | float | Decimal) for number in numbers):
             raise ValueError
         return tuple(int(number) for number in numbers)
-    except ValueError:
+    except (TypeError, ValueError):
         raise HierarchyError(["hierarchy 'prefix' needs lengths that are integers"]) from None
 
 

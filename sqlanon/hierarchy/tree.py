@@ -40,7 +40,13 @@ class Tree:
 
     @classmethod
     def grow(
-        cls, column: str, rows: Iterable[Path], *, with_null: bool = False, name: str = ""
+        cls,
+        column: str,
+        rows: Iterable[Path],
+        *,
+        with_null: bool = False,
+        name: str = "",
+        lines: Sequence[int] = (),
     ) -> Tree:
         """Build the tree from its paths.
 
@@ -49,6 +55,7 @@ class Tree:
             rows: One path for each leaf, all of one width. Siblings keep the order of the rows.
             with_null: Add NULL as a leaf that only the top generalizes, unless a row names it.
             name: The hierarchy's own name, such as its file, for messages.
+            lines: The lines of the first rows in that file, for messages.
 
         Raises:
             HierarchyError: With all faults at once: no rows, ragged rows, no level, duplicate
@@ -67,7 +74,7 @@ class Tree:
                 texts.append(None)
             columns[-1].append(columns[-1][0])
         leaves, levels = columns[0], [_Level.code(texts) for texts in columns[1:]]
-        faults = _faults(leaves, levels, subject)
+        faults = _faults(leaves, levels, subject, lines)
         if faults:
             raise HierarchyError(faults)
         return cls._number(column, leaves, levels)
@@ -195,13 +202,13 @@ class _Level:
         """For each label, the code of a label above it: the only one where the levels nest."""
         return list(dict(zip(self.codes, above.codes, strict=True)).values())
 
-    def split_nodes(self, above: _Level) -> int:
-        """Number of labels with several labels above them."""
+    def split_nodes(self, above: _Level) -> set[int]:
+        """The codes of labels with several labels above them."""
         parents = self.parents(above)
         if list(map(parents.__getitem__, self.codes)) == above.codes:
-            return 0
+            return set()
         edges = Counter(code for code, _ in set(zip(self.codes, above.codes, strict=True)))
-        return sum(number > 1 for number in edges.values())
+        return {code for code, number in edges.items() if number > 1}
 
 
 def shape_faults(paths: Sequence[Path], subject: str) -> list[str]:
@@ -229,24 +236,27 @@ def shape_faults(paths: Sequence[Path], subject: str) -> list[str]:
     return faults + _duplicate_faults([path[0] if path else None for path in paths], subject)
 
 
-def _faults(leaves: list[str | None], levels: list[_Level], subject: str) -> list[str]:
-    faults = _duplicate_faults(leaves, subject)
+def _faults(
+    leaves: list[str | None], levels: list[_Level], subject: str, lines: Sequence[int]
+) -> list[str]:
+    faults = _duplicate_faults(leaves, subject, lines)
     for number, level in enumerate(levels, start=1):
         if None in level.labels:
             null = level.labels.index(None)
             pairs = zip(leaves, level.codes, strict=True)
-            empty = sum(leaf is not None and code == null for leaf, code in pairs)
+            empty = [n for n, (leaf, code) in enumerate(pairs) if leaf is not None and code == null]
             if empty:
                 faults.append(
-                    f"{subject} has {counted(empty, 'empty label')} at level {number}; "
-                    "only the row of NULL, whose leaf is empty, may have them"
+                    f"{subject} has {counted(len(empty), 'empty label')} at level {number}; "
+                    f"only the row of NULL, whose leaf is empty, may have them{_at(empty, lines)}"
                 )
     for number, (level, above) in enumerate(pairwise(levels), start=1):
         split = level.split_nodes(above)
         if split:
             faults.append(
-                f"{subject} does not nest: {counted(split, 'node')} of level {number} with leaves "
-                f"under several nodes of level {number + 1}"
+                f"{subject} does not nest: {counted(len(split), 'node')} of level {number} with "
+                f"leaves under several nodes of level {number + 1}"
+                f"{_at([n for n, code in enumerate(level.codes) if code in split], lines)}"
             )
     tops = len(levels[-1].labels)
     if tops > 1:
@@ -257,12 +267,32 @@ def _faults(leaves: list[str | None], levels: list[_Level], subject: str) -> lis
     return faults
 
 
-def _duplicate_faults(leaves: Sequence[str | None], subject: str) -> list[str]:
+def _duplicate_faults(
+    leaves: Sequence[str | None], subject: str, lines: Sequence[int] = ()
+) -> list[str]:
     if len(set(leaves)) == len(leaves):
         return []
-    duplicates = sum(count > 1 for count in Counter(leaves).values())
-    what = counted(duplicates, "duplicate leaf", "duplicate leaves")
-    return [f"{subject} has {what} at level 0; give each value one row"]
+    twice = {leaf for leaf, count in Counter(leaves).items() if count > 1}
+    what = counted(len(twice), "duplicate leaf", "duplicate leaves")
+    where = _at([number for number, leaf in enumerate(leaves) if leaf in twice], lines)
+    return [f"{subject} has {what} at level 0; give each value one row{where}"]
+
+
+def _at(rows: Sequence[int], lines: Sequence[int]) -> str:
+    """The end of a sentence: the lines of some rows in their file, where there is one."""
+    known = [lines[row] for row in rows if row < len(lines)]
+    return f"; {lines_text(known)}" if known else ""
+
+
+def lines_text(numbers: Sequence[int], most: int = 5) -> str:
+    """Lines of a file by their numbers, the first ones of many.
+
+    >>> lines_text([3]), lines_text([1, 2, 3, 4, 5, 6, 7])
+    ('see line 3', 'see lines 1, 2, 3, 4, 5 and 2 more')
+    """
+    shown = ", ".join(map(str, numbers[:most]))
+    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
+    return f"see line {shown}" if len(numbers) == 1 else f"see lines {shown}{more}"
 
 
 def _of(column: str) -> str:

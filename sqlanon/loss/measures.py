@@ -24,7 +24,7 @@ from sqlanon.loss.cells import (
     shares,
 )
 from sqlanon.loss.release import Column, Release
-from sqlanon.wording import key
+from sqlanon.wording import did_you_mean, key
 
 
 def cell_measure(name: str, release: Release, weights: Sequence[float]) -> Fraction:
@@ -273,7 +273,9 @@ def refuse_inapplicable(names: Iterable[str], *, sensitive: bool, class_attribut
     """
     for name in names:
         if name not in MEASURES:
-            raise PolicyError(f"loss {name!r} is not known; choose from {', '.join(MEASURES)}")
+            meant = did_you_mean(name, MEASURES) if isinstance(name, str) else ""
+            known = f"choose from {', '.join(MEASURES)}{meant}"
+            raise PolicyError(f"loss {name!r} is not known; {known}")
         if name in VALUE_MEASURES and not sensitive:
             raise PolicyError(
                 f"loss {name!r} needs a sensitive attribute; name one with --sensitive COLUMN"

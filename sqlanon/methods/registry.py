@@ -68,11 +68,12 @@ class Method:
         """The method's own options, from options of any method.
 
         Raises:
-            PolicyError: An option of another method is not at its default, or a value is invalid.
+            PolicyError: An option of another method is given, or a value is invalid.
         """
         for name, value in settings.items():
             OPTIONS[name].check(value)
-            if not self.takes(name) and value != OPTIONS[name].default:
+            said = value is not None and not isinstance(value, bool)
+            if not self.takes(name) and (said or value != OPTIONS[name].default):
                 verb = "belong" if name.endswith("s") else "belongs"
                 foreign = f"{name} {verb} to {listed(owners_of(name))}, not to {self.name}"
                 raise PolicyError(self.refusals.get(name, foreign))

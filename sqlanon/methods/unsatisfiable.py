@@ -9,7 +9,7 @@ import numpy as np
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
 
@@ -23,24 +23,30 @@ def unsatisfied_as_one(
         demands: Its models beyond k over the values of the table; None where there are none.
         records: Records of the table.
     """
-    faults = []
+    faults, helped = [], []
     if records < policy.k:
         faults.append(f"k is {policy.k} and the table has {counted(records, 'record')}")
     columns = list(dict.fromkeys(demand.column for demand in policy.demands))
     for demand in () if demands is None else demands.every:
-        if not demand.holds(demand.table[np.newaxis])[0]:
-            faults.append(_failing(demand, columns[demand.attribute]))
-    if not faults:
-        return None
-    return impossible(policy, faults)
+        if demand.holds(demand.table[np.newaxis])[0]:
+            continue
+        model, column = demand.model, columns[demand.attribute]
+        if model.least_values > len(demand.table):
+            faults.append(too_few_values(model, column, len(demand.table)))
+        else:
+            helped.append(f"{column!r} fails {model.describe()} even in all records as one class")
+    if faults:
+        return impossible(policy, faults)
+    return _needs_suppression(policy, helped) if helped else None
 
 
-def _failing(demand: ValueDemand, column: str) -> str:
-    """The model that a column fails in one class of all records, for a message."""
-    model = demand.model
-    if model.least_values > len(demand.table):
-        return too_few_values(model, column, len(demand.table))
-    return f"{column!r} fails {model.describe()} even in all records as one class"
+def _needs_suppression(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
+    """The error to raise where only a table without some records can satisfy the policy."""
+    return UnsatisfiableError(
+        f"no recoding that publishes every record satisfies {models_text(policy)}: "
+        f"{'; '.join(faults)}; ask for less, or let incognito leave records out within a "
+        "suppression limit (--method incognito --suppression-limit)"
+    )
 
 
 def too_few_values(model: ValueModel, column: str, values: int) -> str:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, without_enums
-from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
+from sqlanon.errors import PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Tree
+from sqlanon.microdata.trees import grow
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
-from sqlanon.query.hierarchy.time_zones import leaf_faults
-from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.text import is_nested
 from sqlanon.wording import counted
 
@@ -73,7 +72,7 @@ class Subject:
         return [
             warning
             for attribute, tree in zip(self.attributes.values(), self.trees, strict=True)
-            for warning in tree.warnings(show_labels=attribute.hierarchy.rows is not None)
+            for warning in tree.warnings(show_labels=attribute.hierarchy.is_listed)
         ]
 
 
@@ -117,7 +116,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
-    trees, counts = _grow(engine, table, attributes, columns, nullable)
+    trees, counts = grow(engine, table, attributes, columns, nullable)
     faults = [
         f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
         for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
@@ -180,39 +179,3 @@ def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.
         )
     if faults:
         raise SourceError("; ".join(faults))
-
-
-def _grow(
-    engine: Engine,
-    table: exp.Table,
-    attributes: dict[str, QuasiIdentifier],
-    columns: dict[str, exp.DataType],
-    nullable: frozenset[str],
-) -> tuple[tuple[Tree, ...], tuple[tuple[int, ...] | None, ...]]:
-    """The hierarchies over the values present, and the records of their leaves."""
-    trees: list[Tree] = []
-    counts: list[tuple[int, ...] | None] = []
-    faults: list[str] = []
-    for name, attribute in attributes.items():
-        hierarchy = attribute.hierarchy
-        try:
-            if hierarchy.rows is not None:
-                rows = list(hierarchy.rows)
-                faults += leaf_faults([path[0] for path in rows], columns[name], name)
-                trees.append(Tree.grow(name, rows, with_null=name in nullable))
-                counts.append(None)
-            else:
-                labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
-                trees.append(Tree.grow(name, [path[:-1] for path in paths]))
-                held = {text: records for text, *_, records in paths}
-                counts.append(tuple(held[leaf] for leaf in trees[-1].leaves))
-        except HierarchyError as error:
-            faults += error.faults
-        except EngineError as error:
-            faults.append(f"hierarchy of column {name!r} cannot be worked out: {error}")
-            # The transaction has failed with it, and answers for no other column.
-            break
-    if faults:
-        raise HierarchyError(faults)
-    return tuple(trees), tuple(counts)

@@ -15,11 +15,12 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.trees import listing, named
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import TEXT
-from sqlanon.wording import counted
+from sqlanon.wording import counted, listed
 
 if TYPE_CHECKING:
     from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
@@ -61,11 +62,17 @@ class Encoded:
 
 
 def encode_subject(
-    engine: Engine, subject: Subject, policy: Policy, valued: Sequence[str] = ()
+    engine: Engine,
+    subject: Subject,
+    policy: Policy,
+    valued: Sequence[str] = (),
+    *,
+    show_values: int = 0,
 ) -> Encoded:
     """Writes the table of distinct combinations, and that of the details where models need it.
 
-    The details also hold the sensitive attributes that the loss looks at, `valued`.
+    The details also hold the sensitive attributes that the loss looks at, `valued`. So many values
+    that a hierarchy misses are named, `show_values`, where their owner asks for them.
 
     Raises:
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
@@ -81,7 +88,7 @@ def encode_subject(
         table = engine.materialize("encoded", coded(engine, subject, subject.table, (layout, maps)))
     rows, records = engine.rows(encode.extent(table, layout.words))[0]
     if records != subject.records:
-        raise HierarchyError(uncovered_faults(engine, subject, maps))
+        raise HierarchyError(uncovered_faults(engine, subject, maps, show_values=show_values))
     counts = _leaf_counts(engine, subject, layout, table)
     return Encoded(table, rows, layout, counts, maps, details)
 
@@ -226,25 +233,46 @@ def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
             repeated = engine.rows(encode.repeated_values(maps[name]))[0][0]
             if repeated:
                 faults.append(
-                    f"hierarchy of column {name!r} lists {counted(repeated, 'value')} of the "
+                    f"{named(attribute.hierarchy, name)} lists {counted(repeated, 'value')} of the "
                     "column's type more than once, in different spellings; keep one row of each"
                 )
     if faults:
         raise HierarchyError(faults)
 
 
-def uncovered_faults(engine: Engine, subject: Subject, maps: Maps) -> list[str]:
-    """Values that hierarchies miss, and the records that hold them, where records have no code."""
+def uncovered_faults(
+    engine: Engine, subject: Subject, maps: Maps, *, show_values: int = 0
+) -> list[str]:
+    """Values that hierarchies miss, and the records that hold them, where records have no code.
+
+    The values themselves, so many at most, are told where their owner asks for them.
+    """
     faults = []
     for name, leaves in maps.items():
         values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]
         if values:
+            way = listing(name)
+            if show_values:
+                asked = encode.missed(subject.table, name, leaves, show_values)
+                way = f"they are {_listed(engine.rows(asked), values)}"
+            which = named(subject.attributes[name].hierarchy, name)
+            verb = "holds" if records == 1 else "hold"
             faults.append(
-                f"hierarchy of column {name!r} misses {counted(values, 'value')} that "
-                f"{counted(records, 'record')} {'holds' if records == 1 else 'hold'}; "
-                "add a row for each of them"
+                f"{which} misses {counted(values, 'value')} that "
+                f"{counted(records, 'record')} {verb}; "
+                f"add a row for each of them, or one of * for all others; {way}"
             )
     return faults or ["the number of records changed while the table was read; try again"]
+
+
+def _listed(found: Sequence[tuple[str | None, int]], values: int) -> str:
+    """Values and their records, the first ones of many."""
+    named = [
+        f"{'NULL' if value is None else repr(value)} ({counted(records, 'record')})"
+        for value, records in found
+    ]
+    rest = [f"{values - len(named):,} more"] if values > len(named) else []
+    return listed([*named, *rest])
 
 
 def _leaf_counts(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
@@ -15,11 +13,13 @@ from sqlanon.engine.files import refuse_folder, write_private
 from sqlanon.engine.open import Resources
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
+from sqlanon.hierarchy.files import line_of
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.microdata.opening import reading
+from sqlanon.microdata.trees import grown
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import level_labels
@@ -39,12 +39,17 @@ def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
         raise HierarchyError([f"{hierarchy.describe()} is in a database; name it as SOURCE"])
     if hierarchy.rows is None:
         return HierarchyReport(hierarchy, examples=tuple(_made_up(hierarchy)))
-    tree = Tree.grow("", hierarchy.rows, name=hierarchy.name)
+    tree = grown(hierarchy)
     return _described(hierarchy, tree, None)
 
 
 def bind_hierarchies(
-    connection: object, table: object, hierarchies: Bindings, **opening: Unpack[Opening]
+    connection: object,
+    table: object,
+    hierarchies: Bindings,
+    *,
+    show_values: int = 0,
+    **opening: Unpack[Opening],
 ) -> list[HierarchyReport]:
     """Holds hierarchies against the columns of a table.
 
@@ -52,6 +57,7 @@ def bind_hierarchies(
         connection: As for `sqlanon.check`.
         table: As for `sqlanon.check`.
         hierarchies: One per column, or a function that makes them from the table's columns.
+        show_values: How many of the values that a hierarchy misses an error may name.
         opening: As for `sqlanon.check`.
 
     Raises:
@@ -70,7 +76,9 @@ def bind_hierarchies(
         faults: list[str] = []
         for column, entry in wanted.attributes.items():
             try:
-                found, tree = _fitted(source.engine, source.table, column, entry.hierarchy)
+                found, tree = _fitted(
+                    source.engine, source.table, column, entry.hierarchy, show_values=show_values
+                )
                 reports.append(_described(found, tree, column))
             except HierarchyError as error:
                 faults += error.faults
@@ -113,32 +121,25 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
         Notes on what a killed run had left beside it.
 
     Raises:
-        HierarchyError: A file could not tell the empty text from NULL.
         SourceError: The file is there already, or cannot be written.
     """
     refuse_hierarchy_file(file, overwrite=overwrite)
-    empty = sum("" in path for path in paths)
-    if empty:
-        raise HierarchyError(
-            [f"{empty} paths hold the empty text, which in a hierarchy file is NULL"]
-        )
     header = ("leaf", *(f"level{level}" for level in range(1, len(paths[0]))))
-    text = io.StringIO()
-    csv.writer(text, delimiter=";", lineterminator="\n").writerows([header, *paths])
+    lines = [";".join(header), *map(line_of, paths)]
     try:
-        return write_private(file, text.getvalue())
+        return write_private(file, "".join(f"{line}\n" for line in lines))
     except OSError as error:
         raise SourceError(f"hierarchy file {str(file)!r}: {error.strerror}") from None
 
 
 def _fitted(
-    engine: Engine, table: exp.Table, column: str, hierarchy: Hierarchy
+    engine: Engine, table: exp.Table, column: str, hierarchy: Hierarchy, *, show_values: int = 0
 ) -> tuple[Hierarchy, Tree]:
     """A hierarchy, read from the database if need be, and its tree over a column's values."""
     policy = Policy({column: hierarchy})
     subject = bind(engine, table, policy)
     with engine.workspace():
-        encode_subject(engine, subject, policy)
+        encode_subject(engine, subject, policy, show_values=show_values)
     return subject.attributes[column].hierarchy, subject.trees[0]
 
 
@@ -149,7 +150,7 @@ def _described(hierarchy: Hierarchy, tree: Tree, column: str | None) -> Hierarch
         column,
         tuple(len(tree.sizes(level)) for level in range(tree.height + 1)),
         tuple(_spread(rows)) if rows is not None else (),
-        tuple(tree.warnings(show_labels=rows is not None)),
+        tuple(tree.warnings(show_labels=hierarchy.is_listed)),
     )
 
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
+from sqlanon.arguments import kind_of
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import OpenedSource, is_database, open_source
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Policy
-from sqlanon.wording import named_kind
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
 
@@ -96,6 +96,6 @@ def _resolved(columns: Sequence[str], policy: Policies) -> Policy:
     if not isinstance(made, Policy):
         raise PolicyError(
             "policy must be a Policy, or a function from the columns to one, "
-            f"not {named_kind(made)}; Policy.from_dict and Policy.from_toml make one"
+            f"not {kind_of(made)}; Policy.from_dict and Policy.from_toml make one"
         )
     return made

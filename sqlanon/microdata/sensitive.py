@@ -12,6 +12,7 @@ from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.microdata.binding import enumerated, resolved
+from sqlanon.microdata.trees import listing
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
@@ -169,10 +170,18 @@ def value_order(
 def _hierarchy_order(
     hierarchy: Hierarchy, name: str, kind: exp.DataType, table: exp.Table
 ) -> tuple[exp.Subquery, int]:
+    if hierarchy.others is not None:
+        raise HierarchyError(
+            [
+                f"hierarchy of sensitive column {name!r} has a row for all other values, which "
+                "have no place in its order; give each a row of its own"
+            ]
+        )
     if hierarchy.rows is None:
         labels = level_labels(hierarchy, encode.value(), kind, name=name)
         return values.ruled(table, name, labels), len(labels)
-    tree = Tree.grow(name, list(hierarchy.rows), with_null=True)
+    own = hierarchy.name, hierarchy.lines
+    tree = Tree.grow(name, list(hierarchy.rows), with_null=True, name=own[0], lines=own[1])
     inner = range(1, tree.height)
     rows = [
         (leaf, rank, *(tree.nodes[level][rank] for level in inner))
@@ -210,7 +219,8 @@ def _refuse_unordered(name: str, models: Sequence[ValueModel], *, is_enumeration
     if needy:
         raise PolicyError(
             f"{_named(needy)} needs an order of sensitive column {name!r}, {why}; give one "
-            "with Sensitive(order=[...]) (order = [...] in the policy file) or a hierarchy, whose "
+            "with Sensitive(order=[...]) (order = [...] in the policy file, --order "
+            f"{name}=A,B,...) or a hierarchy, whose "
             f"leaves are in order (--hierarchy {name}=FILE)"
         )
 
@@ -228,7 +238,7 @@ def _refuse_unfit(engine: Engine, table: exp.Table, name: str, order: exp.Subque
     if missing:
         faults.append(
             f"{what} misses {counted(missing, 'value')} that {counted(records, 'record')} "
-            f"{'holds' if records == 1 else 'hold'}; add what is missing"
+            f"{'holds' if records == 1 else 'hold'}; add what is missing; {listing(name)}"
         )
     repeated = engine.rows(encode.repeated_values(order.this))[0][0]
     if repeated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
@@ -13,7 +13,8 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchy.declaration import Hierarchy, Tree
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.microdata.trees import grown
 from sqlanon.query.hierarchy import store
 
 
@@ -77,7 +78,7 @@ def load_hierarchy(
         raise HierarchyError(["a stored hierarchy needs a name"])
     hierarchy = resolved_hierarchy(engine, hierarchy)
     if hierarchy.rows is not None:
-        Tree.grow("", hierarchy.rows, name=name)
+        grown(replace(hierarchy, name=name))
     with engine.transaction(), engine.workspace():
         if not overwrite and _find(engine, name) is not None:
             raise SourceError(f"hierarchy {name!r} is there already; replace it with --overwrite")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, strictest
@@ -28,10 +29,21 @@ from sqlanon.policy.toml import (
 from sqlanon.wording import counted, did_you_mean
 
 Others = Literal["keep", "drop"]
+_DIGITS = 4
 SETTINGS = ("method", "loss")
 PATTERNS = "patterns"
 # Rules of hierarchies that take a value for the text that it is.
 _AS_TEXT = frozenset({"suppression", "prefix"})
+
+
+def least_share(records: int, of: int) -> float:
+    """The least suppression limit of four decimals or fewer that allows for so many records.
+
+    >>> least_share(1, 3), least_share(2, 4)
+    (0.3334, 0.5)
+    """
+    whole = 10**_DIGITS
+    return float(Fraction(math.ceil(Fraction(records, of) * whole), whole))
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +352,7 @@ class Policy:
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
         """Reads a policy file; its `method`, `loss` and `patterns` are left to `read_document`."""
+        path = path_of(path, "the policy file")
         document = read_document(path)
         with blaming(f"policy file {str(path)!r}"):
             return cls.from_dict(document, Path(path).parent)

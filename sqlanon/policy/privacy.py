@@ -249,7 +249,7 @@ class TCloseness:
             raise PolicyError("; ".join(faults))
         top = 1 if self.distance in BOUNDED else math.inf
         if not (is_number(self.t) and 0 <= self.t <= top):
-            allowed = "between 0 and 1" if top == 1 else "a number of at least 0"
+            allowed = "a number between 0 and 1" if top == 1 else "a number of at least 0"
             raise PolicyError(
                 f"t of {self.distance} t-closeness is {self.t!r}; it must be {allowed}"
             )

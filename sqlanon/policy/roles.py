@@ -35,6 +35,8 @@ class QuasiIdentifier:
     max_level: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.hierarchy, Hierarchy):
+            raise PolicyError("hierarchy of a quasi-identifier must be a Hierarchy")
         if not (is_number(self.weight) and self.weight > 0):
             raise PolicyError(f"weight {self.weight!r} is not a number above 0")
         for bound in (self.min_level, 0 if self.max_level is None else self.max_level):

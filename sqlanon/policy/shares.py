@@ -55,7 +55,7 @@ class AlphaAnonymity:
 
     def __post_init__(self) -> None:
         if not (is_number(self.alpha) and 0 < self.alpha <= 1):
-            raise PolicyError(f"alpha is {self.alpha!r}; it must be above 0 and at most 1")
+            raise PolicyError(f"alpha is {self.alpha!r}; it must be a number above 0 and at most 1")
 
     def describe(self) -> str:
         """The model as a report names it.
@@ -236,8 +236,8 @@ class DeltaDisclosure:
     def __post_init__(self) -> None:
         if not (is_number(self.delta) and 0 < self.delta <= _MOST_LOGARITHM):
             raise PolicyError(
-                f"delta of delta-disclosure is {self.delta!r}; it must be above 0 and at most "
-                f"{_MOST_LOGARITHM}"
+                f"delta of delta-disclosure is {self.delta!r}; it must be a number above 0 and at "
+                f"most {_MOST_LOGARITHM}"
             )
 
     def describe(self) -> str:

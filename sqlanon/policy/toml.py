@@ -13,9 +13,12 @@ from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS, Hierarchy
 from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.words import model_form
 from sqlanon.wording import alike
 
 COLUMN_KEYS = ("weight", "level", "min_level", "max_level")
+SPEC = "hierarchy"
+"""The key of a hierarchy as the command line writes it, such as `intervals:5,10`."""
 SENSITIVE_KEYS = (*FAMILIES, "order", "nulls")
 
 
@@ -44,7 +47,28 @@ def read_document(path: str | Path) -> dict[str, Any]:
         raise PolicyError(f"policy file {str(path)!r} is no valid TOML: {error}") from None
 
 
-_HIERARCHY_KEYS = sorted({*FORMS, *(key for keys in FORMS.values() for key in keys)})
+_HIERARCHY_KEYS = sorted({*FORMS, SPEC, *(key for keys in FORMS.values() for key in keys)})
+
+
+def spelled_out(entry: object) -> object:
+    """The entry of a quasi-identifier; a text is its hierarchy.
+
+    >>> spelled_out("prefix:3")
+    {'hierarchy': 'prefix:3'}
+    """
+    return {SPEC: entry} if isinstance(entry, str) else entry
+
+
+def _hierarchy(rule: Mapping[str, Any], folder: Path | None) -> Hierarchy:
+    """A hierarchy from the keys of a policy file, or from the words of the command line."""
+    if SPEC not in rule:
+        return Hierarchy.from_dict(rule, folder=folder)
+    others = [key for key in rule if key != SPEC]
+    if others:
+        raise PolicyError(f"{SPEC} stands beside {', '.join(others)}; keep one")
+    if not isinstance(rule[SPEC], str):
+        raise PolicyError(f"{SPEC} must be a text such as 'prefix:3' or the name of a file")
+    return Hierarchy.from_spec(rule[SPEC], folder=folder)
 
 
 def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> QuasiIdentifier:
@@ -55,9 +79,12 @@ def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> Quas
         HierarchyError: A hierarchy that cannot be read.
         SourceError: A hierarchy file that cannot be read.
     """
-    if not isinstance(entry, Mapping):
-        raise PolicyError(f"quasi-identifier {name!r} must be a table such as {{ prefix = [3] }}")
     where = f"quasi-identifier {name!r}"
+    entry = spelled_out(entry)
+    if not isinstance(entry, Mapping):
+        raise PolicyError(
+            f"{where} must be a table such as {{ prefix = [3] }}, or a text such as 'prefix:3'"
+        )
     refuse_unknown(entry, [*COLUMN_KEYS, *_HIERARCHY_KEYS], where)
     bounds = {key: entry[key] for key in COLUMN_KEYS if key in entry}
     rule = {key: value for key, value in entry.items() if key not in COLUMN_KEYS}
@@ -67,7 +94,7 @@ def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> Quas
             raise PolicyError(f"{where} has level beside min_level or max_level")
         bounds |= {"min_level": level, "max_level": level}
     with blaming(where):
-        return QuasiIdentifier(Hierarchy.from_dict(rule, folder=folder), **bounds)
+        return QuasiIdentifier(_hierarchy(rule, folder), **bounds)
 
 
 def read_sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
@@ -80,7 +107,7 @@ def read_sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
     with blaming(where):
         return Sensitive(
             models=models_of({key: entry[key] for key in FAMILIES if key in entry}),
-            hierarchy=Hierarchy.from_dict(rule, folder=folder) if rule else None,
+            hierarchy=_hierarchy(rule, folder) if rule else None,
             order=entry.get("order"),
             nulls=entry.get("nulls", "value"),
         )
@@ -97,7 +124,7 @@ def sensitive_form(attribute: Sensitive) -> dict[str, Any]:
 
 
 def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The models of `k` and all families: each a figure, a table of its own keys, or a list."""
+    """The models of `k` and all families: each in a form of `model_of`, or a list of them."""
     k = document.get("k")
     models: list[Model] = [] if k is None else [KAnonymity(k)]
     for key in FAMILIES:
@@ -109,12 +136,15 @@ def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def model_of(key: str, form: object) -> ValueModel:
-    """The model of a family: a figure, or a table of its own keys.
+    """The model of a family: a figure, a table of its own keys, or the command line's words.
 
     Raises:
         PolicyError: Unknown keys, no value, or figures out of range.
     """
     family = FAMILIES[key]
+    if isinstance(form, str):
+        with blaming(key):
+            return model_of(key, model_form(key, form))
     entry: dict[str, Any] = dict(form) if isinstance(form, Mapping) else {"value": form}
     refuse_unknown(entry, ["value", *family.keys], key)
     if "value" not in entry:

@@ -11,7 +11,7 @@ from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TC
 def policy_notes(policy: Policy) -> list[str]:
     """Dangers that a policy leaves, as notes of a report."""
     notes = []
-    if policy.models and policy.k == 1:
+    if policy.k == 1 and any(isinstance(model, KAnonymity) for model in policy.models):
         notes.append("k = 1 protects nobody: every table is 1-anonymous")
     asked = {demand.column for demand in policy.demands}
     left = [name for name in policy.sensitive_attributes if name not in asked]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import kind_of
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
@@ -80,8 +81,12 @@ def table_named(connection: object, plan: Plan) -> str | None:
     """Name of the plan's table in a source; None for the one table of a file of data.
 
     Raises:
-        PolicyError: The plan was made of a frame.
+        PolicyError: The plan is none, or was made of a frame.
     """
+    if not isinstance(plan, Plan):
+        raise PolicyError(
+            f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
+        )
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
     return None if is_data(connection) else plan.table
@@ -96,7 +101,7 @@ def _carry_out(
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
     refuse_types(engine, source, plan.policy, target)
-    _refuse_stale(engine, plan, source)
+    refuse_stale(engine, plan, source)
     engine.refuse_changed()
     notes = tuple(lost_and_kept(engine, plan, source)) if target.in_place else ()
     if target.confirm is not None:
@@ -114,7 +119,7 @@ def _carry_out(
         if target.output is None:
             _, sha256 = engine.rows(fingerprint(staged, list(engine.columns(staged))))[0]
         # All that is published has been read by now, between two looks at what it was read from.
-        _refuse_stale(engine, plan, source)
+        refuse_stale(engine, plan, source)
         engine.refuse_changed()
     if target.output is not None:
         sha256 = files.digest(target.output)
@@ -144,7 +149,8 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
     )
 
 
-def _refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
+def refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
+    """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
     columns = column_types(engine, source)
     changes = list(_changed_columns(dict(plan.columns), columns))
     if changes:

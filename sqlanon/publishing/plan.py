@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlanon.arguments import path_of
 from sqlanon.engine.files import write_private
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
@@ -181,6 +182,8 @@ class Plan:
                 statement is known to give other rows.
             EngineError: The dialect cannot express a part of the statement.
         """
+        if not (isinstance(into, str) and into):
+            raise PolicyError(f"the name of the new table is {into!r}; it must be a text")
         from sqlanon.publishing.printed import statements  # what is published needs no text
 
         return statements(self, self.dialect if dialect is None else dialect, into)
@@ -208,6 +211,7 @@ class Plan:
             PolicyError: Columns without a role, with which the plan could not be applied.
             SourceError: The file cannot be written.
         """
+        file = path_of(path, "the plan file")
         self.policy.check_columns(list(self.columns), publish=True)
         document = {
             **stamp(self.report.provenance.created),
@@ -227,7 +231,7 @@ class Plan:
         }
         try:
             text = json.dumps(sealed(document), indent=1, ensure_ascii=False, allow_nan=False)
-            return write_private(Path(path), text)
+            return write_private(file, text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
 
@@ -239,8 +243,9 @@ class Plan:
             SourceError: The file is missing, is no plan of this version, or was changed since it
                 was saved.
         """
+        file = path_of(path, "the plan file")
         try:
-            document = json.loads(Path(path).read_text("utf-8"))
+            document = json.loads(file.read_text("utf-8"))
             if document["kind"] != "sqlanon plan" or document["schema_version"] != SCHEMA_VERSION:
                 raise KeyError
             if is_changed(document):

@@ -20,7 +20,7 @@ from sqlanon.query.syntax import table
 from sqlanon.query.text import type_name
 from sqlanon.recoding import Recoding
 from sqlanon.reports.plan import Report
-from sqlanon.wording import listed
+from sqlanon.wording import did_you_mean, listed
 
 _ORDINARY_DAY = re.compile(r"\d{4}-")
 _DAYS = {
@@ -61,11 +61,13 @@ class Planned(Protocol):
         ...
 
 
-def refuse_dialect(dialect: str) -> None:
+def refuse_dialect(name: object) -> None:
     """Raises a `PolicyError` for a dialect that is not known, or that nothing is written for."""
-    dialect = dialect.lower()
+    dialect = name.lower() if isinstance(name, str) else ""
     if not dialect or Written.get(dialect) is None:
-        raise PolicyError(f"dialect {dialect!r} is not known to the SQL writer")
+        known = sorted(filter(None, Written.classes))
+        meant = did_you_mean(name, known) if isinstance(name, str) else ""
+        raise PolicyError(f"dialect {name!r} is not known to the SQL writer{meant}")
     if dialect in dialects.REFUSED:
         raise PolicyError(
             f"no statement is written for {dialect}: {dialects.REFUSED[dialect]}; "
@@ -81,11 +83,11 @@ def statements(plan: Planned, dialect: str, into: str) -> list[str]:
             statement is known to give other rows.
         EngineError: The dialect cannot express a part of the statement.
     """
+    refuse_dialect(dialect)
     dialect = dialect.lower()
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect:
         return [render(create_table(target, plan.rows()), dialect, pretty=True)]
-    refuse_dialect(dialect)
     own = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
     steps = _plain(plan, dialect) if own is None else _adapted(plan, own, into)
     texts = []

@@ -51,6 +51,10 @@ class Target:
                 f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
                 "--into TABLE, --in-place or --output FILE"
             )
+        if self.in_place and self.overwrite:
+            raise PolicyError(
+                "in place the original is replaced in any case; leave overwrite (--overwrite) out"
+            )
 
 
 def refuse_early(connection: object, target: Target) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,9 @@ class BoundReport:
         records: Records of the table.
         candidates: Closed frequent generalized itemsets that a class can be published as.
         seconds: How long it took.
+        allowance: Records that may be suppressed, each of which loses all its cells.
+        entity: The column whose persons a policy counts; None for records.
+        levels: Lowest and highest level allowed of the columns that may not take every level.
         notes: What a reader should know besides.
         provenance: What it was made of and when.
     """
@@ -30,6 +34,9 @@ class BoundReport:
     records: int
     candidates: int
     seconds: float = field(default=0.0, compare=False)
+    allowance: int = 0
+    entity: str | None = None
+    levels: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
@@ -43,15 +50,21 @@ class BoundReport:
             "records": self.records,
             "candidates": self.candidates,
             "seconds": self.seconds,
+            "allowance": self.allowance,
+            "entity": self.entity,
+            "levels": {name: list(levels) for name, levels in self.levels.items()},
             "notes": list(self.notes),
         }
 
     def to_text(self) -> str:
-        """A page for a reader."""
-        whole = counted(self.records, "record")
+        """A line for a reader, and notes."""
+        suppressed = "that suppresses no record"
+        if self.allowance:
+            suppressed = f"with up to {counted(self.allowance, 'record')} suppressed"
+        within = " within the levels allowed" if self.levels else ""
         line = (
-            f"no {self.k}-anonymization of the {whole} without suppression loses less than "
-            f"{self.loss} {figure(self.lower_bound)} "
+            f"no {self.k}-anonymization of the {counted(self.records, 'record')}{within} "
+            f"{suppressed} loses less than {self.loss} {figure(self.lower_bound)} "
             f"({counted(self.candidates, 'closed frequent generalized itemset')})"
         )
         return page([line], self.notes)

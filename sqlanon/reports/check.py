@@ -56,7 +56,12 @@ class ModelResult:
         if math.isinf(self.value):
             if is_recursive:
                 return "classes of fewer values, which no c allows"
-            return "classes with too many or none of a value, which no threshold allows"
+            if self.model.startswith("enhanced"):
+                return (
+                    "a value that is more than 1 - ln q times as frequent in a class as in the "
+                    "table, where its share is q, which no beta allows"
+                )
+            return "classes without a record of some value of the table, which no delta allows"
         if is_recursive:
             ratio = figure(self.value)
             return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"

@@ -45,6 +45,7 @@ class HierarchyReport:
             "height": self.hierarchy.height,
             "nodes": None if self.nodes is None else list(self.nodes),
             "examples": [list(path) for path in self.examples],
+            "others": None if self.hierarchy.others is None else list(self.hierarchy.others),
             "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
@@ -63,4 +64,6 @@ class HierarchyReport:
             made_up = self.hierarchy.rows is None
             lines.append("examples, made up:" if made_up else "examples:")
             lines += ["  " + " → ".join(map(shown, path)) for path in self.examples]
+        if self.hierarchy.others is not None:
+            lines.append("  all other values → " + " → ".join(self.hierarchy.others))
         return page(lines, (*self.notes, *self.warnings))

@@ -10,7 +10,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.wording import counted, figure, key, percent
+from sqlanon.wording import counted, figure, in_columns, key, part_of, percent
 
 _AS_WRITTEN = (
     "method",
@@ -49,6 +49,11 @@ class Report:
         notes: What a reader should know besides.
         seconds: How long each part took.
         entity: The column whose persons are counted by classes and models; None for records.
+        suppression_tradeoff: Where most cells say nothing, what a higher suppression limit would
+            give: per node that was looked at the least `suppression_limit` that allows for it,
+            `suppressed_records`, `loss` and `levels`.
+        level_names: Per quasi-identifier what each level is called, from 0 up.
+        minimal_node_figures: Per minimal node its `loss` and `suppressed_records`.
         records_per_level: Where each record has levels of its own, the records at each level from
             0 up, per quasi-identifier.
         kept_columns: Whom columns that are published as they are single out; None without any.
@@ -74,6 +79,9 @@ class Report:
     entity: str | None = None
     records_per_level: Mapping[str, Sequence[int]] = field(default_factory=dict)
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
+    suppression_tradeoff: tuple[Mapping[str, Any], ...] = ()
+    level_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    minimal_node_figures: tuple[Mapping[str, Any], ...] = ()
     kept_columns: KeptColumns | None = None
 
     def keeping(self, found: KeptColumns | None) -> Report:
@@ -106,7 +114,9 @@ class Report:
             **statistics,
             "entity": self.entity,
             "levels": dict(self.levels) or None,
+            "level_names": {name: list(own) for name, own in self.level_names.items()},
             "records_per_level": {n: list(r) for n, r in self.records_per_level.items()} or None,
+            "suppression_tradeoff": [dict(each) for each in self.suppression_tradeoff],
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
@@ -117,6 +127,9 @@ class Report:
         }
         if self.minimal_nodes is not None:
             document["minimal_nodes"] = [dict(node) for node in self.minimal_nodes]
+            document["minimal_node_figures"] = [
+                {**each, "loss": finite(each["loss"])} for each in self.minimal_node_figures
+            ]
         return document
 
     @classmethod
@@ -144,6 +157,12 @@ class Report:
             minimal_nodes=None if nodes is None else tuple(nodes),
             notes=tuple(document["notes"]),
             entity=document.get("entity"),
+            suppression_tradeoff=tuple(document.get("suppression_tradeoff", ())),
+            level_names=document.get("level_names") or {},
+            minimal_node_figures=tuple(
+                {**each, "loss": float("inf") if each["loss"] is None else each["loss"]}
+                for each in document.get("minimal_node_figures", ())
+            ),
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             provenance=Provenance.from_dict(document),
             **{name: document[name] for name in _AS_WRITTEN},
@@ -169,6 +188,7 @@ class Report:
     def _level_lines(self) -> Iterator[str]:
         """Generalization level of each column, or the shares of records at each level."""
         width = max(map(len, self.heights), default=0)
+        highest = max(self.heights.values(), default=0)
         if self.records_per_level:
             yield "  share of records at each level, from the original value up"
             for column, records in self.records_per_level.items():
@@ -178,7 +198,35 @@ class Report:
         yield "  levels (0 is the original value)"
         for column, level in self.levels.items():
             bar = "#" * level + "." * (self.heights[column] - level)
-            yield f"    {column:<{width}}  {level} of {self.heights[column]}  {bar}"
+            own = f"{level} of {self.heights[column]}  {bar:<{highest}}"
+            name = self.level_names.get(column, {level: ""} if level else [""])[level]
+            yield f"    {column:<{width}}  {own}  {name}".rstrip()
+
+    def _minimal_lines(self, nodes: Sequence[Mapping[str, int]]) -> Iterator[str]:
+        """Every minimal node, with what it loses and suppresses."""
+        listed = (", ".join(f"{name} {at}" for name, at in node.items()) for node in nodes)
+        if len(self.minimal_node_figures) < len(nodes):
+            yield from (f"    {levels}" for levels in listed)
+            return
+        rows = [(self.loss_name, "suppressed", "levels")]
+        for levels, each in zip(listed, self.minimal_node_figures, strict=True):
+            suppressed = part_of(each["suppressed_records"], self.records)
+            rows.append((figure(each["loss"]), suppressed, levels))
+        yield from (f"  {line}" for line in in_columns(rows, ">><"))
+
+    def _tradeoff_lines(self) -> Iterator[str]:
+        """What a higher suppression limit would give."""
+        if not self.suppression_tradeoff:
+            return
+        yield "  most cells say nothing; of the recodings looked at, a suppression limit allows for"
+        rows = [("limit", "suppressed", self.loss_name, "levels")]
+        for each in self.suppression_tradeoff:
+            levels = ", ".join(f"{name} {level}" for name, level in each["levels"].items())
+            suppressed = part_of(each["suppressed_records"], self.records)
+            rows.append(
+                (f"{each['suppression_limit']:g}", suppressed, figure(each["loss"]), levels)
+            )
+        yield from (f"  {line}" for line in in_columns(rows, ">>><"))
 
     def _bound_text(self) -> str:
         if not self.records_per_level and self.search.get("proven"):
@@ -212,10 +260,8 @@ class Report:
         lines += self._level_lines()
         if self.minimal_nodes is not None:
             lines.append(f"  minimal nodes   {len(self.minimal_nodes):,}")
-            lines += [
-                "    " + ", ".join(f"{c} {level}" for c, level in node.items())
-                for node in self.minimal_nodes
-            ]
+            lines += self._minimal_lines(self.minimal_nodes)
+        lines += self._tradeoff_lines()
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:

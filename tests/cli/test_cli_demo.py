@@ -5,6 +5,8 @@ import shlex
 import duckdb
 import pytest
 
+from sqlanon.errors import SourceError
+
 FILES = {
     "census.duckdb",
     "policy.toml",
@@ -89,5 +91,20 @@ def test_demo_refuses_what_cannot_be(refused, folder, tmp_path):
 
 
 def test_demo_of_too_few_people_is_one_line(refused, folder):
-    assert "1 person or more" in refused("demo", folder, "--records", 0)
+    for few in (0, 3, 4):
+        assert "fewer than 5 people" in refused("demo", folder, "--records", few)
+    assert not folder.exists()
+
+
+def test_the_least_demo_runs(run, folder):
+    assert run("demo", folder, "--records", 5).code == 0
+
+
+def test_a_demo_that_fails_leaves_nothing(run, folder, monkeypatch):
+    def broken(*_, **__):
+        raise SourceError("no room")
+
+    monkeypatch.setattr("sqlanon.demo.demo.anonymize", broken)
+    assert run("demo", folder, "--records", 50).code == 2
+    assert not folder.exists()
     assert not folder.exists()

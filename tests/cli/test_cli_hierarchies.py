@@ -153,9 +153,23 @@ def test_made_paths_come_back_from_the_file(tmp_path):
 
 
 def test_the_empty_text_is_not_written_as_null(tmp_path):
-    with pytest.raises(HierarchyError, match="empty text"):
-        write_paths([("", "*"), ("a", "*")], tmp_path / "paths.csv")
-    assert list(tmp_path.iterdir()) == []
+    write_paths([("", "*"), (None, "*"), ("a", "*")], tmp_path / "paths.csv")
+    assert (tmp_path / "paths.csv").read_text() == 'leaf;level1\n"";*\n;*\na;*\n'
+
+
+def test_missing_values_are_named_to_whom_asks_for_them(refused, database, tmp_path):
+    file = tmp_path / "sex.csv"
+    file.write_text("f;*\n")
+    words = ["hierarchy", "check", database, "people", "--hierarchy", f"sex={file}"]
+    assert "list them with" in refused(*words)
+    assert "they are 'm' (5 records)" in refused(*words, "--show-values")
+
+
+def test_a_row_for_all_other_values_is_shown(run, tmp_path):
+    file = tmp_path / "sex.csv"
+    file.write_text("f;*\n*;*\n")
+    assert "all other values → *" in run("hierarchy", "show", file).out
+    assert run("hierarchy", "show", file, "--json").document["others"] == ["*"]
 
 
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path):

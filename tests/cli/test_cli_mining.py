@@ -114,3 +114,13 @@ def test_a_bound_within_its_time_limit_has_no_note(run, database):
     limited = run(*given, "--time-limit", 600).document
     assert limited["notes"] == []
     assert limited["lower_bound"] == run(*given).document["lower_bound"]
+
+
+def test_bound_takes_the_loss_of_the_policy_file(run, database, policy_file):
+    arguments = ["bound", database, "people", "--policy", policy_file, "--json"]
+    assert run(*arguments).document["loss"] == "precision"
+    assert run(*arguments, "--loss", "lm").document["loss"] == "lm"
+    assert run(*arguments).document["allowance"] == 5
+    assert run(*arguments, "--suppression-limit", 0, "--level", "sex=0").document["levels"] == {
+        "sex": [0, 0]
+    }

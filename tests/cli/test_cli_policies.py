@@ -385,18 +385,18 @@ def test_models_of_a_column_by_options_leave_the_others_as_the_file_has_them(mod
         ("l", "0", "--l: l of distinct l-diversity is 0"),
         ("l", "2.5", "--l: l of distinct l-diversity is 2.5"),
         ("l", "x", "--l: 'x' is not a number"),
-        ("l", "", "--l: '' is not a number"),
+        ("l", "", "--l: no number is given"),
         ("l", "entrpy:3", "--l: kind of l-diversity is 'entrpy'; .* did you mean 'entropy'"),
         ("l", "recursive:3", "--l: 'recursive:3' must have the form 3, entropy:3 or recursive:C:L"),
         ("l", "entropy:2:3", "--l: 'entropy:2:3' must have the form 3, entropy:3"),
         ("l", "recursive:0:3", "--l: c of recursive l-diversity is 0"),
         ("l", "diagnosis=0", "--l of column 'diagnosis': l of distinct l-diversity is 0"),
         ("l", "age=3", "--l: 'age' is no sensitive column; name it with --sensitive"),
-        ("t", "1.5", "--t: t of equal t-closeness is 1.5; it must be between 0 and 1"),
-        ("t", "nan", "--t: t of equal t-closeness is nan"),
+        ("t", "1.5", "--t: t of equal t-closeness is 1.5; it must be a number between 0 and 1"),
+        ("t", "nan", "--t: 'nan' is not a finite number"),
         ("t", "ordred:1", "--t: distance of t-closeness is 'ordred'; .* did you mean 'ordered'"),
         ("t", "a:b:1", "--t: distance of t-closeness is 'a:b'"),
-        ("alpha", "1.5", "--alpha: alpha is 1.5; it must be above 0 and at most 1"),
+        ("alpha", "1.5", "--alpha: alpha is 1.5; it must be a number above 0 and at most 1"),
         ("alpha", "diagnosis=equal:1", "--alpha of column 'diagnosis': 'equal:1' must have the"),
         ("beta_likeness", "0", "--beta-likeness: beta of beta-likeness is 0"),
         ("beta_likeness", "enhancd:2", "--beta-likeness: kind of beta-likeness is 'enhancd'"),
@@ -420,20 +420,20 @@ def test_shares_of_options_are_of_all_sensitive_columns_or_of_one(models_file):
     assert policy.sensitive_attributes["sex"].models == (BetaLikeness(3, "enhanced"),)
 
 
-@pytest.mark.parametrize("option", [{"l": ["3"]}, {"t": ["0.2"]}, {"nulls": "none"}])
+@pytest.mark.parametrize("option", [{"l": ["3"]}, {"t": ["0.2"]}, {"nulls": ["none"]}])
 def test_options_of_sensitive_columns_need_one(option):
     with pytest.raises(PolicyError, match="--sensitive"):
         made(qi=["age"], **option)
 
 
 def test_nulls_of_options_are_those_of_every_sensitive_column(models_file):
-    sensitive = made(models_file, nulls="value").sensitive_attributes
+    sensitive = made(models_file, nulls=["value"]).sensitive_attributes
     assert {name: entry.nulls for name, entry in sensitive.items()} == {
         "diagnosis": "value",
         "sex": "value",
     }
     with pytest.raises(PolicyError, match="nulls is 'maybe'; it must be 'value' or 'none'"):
-        made(models_file, nulls="maybe")
+        made(models_file, nulls=["maybe"])
 
 
 def test_a_sensitive_column_may_have_a_hierarchy_by_option(models_file):

@@ -88,9 +88,18 @@ def test_what_a_method_does_not_take_is_refused(settings, message):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_default_of_a_foreign_option_is_no_fault(name):
-    given = {own: OPTIONS[own].default for own in OPTIONS if owners_of(own)}
+def test_a_foreign_option_that_is_not_given_or_off_is_no_fault(name):
+    defaults = {own: OPTIONS[own].default for own in OPTIONS if owners_of(own)}
+    given = {own: value for own, value in defaults.items() if value is None or value in (0, 1)}
     assert Options.of(name, **given).own == METHODS[name].options()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_foreign_option_that_is_given_is_refused_at_its_default_too(name):
+    for own in ("candidates", "block_records"):
+        if not METHODS[name].takes(own):
+            with pytest.raises(PolicyError, match=f"not to {name}"):
+                Options.of(name, **{own: OPTIONS[own].default})
 
 
 def test_an_unknown_setting_is_refused_with_what_was_meant():

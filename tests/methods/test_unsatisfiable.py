@@ -75,7 +75,11 @@ def test_recodings_of_single_records_name_the_model_and_the_column(
     policy = Policy({"grp": FREE}, ["ill"], models=[KAnonymity(2), model], others="drop")
     with pytest.raises(UnsatisfiableError) as caught:
         sqlanon.plan(connection, "people", policy, **options)
-    assert str(caught.value).startswith("no recoding of any table with these values satisfies k =")
+    hopeless = "more values" in fault
+    start = (
+        "no recoding of any table with these values" if hopeless else "no recoding that publishes"
+    )
+    assert str(caught.value).startswith(start)
     assert fault in str(caught.value)
 
 

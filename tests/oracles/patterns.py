@@ -33,7 +33,8 @@ def table_of(rows, kept, k, values=None, models=()):
         masks[:, c // 7] |= np.where(nodes[:, c] == 0, 255 << 8 * (c % 7), 0)
     costs = tuple(np.array([[0] * len(own), [1] * len(own)]) for own in values)
     own = DistinctRows(codes, sizes, demands if models else None)
-    return PatternProblem(own, nodes, masks, costs, leaves, np.ones(width, int), k)
+    tops = np.ones(width, int)
+    return PatternProblem(own, nodes, masks, costs, leaves, tops, k, width, width)
 
 
 def assignment(parts, table):

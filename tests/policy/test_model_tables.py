@@ -59,8 +59,8 @@ def test_a_check_reports_a_figure_of_every_family():
     ("model", "said"),
     [
         ("recursive (2, 3)-diversity", "classes of fewer values, which no c allows"),
-        ("1.5-disclosure privacy", "classes with too many or none of a value"),
-        ("enhanced 2-likeness", "classes with too many or none of a value"),
+        ("1.5-disclosure privacy", "classes without a record of some value of the table"),
+        ("enhanced 2-likeness", "a value that is more than 1 - ln q times as frequent"),
     ],
 )
 def test_a_figure_that_no_threshold_allows_says_why(model, said):

@@ -262,8 +262,11 @@ def test_unknown_key_of_a_quasi_identifier_names_what_was_probably_meant():
         ({"l": {"valeu": 2}}, "unknown key in l: valeu (did you mean value?); known are value, "),
         ({"t": {"kind": "kl", "value": 1}}, "unknown key in t: kind; known are value, distance"),
         ({"l": {"kind": "entropy"}}, "l has no value, such as l = { value = 1 }"),
-        ({"l": "3"}, "l of distinct l-diversity is '3'; it must be a whole number of at least 1"),
-        ({"t": [0.2, {"value": 2}]}, "t of equal t-closeness is 2; it must be between 0 and 1"),
+        ({"l": "many"}, "l: 'many' is not a number"),
+        (
+            {"t": [0.2, {"value": 2}]},
+            "t of equal t-closeness is 2; it must be a number between 0 and 1",
+        ),
     ],
 )
 def test_models_of_a_file_that_are_wrong(form, expected):
@@ -478,14 +481,20 @@ def test_l_diversity_out_of_range_is_refused(arguments, expected):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((1.5,), "t of equal t-closeness is 1.5; it must be between 0 and 1"),
-        ((-0.1, "ordered"), "t of ordered t-closeness is -0.1; it must be between 0 and 1"),
-        ((2, "hierarchical"), "t of hierarchical t-closeness is 2; it must be between 0 and 1"),
+        ((1.5,), "t of equal t-closeness is 1.5; it must be a number between 0 and 1"),
+        (
+            (-0.1, "ordered"),
+            "t of ordered t-closeness is -0.1; it must be a number between 0 and 1",
+        ),
+        (
+            (2, "hierarchical"),
+            "t of hierarchical t-closeness is 2; it must be a number between 0 and 1",
+        ),
         ((-1, "kl"), "t of kl t-closeness is -1; it must be a number of at least 0"),
         ((math.inf, "scaled"), "t of scaled t-closeness is inf; it must be a number of at least 0"),
-        ((math.nan,), "t of equal t-closeness is nan; it must be between 0 and 1"),
-        ((False,), "t of equal t-closeness is False; it must be between 0 and 1"),
-        (("0.2",), "t of equal t-closeness is '0.2'; it must be between 0 and 1"),
+        ((math.nan,), "t of equal t-closeness is nan; it must be a number between 0 and 1"),
+        ((False,), "t of equal t-closeness is False; it must be a number between 0 and 1"),
+        (("0.2",), "t of equal t-closeness is '0.2'; it must be a number between 0 and 1"),
         (
             (0.2, "ordred"),
             "distance of t-closeness is 'ordred'; it must be one of equal, ordered, ",

@@ -144,7 +144,9 @@ def test_values_outside_a_hierarchy_are_counted_never_shown(connection):
     hierarchy = Hierarchy.from_rows([("MARK0", "*"), ("elsewhere", "*")])
     message = refused(connection, HierarchyError, policy(hierarchy=hierarchy))
     assert message == (
-        "hierarchy of column 'zip' misses 2 values that 20 records hold; add a row for each of them"
+        "hierarchy of column 'zip' misses 2 values that 20 records hold; add a row for each of "
+        "them, or one of * for all others; list them with `sqlanon hierarchy check SOURCE TABLE "
+        "--hierarchy zip=FILE --show-values`"
     )
 
 

@@ -208,13 +208,13 @@ def test_a_saved_plan_is_not_applied_to_a_file_that_changes_meanwhile(tmp_path, 
     write(path, "old")
     plan = sqlanon.plan(path, None, POLICY)
     home = import_module("sqlanon.publishing.apply")
-    stale = home._refuse_stale
+    stale = home.refuse_stale
 
     def hooked(*given):
         stale(*given)
         replaced(path, tmp_path / "other.parquet")()
 
-    monkeypatch.setattr(home, "_refuse_stale", hooked)
+    monkeypatch.setattr(home, "refuse_stale", hooked)
     with pytest.raises(SourceError, match="was replaced or changed"):
         sqlanon.apply(path, plan, output=output)
     assert not output.exists()

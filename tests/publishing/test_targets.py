@@ -180,7 +180,7 @@ def test_a_target_that_can_be_leaves_no_trial_behind(folder):
 def test_a_saved_plan_is_not_looked_at_before_its_target(folder, monkeypatch):
     plan = sqlanon.plan("people.parquet", None, POLICY)
     home = import_module("sqlanon.publishing.apply")
-    monkeypatch.setattr(home, "_refuse_stale", lambda *_: pytest.fail("the source is read"))
+    monkeypatch.setattr(home, "refuse_stale", lambda *_: pytest.fail("the source is read"))
     with pytest.raises(SqlanonError, match="is there already"):
         sqlanon.apply("people.parquet", plan, output="there.csv")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import duckdb
 from sqlglot import exp
 
+from sqlanon.arguments import kind_of
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Limits, Row, render
 from sqlanon.engine.duckdb.catalog import (
@@ -26,7 +27,7 @@ from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.wording import counted, named_kind
+from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow
@@ -325,7 +326,7 @@ class DuckDB:
         name = f"_sqlanon_frame_{next(_numbers)}"
         self.attempt(
             lambda: self.connection.register(name, frame),
-            lambda error: fault(error, f"register {named_kind(frame)}"),
+            lambda error: fault(error, f"register {kind_of(frame)}"),
         )
         self._frames.append(name)
         return qualified("temp", "main", name)
@@ -381,7 +382,7 @@ class DuckDB:
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):
             raise SourceError(
-                f"{named_kind(frame)} is no table; give a name, a pandas or Polars frame, "
+                f"{kind_of(frame)} is no table; give a name, a pandas or Polars frame, "
                 "or an Arrow table"
             )
         # A reader can be scanned only once.

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
+from sqlanon.arguments import path_of
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
 from sqlanon.engine.duckdb.held_files import held_database
@@ -96,7 +97,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
         SourceError: The file is missing, has a second name, or another process holds it.
     """
     started = time.monotonic()
-    target = Path(path).resolve()
+    target = path_of(path, "the database").resolve()
     if not target.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
     refuse_unwritable(target)

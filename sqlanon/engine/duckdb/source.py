@@ -14,6 +14,7 @@ from typing import Any, Literal, Unpack, cast
 import duckdb
 from sqlglot import exp
 
+from sqlanon.arguments import is_whole_number, kind_of, path_of
 from sqlanon.engine.base import Limits, Opening, Use
 from sqlanon.engine.duckdb.catalog import Entry
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -27,7 +28,6 @@ from sqlanon.engine.own_folders import OwnFolder, swept
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.document import R, told
-from sqlanon.wording import named_kind
 
 Kind = Literal["duckdb", "file", "connection"]
 
@@ -57,6 +57,14 @@ class Resources:
     temp_limit: str | None = None
 
     def __post_init__(self) -> None:
+        for name, value, fits in (
+            ("threads", self.threads, is_whole_number),
+            ("memory_limit", self.memory_limit, lambda given: isinstance(given, str)),
+        ):
+            if value is not None and not fits(value):
+                raise SourceError(f"{name} cannot be {kind_of(value)}")
+        if self.temp_directory is not None:
+            path_of(self.temp_directory, "temp_directory")
         if self.threads is not None and not 1 <= self.threads <= _MOST_THREADS:
             raise SourceError(
                 f"threads must be at least 1 and at most {_MOST_THREADS}, not {self.threads}"
@@ -237,7 +245,7 @@ def open_source(
             yield OpenedSource(engine, chosen, None, "connection")
         return
     if not isinstance(source, str | Path):
-        raise SourceError(f"{named_kind(source)} is no source; give a connection or a path")
+        raise SourceError(f"{kind_of(source)} is no source; give a connection or a path")
     path = _existing(Path(source))
     if is_database(path):
         form.refuse(repr(path.name), "a DuckDB database")

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, TimeLimitError
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.clusters import problem_of
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.local.input import plain
 from sqlanon.microdata.binding import bind
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.bound import BoundReport
-from sqlanon.search.clustering.lower_bound import column_bounds, lower_bound
+from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
 from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.wording import listed
+
+_ALONE = -1
+"""What stands for a record that no itemset holds."""
 
 
 @phase("the encoding")
@@ -30,22 +35,30 @@ def bound_table(
     loss: str = "lm",
     progress: Callable[[str], None] | None = None,
 ) -> BoundReport:
-    """A lower bound on the loss of any k-anonymization that publishes every record.
+    """A lower bound on the loss of any k-anonymization within the levels and the limit allowed.
 
     Each record is counted with the cheapest closed itemset that holds it and k - 1 others: its
-    class is published as such an itemset or as one above, which costs no less.
+    class is published as such an itemset or as one above, which costs no less. Itemsets hold no
+    node above the highest level allowed, and below the lowest one a cell costs what it does there.
+
+    With a suppression limit the bound is the same. A suppressed record loses all its cells, which
+    no itemset does more of, so it costs no less than what it is counted with; and all others are
+    still in classes of k records of the table. A record that no itemset holds must be suppressed.
+
+    A class of k persons has k records or more: what no k records can do, no k persons can.
 
     Args:
         engine: Where the table lives.
         table: Its name there.
-        policy: Quasi-identifiers with hierarchies, weights and lowest levels, and k. Models beyond
-            k can only raise the loss further.
+        policy: Quasi-identifiers with hierarchies, weights and level bounds, k, and the suppression
+            limit. Models beyond k can only raise the loss further.
         loss: A loss that never shrinks on the way up.
         progress: Called with a line that says how far it is.
 
     Raises:
         PolicyError: The loss would give no bound, or the policy does not fit the table.
         HierarchyError: A hierarchy does not fit its column.
+        UnsatisfiableError: More records than may be suppressed fit no class within the levels.
         TimeLimitError: The engine's deadline came before the table was encoded; one that comes
             later lowers the bound.
 
@@ -57,34 +70,89 @@ def bound_table(
             f"no lower bound is known for loss {loss!r}: it is not one of cells that never shrinks "
             f"as they are generalized; choose one of {', '.join(CELL_LOSSES)}"
         )
-    if not policy.models:
+    if not any(isinstance(model, KAnonymity) for model in policy.models):
         raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
     own = plain(policy)
     subject = bind(engine, table, own)
     with engine.workspace():
         mine = Mine.of(engine, subject, own, loss)
         problem = replace(problem_of(mine.read), deadline=engine.deadline)
-        least, candidates, ended = _least(mine, problem, progress)
+        found = _least(mine, problem, progress)
+    allowance = policy.allowance(subject.records)
+    if found.alone > allowance:
+        raise UnsatisfiableError(
+            f"no recoding within the levels allowed satisfies k = {policy.k}: even at the highest "
+            f"levels {found.alone} of {subject.records} records are in classes of fewer than "
+            f"{policy.k}, and {allowance} may be suppressed; raise max_level (--max-level) or the "
+            "suppression limit (--suppression-limit), or lower k"
+        )
     return BoundReport(
         loss,
-        mine.read.costs.loss(least, subject.records),
+        mine.read.costs.loss(found.cost, subject.records),
         policy.k,
         subject.records,
-        candidates,
+        found.candidates,
         time.monotonic() - started,
-        (f"the time limit ended {ended}: a higher bound may hold",) if ended else (),
+        allowance=allowance,
+        entity=policy.entity,
+        levels={
+            name: (low, high)
+            for name, low, high, tree in zip(
+                subject.names, subject.low, subject.high, subject.trees, strict=True
+            )
+            if (low, high) != (0, tree.height)
+        },
+        notes=(*_ended(found.ended), *_notes(policy)),
     )
+
+
+def _ended(what: str) -> Iterator[str]:
+    """What the time limit has cut short."""
+    if what:
+        yield f"the time limit ended {what}: a higher bound may hold"
+
+
+def _notes(policy: Policy) -> Iterator[str]:
+    """Parts of the policy that the bound does not look at."""
+    if policy.entity is not None:
+        yield (
+            f"the bound counts records: a class of {policy.k} persons by {policy.entity!r} has as "
+            "many records or more, so no recoding for persons loses less, and it may lose more"
+        )
+    if policy.demands:
+        models = listed([f"{each.model.describe()} of {each.column!r}" for each in policy.demands])
+        yield f"{models} can only raise the loss further; the bound is that of k alone"
+
+
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """What is lost at least.
+
+    Args:
+        cost: By all records [units].
+        candidates: The itemsets that say so.
+        alone: Records that no itemset holds, which must be suppressed.
+        ended: What the time limit ended; empty where nothing.
+    """
+
+    cost: int
+    candidates: int
+    alone: int = 0
+    ended: str = ""
 
 
 def _least(
     mine: Mine, problem: ClusteringProblem, progress: Callable[[str], None] | None
-) -> tuple[int, int, str]:
-    """What is lost at least [units], the itemsets that say so, and what the time limit ended."""
+) -> _Least:
+    """What the cheapest itemsets of all records cost, or what time was left for."""
     try:
         candidates = mine.candidates(problem, progress=progress)
     except TimeLimitError:
-        return int(column_bounds(problem).sum()), 0, "mining"
-    least = lower_bound(problem, candidates)
-    late = problem.deadline.expired
-    least = max(least, int(column_bounds(problem).sum())) if late else least
-    return least, len(candidates), "the comparison of itemsets" if late else ""
+        return _Least(int(column_bounds(problem).sum()), 0, ended="mining")
+    bounds = record_bounds(problem, candidates, _ALONE)
+    alone = int((bounds == _ALONE).sum())
+    least = int(bounds[bounds != _ALONE].sum()) + alone * mine.read.costs.unit
+    if not problem.deadline.expired:
+        return _Least(least, len(candidates), alone)
+    least = max(least, int(column_bounds(problem).sum()))
+    return _Least(least, len(candidates), alone, "the comparison of itemsets")

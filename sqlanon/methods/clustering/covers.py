@@ -14,8 +14,8 @@ from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.methods.local.input import (
     EncodedRecords,
-    encode_records,
     plain,
+    read_records,
     reading_end,
     refuse_unsuited,
 )
@@ -45,10 +45,9 @@ class Mine:
 
     @classmethod
     def of(cls, engine: Engine, subject: Subject, policy: Policy, loss: str) -> Mine:
-        """Encodes a table, once it is known that it may be recoded record by record."""
-        refuse_unsuited(subject, policy)
+        """Encodes a table."""
         encoded = encode_subject(engine, subject, plain(policy))
-        return cls(engine, encoded, encode_records(engine, subject, policy, loss, encoded))
+        return cls(engine, encoded, read_records(engine, subject, policy, loss, encoded))
 
     def candidates(
         self,
@@ -58,8 +57,8 @@ class Mine:
     ) -> Candidates:
         """The itemsets that clusters of the table, or of a block of it, may be published as."""
         engine, subject, own = self.engine, self.read.subject, self.encoded
-        heights = [tree.height for tree in subject.trees]
-        wanted = MiningRequest(problem.k, kind, [0] * len(heights), heights, progress)
+        lowest = [0] * len(subject.trees)
+        wanted = MiningRequest(problem.k, kind, lowest, subject.high, progress)
         with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
             if problem.records < subject.records:
                 own = block_of(engine, subject, own, problem)
@@ -78,6 +77,7 @@ def decide_cover(
         PolicyError: The policy asks for what this method cannot do.
         UnsatisfiableError: No clusters satisfy the policy.
     """
+    refuse_unsuited(subject, policy)
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         mine = Mine.of(engine, subject, policy, options.loss)
     own = options.own

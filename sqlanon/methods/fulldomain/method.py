@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -13,6 +13,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.deadline import NEVER, Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.level_names import level_names
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
 from sqlanon.methods.fulldomain.node_release import Chosen, node_release
@@ -130,6 +131,7 @@ def _expected(
     loss, kept = measured(release), _published(policy, release)
     objective, name = problem.lattice.objective, key(options.loss)
     tops = tuple(tree.height for tree in subject.trees)
+    cells = _suppressed_cells(release)
     keeping = keeping_notes(policy, problem.lattice.allowance, all_generalized=node == tops)
     return Report(
         method=options.method.name,
@@ -138,15 +140,20 @@ def _expected(
         lower_bound=loss[name] if outcome.proven else objective.loss(outcome.bound),
         levels=dict(zip(subject.names, node, strict=True)),
         heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
+        level_names={
+            name: level_names(own.hierarchy.rule) for name, own in subject.attributes.items()
+        },
         records=subject.records,
         suppressed_records=outcome.best.suppressed,
-        suppressed_cells=_suppressed_cells(release),
+        suppressed_cells=cells,
         statistics=kept,
         entity=policy.entity,
         models=model_results(policy, kept),
         minimal_nodes=None
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
+        minimal_node_figures=_minimal_figures(problem, outcome),
+        suppression_tradeoff=_tradeoff(problem, outcome, options, loss[name], cells),
         search={
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
             "candidates": problem.lattice.box.size,
@@ -163,6 +170,49 @@ def _expected(
             *keeping,
             *_unfinished(outcome, options),
         ),
+    )
+
+
+def _minimal_figures(
+    problem: FullDomainProblem, outcome: SearchOutcome
+) -> tuple[Mapping[str, Any], ...]:
+    """What each minimal node loses and suppresses."""
+    checks = outcome.checks
+    return tuple(
+        {
+            "loss": problem.lattice.objective.loss(checks[node].value),
+            "suppressed_records": checks[node].suppressed,
+        }
+        for node in outcome.minimal_nodes or ()
+        if node in checks
+    )
+
+
+def _tradeoff(
+    problem: FullDomainProblem,
+    outcome: SearchOutcome,
+    options: Options[Any],
+    value: float,
+    cells: int,
+) -> tuple[Mapping[str, Any], ...]:
+    """What a higher suppression limit would give, where half of the cells say nothing.
+
+    Under a time limit the search alone may take its time.
+    """
+    names, records = problem.subject.names, problem.subject.records
+    limited = options.deadline.is_limited
+    if limited or not outcome.proven or 2 * cells < len(names) * records:
+        return ()
+    from sqlanon.methods.fulldomain.tradeoff import alternatives  # most results say more
+
+    return tuple(
+        {
+            "suppression_limit": each.limit,
+            "suppressed_records": each.suppressed,
+            "loss": each.loss,
+            "levels": dict(zip(names, each.node, strict=True)),
+        }
+        for each in alternatives(problem, outcome, options.loss, value)
     )
 
 

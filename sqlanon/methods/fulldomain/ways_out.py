@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
+from itertools import islice, product
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
+from sqlanon.methods.fulldomain.tradeoff import settled_at_any_limit
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
+from sqlanon.policy.policy import least_share
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import models, sensitive, value_ranks, worst
 from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import SearchOutcome
+from sqlanon.search.lattice.bounds import Box
 
-_DIGITS = 4  # of a suppression limit that is proposed
+MOST_NODES = 512
+"""Nodes that are looked at for a way out."""
+MOST_SETTLED = 20
 
 
 def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> UnsatisfiableError:
@@ -72,8 +76,34 @@ def _suppressed(problem: FullDomainProblem, node: Node) -> int:
     """Records in classes of a node, within the levels allowed, that fail any model."""
     if problem.models is None:
         return problem.sizes.ask([node])[0].suppressed
-    _, settled = problem.models.settlement(node)
-    return settled.found.records
+    return settled_at_any_limit(problem, node)[1]
+
+
+def _fewest(problem: FullDomainProblem) -> int:
+    """The fewest records that a node suppresses, of all in a small lattice, else of some.
+
+    Without k alone a coarser node may suppress more: a class grows, and its values may be too
+    uneven. What a check says is a lower bound, so nodes are settled in its order.
+    """
+    lattice = problem.lattice
+    checks = (problem.models or problem.sizes).ask(_nodes(lattice.box))
+    fewest = lattice.records
+    for check in sorted(checks, key=lambda check: check.suppressed)[:MOST_SETTLED]:
+        if check.suppressed >= fewest:
+            break
+        fewest = min(fewest, settled_at_any_limit(problem, check.node)[1])
+    return fewest
+
+
+def _nodes(box: Box) -> list[Node]:
+    """Every node of a small box; of a large one the corners and all nodes near the top."""
+    if box.size <= MOST_NODES:
+        return [box.node(place) for place in range(box.size)]
+    levels = [
+        sorted({low, max(low, high - 1), high}) for low, high in zip(box.low, box.high, strict=True)
+    ]
+    near = islice(product(*(reversed(own) for own in levels)), MOST_NODES)
+    return list(dict.fromkeys([box.low, box.high, *near]))
 
 
 def _satisfies_as_one(problem: FullDomainProblem) -> bool:
@@ -130,12 +160,12 @@ def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
     ]
     if bounded and _satisfies_as_one(problem):
         ways.append(f"raise max_level (--max-level) of {', '.join(map(repr, bounded))}")
-    found = min(suppressed, _suppressed(problem, subject.low))
+    found = min(suppressed, _fewest(problem))
     dropping = "use suppressed='drop' (--suppressed drop)" if lattice.smallest else ""
     if found <= lattice.allowance and dropping:
         ways.append(dropping)
     elif lattice.allowance < found < subject.records:
-        limit = Fraction(math.ceil(Fraction(found, subject.records) * 10**_DIGITS), 10**_DIGITS)
-        raising = f"raise suppression_limit (--suppression-limit) to {float(limit):g} or more"
+        limit = least_share(found, subject.records)
+        raising = f"raise suppression_limit (--suppression-limit) to {limit:g} or more"
         ways.append(" and ".join([raising, *([dropping] if dropping else [])]))
     return ways or ["ask for less, or give hierarchies with other levels"]

@@ -33,12 +33,22 @@ class Listed:
         into: Name of a new table for the itemsets; None where they are only counted.
         overwrite: Whether that table may be there already, and be replaced.
         progress: Called with a line that says how far the mining is.
+
+    Raises:
+        PolicyError: A table to be replaced, and none named.
     """
 
     kind: str = "closed"
     into: str | None = None
     overwrite: bool = False
     progress: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.overwrite and self.into is None:
+            raise PolicyError(
+                "itemsets are only counted, and no table is replaced; name one with into (--into "
+                "TABLE), or leave overwrite (--overwrite) out"
+            )
 
 
 @phase("mining")

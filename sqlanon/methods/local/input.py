@@ -68,6 +68,13 @@ def encode_records(
         PolicyError: The policy asks for what no local method can do.
     """
     refuse_unsuited(subject, policy)
+    return read_records(engine, subject, policy, loss, encoded)
+
+
+def read_records(
+    engine: Engine, subject: Subject, policy: Policy, loss: str, encoded: Encoded | None = None
+) -> EncodedRecords:
+    """Reads a table in codes as `encode_records`, whether it may be recoded so or not."""
     started = time.monotonic()
     coding = leaf_maps(engine, subject) if encoded is None else (encoded.layout, encoded.maps)
     held = distinct_combinations(engine, subject, coding, policy)
@@ -111,19 +118,18 @@ def refuse_unsuited(subject: Subject, policy: Policy) -> None:
     ]
     if capped:
         raise PolicyError(
-            f"a cluster may need any level, so this method takes no highest level for "
+            "a recoding of single records may need any level, so it takes no highest level for "
             f"{', '.join(map(repr, capped))}; leave max_level and level out, or use incognito"
         )
     if policy.entity is not None:
         raise PolicyError(
-            f"this method counts records, not persons by {policy.entity!r}; use incognito"
+            f"a recoding of single records counts records, not persons by {policy.entity!r}; use "
+            "incognito, or leave the entity column out"
         )
     faults = [
         fault
         for name, tree in zip(subject.names, subject.trees, strict=True)
-        for fault in tree.mixing_faults(
-            show_labels=subject.attributes[name].hierarchy.rows is not None
-        )
+        for fault in tree.mixing_faults(show_labels=subject.attributes[name].hierarchy.is_listed)
     ]
     if faults:
         raise HierarchyError(faults)

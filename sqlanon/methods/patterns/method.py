@@ -128,4 +128,25 @@ def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProbl
     masks = reduce(np.bitwise_or, [own[levels[order, c]] for c, own in enumerate(bits)])
     rows = DistinctRows(held.codes, held.sizes, read.demands())
     k = max(read.policy.k, 1)
-    return PatternProblem(rows, levels[order], masks, costs, held.leaves, np.array(tops), k)
+    return PatternProblem(
+        rows,
+        levels[order],
+        masks,
+        costs,
+        held.leaves,
+        np.array(tops),
+        k,
+        _suppressed_cost(read),
+        read.costs.unit,
+    )
+
+
+def _suppressed_cost(read: EncodedRecords) -> int:
+    """What a record costs whose cells are all at the top [units].
+
+    Where each reads as those of suppressed records do, it counts as one of them.
+    """
+    label = read.policy.suppressed_label
+    if all(tree.labels[-1][0] == label for tree in read.subject.trees):
+        return read.costs.unit
+    return sum(own[-1][0] for own in read.costs.costs)

@@ -102,13 +102,13 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
     alone = np.setdiff1d(np.arange(rows), places.row)
     bound = int(table.cost(alone, table.tops) @ table.rows.sizes[alone])
     counts, low = _solved(table, places, apart, first)
-    bound += low
-    found = [greedy_parts(table, first), _parts(table, places, counts)]
+    bound = min(bound + low, table.as_one_class)
+    found = [greedy_parts(table, first), _parts(table, places, counts), _as_one_class(table)]
     late = table.deadline.left() < len(places.row) * BUILDING
     if not late and min(published_cost(table, parts, policy) for parts in found) > bound:
         again, low = _jointly(table, places, first, policy)
         found += again
-        bound = max(bound, low)
+        bound = max(bound, min(low, table.as_one_class))
     best = min(found, key=lambda parts: published_cost(table, parts, policy))
     cost = published_cost(table, best, policy)
     if cost == math.inf:
@@ -119,6 +119,13 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
     proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
     ended = (late or table.deadline.expired) and cost > bound
     return replace(best, bound=bound, search=proof, ended=ended)
+
+
+def _as_one_class(table: PatternProblem) -> Parts:
+    """Every record in the class of those that say nothing."""
+    rows = np.arange(len(table.rows.sizes))
+    nowhere = np.full(len(rows), LEFT)
+    return Parts(rows, table.rows.sizes, nowhere, nowhere)
 
 
 def _solved(

@@ -11,7 +11,7 @@ import numpy as np
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
-from sqlanon.policy.policy import Policy
+from sqlanon.policy.policy import Policy, least_share
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed
 from sqlanon.wording import counted
@@ -29,6 +29,8 @@ class PatternProblem:
         leaves: `leaves[row, column]`.
         tops: Per column the level at which it is suppressed.
         k: The smallest class allowed [records].
+        suppressed: What a record costs whose cells all are those of suppressed records [units].
+        dropped: What a record costs that is left out [units].
     """
 
     rows: DistinctRows
@@ -38,12 +40,26 @@ class PatternProblem:
     leaves: Numbers
     tops: Numbers
     k: int
+    suppressed: int
+    dropped: int
     deadline: Deadline = NEVER
 
     def cost(self, rows: Numbers, levels: Numbers) -> Numbers:
-        """The cost of a record of each row at levels for all or `[row, column]` [units]."""
+        """The cost of a record of each row at levels for all or `[row, column]` [units].
+
+        By some losses a value that all records share costs nothing at the top, unless the whole
+        record says nothing: then it counts as suppressed.
+        """
         each = (own[levels[..., c], self.leaves[rows, c]] for c, own in enumerate(self.costs))
-        return reduce(np.add, each)
+        nothing = (levels == self.tops).all(axis=-1)
+        return np.where(nothing, self.suppressed, reduce(np.add, each))
+
+    @property
+    def as_one_class(self) -> int:
+        """The cost of all records as one class at the top, which does not count as suppressed."""
+        each = (own[top] for own, top in zip(self.costs, self.tops, strict=True))
+        first = (int(own[leaf]) for own, leaf in zip(each, self.leaves[0], strict=True))
+        return sum(first) * int(self.rows.sizes.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +114,10 @@ def published_cost(table: PatternProblem, parts: Parts, policy: Policy) -> float
         finished = finish(table, parts, policy)
     except UnsatisfiableError:
         return math.inf
-    levels = np.where(finished.dropped[:, np.newaxis], table.tops, finished.levels)
-    return int(table.cost(parts.row, levels) @ parts.count)
+    if (finished.levels == table.tops).all() and not finished.dropped.any():
+        return table.as_one_class
+    costs = np.where(finished.dropped, table.dropped, table.cost(parts.row, finished.levels))
+    return int(costs @ parts.count)
 
 
 def finish(table: PatternProblem, parts: Parts, policy: Policy) -> Finished:
@@ -134,10 +152,19 @@ def finish(table: PatternProblem, parts: Parts, policy: Policy) -> Finished:
     others = int(parts.count[joined & ~suppressed].sum())
     note = (
         f"{told}, too few for a class of their own: {counted(others, 'other record')} of the "
-        "cheapest classes lose all cells with them; a suppression limit would leave them out"
+        f"cheapest classes lose all cells with them{_leaving_out(table, policy, records)}"
     )
     levels = np.where(joined[:, np.newaxis], table.tops, levels)
     return Finished(levels, kept, sizes, (note,))
+
+
+def _leaving_out(table: PatternProblem, policy: Policy, records: int) -> str:
+    """What would leave records without a place out instead, as the end of a note."""
+    if _is_relative(table):
+        return ""  # no limit would
+    limit = least_share(records, int(table.rows.sizes.sum()))
+    dropping = " and suppressed = 'drop'" if policy.suppressed == "keep" else ""
+    return f"; a suppression limit of {limit:g}{dropping} would leave them out"
 
 
 def _is_class(table: PatternProblem, parts: Parts, members: Flags) -> bool:

@@ -288,6 +288,30 @@ def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
     return query.where(exp.Exists(this=known).not_(), copy=False)
 
 
+def unlisted(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
+    """The texts of the values but NULL that a leaf map misses, in their order."""
+    values = nested(distinct_values(source, name), "held")
+    same = exp.EQ(this=column(VALUE, "held"), expression=column(VALUE, "leaves"))
+    known = select([exp.Literal.number(1)], nested(leaves, "leaves")).where(same, copy=False)
+    query = select([varchar(column(VALUE))], values).where(
+        exp.Exists(this=known).not_(), copy=False
+    )
+    query.where(column(VALUE).is_(exp.null()).not_(), copy=False)
+    return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
+
+
+def missed(source: exp.Table, name: str, leaves: exp.Select, most: int) -> exp.Select:
+    """The values that a leaf map misses, as texts, the most frequent first, and their records."""
+    counts = [alias(column(name), VALUE), alias(count_all(), SIZE)]
+    values = nested(select(counts, source, by=[column(name)]), "held")
+    same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
+    known = select([exp.Literal.number(1)], nested(leaves, "leaves")).where(same, copy=False)
+    query = select([varchar(column(VALUE)), column(SIZE)], values)
+    query.where(exp.Exists(this=known).not_(), copy=False)
+    order = exp.Ordered(this=column(SIZE), desc=True), exp.Ordered(this=column(VALUE))
+    return query.order_by(*order, copy=False).limit(most, copy=False)
+
+
 def marginals(encoded_table: exp.Table, masks: Mapping[int, Sequence[int]]) -> exp.Query:
     """Records per value of columns: rows of column number, words, records.
 

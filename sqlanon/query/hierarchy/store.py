@@ -67,7 +67,7 @@ def restored(kind: str, specification: str, paths: Iterable[Sequence[str | None]
     except ValueError:
         raise HierarchyError(["a stored hierarchy has a specification that is no JSON"]) from None
     if kind == Rows.kind:
-        return Hierarchy.from_rows(paths, name=form.get("name", ""))
+        return Hierarchy.from_rows(paths, name=form.get("name", ""), others=form.get("others"))
     return Hierarchy.from_dict(form)
 
 
@@ -94,7 +94,7 @@ def store_hierarchy(
         raise HierarchyError([f"hierarchy '{hierarchy.name}' must be loaded before it is stored"])
     if (rows is None) != (staging is None):
         raise ValueError("explicit rows need a staging table, and rules have none")
-    form = hierarchy.to_dict() if rows is None else {"name": hierarchy.name}
+    form = {key: value for key, value in hierarchy.to_dict().items() if key != "rows"}
     values = [
         exp.Literal.string(name),
         exp.Literal.string(hierarchy.kind),

@@ -35,6 +35,7 @@ from sqlanon.query.text import text_of, varchar
 LABEL = "label"
 RECORD = "record"
 SMALL = "small"
+_MARK = "is_listed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,9 @@ def labelled(
         top = {hierarchy.height: hierarchy.rows[0][-1]} if hierarchy.height in levels else {}
         others = {at: own for at, own in levels.items() if at not in top}
         rows = _listed(hierarchy.rows, others, column_type) if others else None
+        if rows is not None and hierarchy.others is not None:
+            common = {own: hierarchy.others[at - 1] for at, own in others.items()}
+            rows = _with_unlisted(source, name, rows, common)
         return Labelled({at: str(text) for at, text in top.items()}, rows)
     every = level_labels(hierarchy, column(VALUE), column_type, name=name)
     labels = {at: every[at - 1] for at in levels}
@@ -129,6 +133,26 @@ def _listed(
         [tuple(map(exp.convert, row)) for row in kept], alias="listed", columns=[LEAF, *names]
     )
     return values_of(listed, column_type, names)
+
+
+def _with_unlisted(
+    source: exp.Table, name: str, rows: exp.Select, labels: Mapping[str, str]
+) -> exp.Select:
+    """The labels that are listed, and those that all other values of the column have in common.
+
+    The statement names none of these values.
+    """
+    value = column(VALUE, "held")
+    same = same_value(value, column(VALUE, "known"), nullable=True)
+    listed = [column(VALUE), *map(column, labels), alias(exp.true(), _MARK)]
+    marked = nested(select(listed, nested(rows, "listed")), "known")
+    is_other = exp.and_(column(_MARK, "known").is_(exp.null()), value.is_(exp.null()).not_())
+    figures = [
+        alias(when(is_other, exp.Literal.string(text), column(own, "known")), own)
+        for own, text in labels.items()
+    ]
+    query = select([value, *figures], nested(distinct_values(source, name), "held"))
+    return query.join(marked, on=same, join_type="left", copy=False)
 
 
 def constant_text(text: str) -> exp.Expr:

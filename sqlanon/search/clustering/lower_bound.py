@@ -12,15 +12,17 @@ from sqlanon.search.clustering.direct_cover import sweep
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
 
-def record_bounds(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
+def record_bounds(
+    problem: ClusteringProblem, candidates: Candidates, uncovered: int = 0
+) -> Numbers:
     """The cost of the cheapest closed frequent itemset that holds each record [units].
 
     A cluster's closure is a closed itemset with at least k records, so no record costs less. That
     needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed frequent
-    itemsets as candidates. A record that no candidate holds counts as nothing. Where the deadline
+    itemsets as candidates. A record that no candidate holds costs `uncovered`. Where the deadline
     comes first, a record costs no less than the first candidate that had no turn.
     """
-    bounds = np.zeros(problem.records, np.int64)
+    bounds = np.full(problem.records, uncovered, np.int64)
     seen = np.zeros(problem.records, np.bool_)
 
     def take(candidate: int, records: Numbers) -> bool:

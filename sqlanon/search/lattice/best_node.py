@@ -12,8 +12,9 @@ predictive tagging); bounds for losses that are not monotone follow from their t
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from operator import le
 
 import numpy as np
@@ -50,6 +51,7 @@ class SearchOutcome:
         proven: Whether no node can be better.
         checked: Number of nodes checked.
         minimal_nodes: The minimal nodes, on request.
+        checks: What is known of each node that was checked.
     """
 
     best: Check | None
@@ -57,6 +59,7 @@ class SearchOutcome:
     proven: bool
     checked: int
     minimal_nodes: tuple[Node, ...] | None = None
+    checks: Mapping[Node, Check] = field(default_factory=dict)
 
 
 def best_node(
@@ -91,13 +94,15 @@ def best_node(
     bound = branch(search, OPTIMUM)
     nodes = minimal_within(search) if minimal_nodes else None
     proven, bound = bound >= search.value, min(bound, search.value)
-    return SearchOutcome(search.best, bound, proven, len(search.checks), nodes)
+    return SearchOutcome(search.best, bound, proven, len(search.checks), nodes, search.checks)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
     """All minimal nodes within the allowance; None where the time limit cut their search short."""
     lattice = search.lattice
     if lattice.allowance >= lattice.records:
+        with suppress(TimeLimitError):  # it is minimal, whatever it loses
+            search.settled(search.checks.get(lattice.low) or search.check([lattice.low])[0])
         return (lattice.low,)
     if branch(search, CLASSIFICATION) != UNKNOWN:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -308,3 +308,68 @@ def test_the_database_counts_instances_as_memory_does(records, k, diverse):
                     continue
             found.append({**plan.to_dict(), "seconds": None})
     assert found[0] == found[1]
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.just(0), st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=8),
+    st.integers(1, 3),
+    st.sampled_from([0.0, 0.3]),
+    st.sampled_from(["*", "gone"]),
+)
+def test_exact_never_loses_less_than_its_bound_where_a_column_has_one_value(rows, k, limit, label):
+    assume(k <= len(rows))
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people (a INT, b INT, c INT)")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+        policy = Policy(
+            ["a", "b", "c"],
+            models=[KAnonymity(k)],
+            suppression_limit=limit,
+            suppressed_label=label,
+        )
+        plan = sqlanon.plan(
+            connection, "people", policy, method="pattern-exact", patterns=[["b"], ["none"]]
+        )
+    report = plan.report
+    assert report.lower_bound <= report.loss["lm"] + 1e-12
+    if report.search["proven"]:
+        assert report.lower_bound == pytest.approx(report.loss["lm"])
+
+
+def test_exact_prices_a_suppressed_record_as_the_report_counts_it():
+    """Two records lose all cells: also that of a column where all have one value."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT 0 AS a, unnest([1, 1, 2, 3]) AS b")
+        policy = Policy(["a", "b"], models=[KAnonymity(2)])
+        report = sqlanon.plan(
+            connection, "people", policy, method="pattern-exact", patterns=[["b"]]
+        ).report
+    assert report.suppressed_records == 2
+    assert report.loss["lm"] == report.lower_bound == 0.5
+
+
+def note_of(limit, **more):
+    """The note on one record without a place among five, under a limit of none or of too little."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2, 3]) AS a, 0 AS b")
+        policy = Policy(["a", "b"], models=[KAnonymity(2)], suppression_limit=limit, **more)
+        plan = sqlanon.plan(connection, "people", policy, method="pattern-greedy", patterns=[["a"]])
+    return next(note for note in plan.report.notes if "no pattern has a place" in note)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+@pytest.mark.every_row
+def test_a_note_says_which_limit_would_leave_records_out(limit):
+    assert note_of(limit).endswith("; a suppression limit of 0.2 would leave them out")
+
+
+def test_a_limit_that_is_advised_for_patterns_leaves_records_out():
+    assert note_of(0.2).endswith("; they are left out")
+
+
+def test_a_note_says_that_records_must_be_dropped_to_be_left_out():
+    assert "a suppression limit of 0.2 and suppressed = 'drop' would" in note_of(
+        0.0, suppressed="keep"
+    )

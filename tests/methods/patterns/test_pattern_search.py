@@ -186,7 +186,8 @@ def test_exact_decides_set_cover_where_losing_all_cells_never_pays():
     sets = [(0, 1, 2), (0, 1, 3), (0, 1, 4), (0, 1, 5)]
     table = table_of(*covering(sets, range(6)), 3)
     weights = (3, 2, 2)
-    table = replace(table, costs=tuple(w * c for w, c in zip(weights, table.costs, strict=True)))
+    costs = tuple(w * c for w, c in zip(weights, table.costs, strict=True))
+    table = replace(table, costs=costs, suppressed=7, dropped=7)
     assert exactly(table).bound == cost(exactly(table), table) == 6 * 8 + 12 * 3 + 4 * 3
 
 

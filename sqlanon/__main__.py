@@ -1,0 +1,5 @@
+"""The program as `python -m sqlanon`."""
+
+from sqlanon.cli import app  # type: ignore[import-not-found]
+
+app()

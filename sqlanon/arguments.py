@@ -1,0 +1,106 @@
+"""Arguments of public functions, held against what they must be before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from os import PathLike
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from sqlanon.errors import PolicyError, SourceError
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def is_whole_number(value: object) -> bool:
+    """Whether it is an integer, and no truth value."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, PathLike) and isinstance(value.__fspath__(), str)
+    )
+
+
+def _is_texts(value: object) -> bool:
+    listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    return listed and all(isinstance(each, str) for each in value)  # type: ignore[attr-defined]
+
+
+_Kind = tuple[str, Callable[[object], bool]]
+_BOOLEAN: _Kind = ("True or False", lambda value: isinstance(value, bool))
+_TEXT: _Kind = ("a text", lambda value: isinstance(value, str))
+_TEXTS: _Kind = ("a list of texts", _is_texts)
+_WHOLE: _Kind = ("a whole number", is_whole_number)
+_NUMBER: _Kind = ("a number", _is_number)
+_PATH: _Kind = ("a path", _is_path)
+_FUNCTION: _Kind = ("a function", callable)
+
+_KINDS: Mapping[str, _Kind] = {
+    **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
+    **dict.fromkeys(("refine", "suppress_uncovered"), _BOOLEAN),
+    **dict.fromkeys(("method", "loss", "kind", "candidates", "into"), _TEXT),
+    **dict.fromkeys(("released_table", "class_attribute", "memory_limit"), _TEXT),
+    **dict.fromkeys(("threads", "max_columns", "seed", "block_records"), _WHOLE),
+    **dict.fromkeys(("threshold", "identifying", "time_limit", "beta"), _NUMBER),
+    **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
+    **dict.fromkeys(("progress", "confirm"), _FUNCTION),
+    "losses": _TEXTS,
+}
+_MAY_BE_NONE = {
+    *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
+    *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
+}
+
+
+def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """A function that refuses keywords of another kind than they must be by a `PolicyError`."""
+
+    @wraps(function)
+    def called(*given: Given.args, **named: Given.kwargs) -> Result:
+        faults = [fault for name, value in named.items() for fault in _faults(name, value)]
+        if faults:
+            raise PolicyError("; ".join(faults))
+        return function(*given, **named)
+
+    return called
+
+
+def _faults(name: str, value: object) -> list[str]:
+    """What is wrong with the kind of a keyword; of which kind is told, never its value."""
+    if name not in _KINDS or (value is None and name in _MAY_BE_NONE):
+        return []
+    expected, fits = _KINDS[name]
+    return [] if fits(value) else [f"{name} must be {expected}, not {kind_of(value)}"]
+
+
+def kind_of(value: object) -> str:
+    """The kind of a value, for a message.
+
+    >>> kind_of("2"), kind_of(None), kind_of(0.5)
+    ('a text', 'None', 'a float')
+    """
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        return "a text"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
+
+
+def path_of(value: object, what: str) -> Path:
+    """A path.
+
+    Raises:
+        SourceError: It is none.
+    """
+    if not _is_path(value):
+        raise SourceError(f"{what} must be a path, not {kind_of(value)}")
+    return Path(value)  # type: ignore[arg-type]

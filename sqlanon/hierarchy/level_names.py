@@ -1,0 +1,51 @@
+"""Level names: what each level of a hierarchy is called in a report.
+
+A rule's names follow from the rule, and explicit rows have labels that their user wrote: no value
+of a table is among them.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+
+from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Rule
+from sqlanon.wording import counted
+
+ORIGINAL = "original value"
+TOP = "*"
+EXAMPLES = 2
+"""Labels that tell a level of explicit rows."""
+
+
+def level_names(rule: Rule) -> list[str]:
+    """What each level of a rule is called, from the original values to the top.
+
+    >>> level_names(Prefix((3, 1)))
+    ['original value', 'first 3 characters', 'first character', '*']
+    """
+    match rule:
+        case Rows():
+            between = [_labels(rule, level) for level in range(1, rule.height)]
+            return [ORIGINAL, *between, str(rule.paths[0][-1])]
+        case Intervals():
+            between = [f"intervals of {width:f}" for width in rule.widths]
+        case Prefix():
+            between = [
+                "first character" if length == 1 else f"first {counted(length, 'character')}"
+                for length in rule.lengths
+            ]
+        case Dates():
+            between = list(rule.units)
+        case Expressions():
+            between = list(rule.texts)
+        case _:
+            between = []
+    return [ORIGINAL, *between, TOP]
+
+
+def _labels(rule: Rows, level: int) -> str:
+    """The first labels of a level."""
+    listed = (path[level] for path in rule.paths if path[level] is not None)
+    labels = dict.fromkeys(chain(listed, (rule.others or ())[level - 1 : level]))
+    first = list(islice(map(str, labels), EXAMPLES))
+    return ", ".join([*first, *(["…"] if len(labels) > len(first) else [])])

@@ -1,0 +1,118 @@
+"""Preview: a few records of a table as they are and as a plan publishes them, for their owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from sqlglot import exp
+
+from sqlanon.arguments import checked, is_whole_number
+from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.open import open_source
+from sqlanon.errors import PolicyError
+from sqlanon.publishing.apply import refuse_stale, table_named
+from sqlanon.publishing.plan import Plan
+from sqlanon.query.arithmetic import over
+from sqlanon.query.publish.clusters import free
+from sqlanon.query.syntax import alias, column, nested, select
+from sqlanon.query.text import varchar
+from sqlanon.wording import in_columns, shown
+
+NOT_PUBLISHED = "–"
+Values = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedRecord:
+    """A record before and after; `after` is None where it is left out."""
+
+    before: Values
+    after: Values | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record in the documents of `plan --preview` and `anonymize --preview`."""
+        return {
+            "before": dict(self.before),
+            "after": None if self.after is None else dict(self.after),
+        }
+
+
+def preview_text(records: tuple[PreviewedRecord, ...]) -> str:
+    """Records for a reader: a line for the original, one for what becomes of it."""
+    lines: list[str] = []
+    for number, record in enumerate(records, start=1):
+        after = record.after or {}
+        rows = [("", *record.before)]
+        rows.append(("before", *map(shown, record.before.values())))
+        published = (shown(after[n]) if n in after else NOT_PUBLISHED for n in record.before)
+        rows.append(("after", *published))
+        lines += [f"record {number}", *in_columns(rows, "<" * len(rows[0]))]
+    return "\n".join([*lines, f"({NOT_PUBLISHED} is not published)"])
+
+
+@checked
+def preview(
+    connection: Any,
+    plan: Plan,
+    rows: int = 5,
+    *,
+    table: Any = None,
+    **resources: Unpack[Limits],
+) -> tuple[PreviewedRecord, ...]:
+    """The first records of a table before and after a plan, as texts; writes nothing.
+
+    Nothing else shows values of a table. What it returns is for whoever may see the original.
+
+    Args:
+        connection: As for `sqlanon.check`.
+        plan: The plan.
+        rows: How many records, at least 1.
+        table: The table, where it is not called what the plan calls it.
+        resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
+
+    Raises:
+        StalePlanError: The table has changed since the plan was made.
+        SqlanonError: The source is at fault, or there are no rows to show.
+    """
+    if not (is_whole_number(rows) and rows >= 1):
+        raise PolicyError("a preview shows a whole number of records, at least 1")
+    named = table_named(connection, plan) if table is None else table
+    with (
+        open_source(connection, named, read_only=True, **resources) as source,
+        source.engine.transaction(),
+        source.engine.workspace(),
+    ):
+        refuse_stale(source.engine, plan, source.table)
+        return _previewed(source.engine, plan, source.table, rows)
+
+
+def _previewed(
+    engine: Engine, plan: Plan, table: exp.Table, rows: int
+) -> tuple[PreviewedRecord, ...]:
+    """The records, each with a copy of its quasi-identifiers, which the plan leaves as they are."""
+    columns = list(plan.columns)
+    published = plan.policy.published(columns)
+    number = free("sqlanon_number", columns)
+    every = [column(name) for name in columns]
+    place = alias(over(exp.RowNumber(), order=[]), number)
+    numbered = engine.materialize("previewed", select([*every, place], table))
+    first = exp.LTE(this=column(number), expression=exp.convert(rows))
+    texts = [alias(varchar(column(name)), name) for name in columns]
+    before = engine.rows(
+        select([*texts, column(number)], numbered).where(first, copy=False).order_by(column(number))
+    )
+    # Last, so that it decides nothing that the published columns do not.
+    recoded = plan.recoded([*published, number], numbered)
+    recoded.set("order", None)
+    after_texts = [alias(varchar(column(name)), name) for name in published]
+    query = select([column(number), *after_texts], nested(recoded, "recoded"))
+    after = {row[0]: row[1:] for row in engine.rows(query.where(first.copy(), copy=False))}
+    return tuple(
+        PreviewedRecord(
+            dict(zip(columns, values, strict=True)),
+            dict(zip(published, after[at], strict=True)) if at in after else None,
+        )
+        for *values, at in before
+    )

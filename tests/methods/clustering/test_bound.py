@@ -1,0 +1,168 @@
+"""The lower bound: below the least loss of every recoding that a policy allows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import hierarchies, level_bounds, records_of, weights
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon.errors import PolicyError, UnsatisfiableError
+
+AGES = [("1", "1-2", "*"), ("2", "1-2", "*"), ("3", "3-4", "*"), ("4", "3-4", "*")]
+
+
+@st.composite
+def bounded(draw):
+    """Trees, level bounds, weights, records with a person each, k, and a suppression limit."""
+    trees = draw(st.lists(hierarchies(), min_size=1, max_size=2))
+    records = draw(records_of(trees, st.integers(0, 3), least=2, most=7))
+    bounds = [draw(level_bounds(rows)) for rows in trees]
+    k = draw(st.integers(1, min(3, len(records))))
+    limit = draw(st.sampled_from([0.0, 0.2, 0.5, 1.0]))
+    return trees, bounds, [draw(weights) for _ in trees], records, k, limit
+
+
+def opened(trees, bounds, weighing, records, k, limit, **more):
+    """A connection to the table, and the policy."""
+    connection, names = duckdb.connect(), [f"q{number}" for number in range(len(trees))]
+    listed = ", ".join(f"{name} VARCHAR" for name in names)
+    connection.execute(f"CREATE TABLE people ({listed}, person INTEGER)")
+    marks = ", ".join("?" * (len(names) + 1))
+    connection.executemany(f"INSERT INTO people VALUES ({marks})", records)
+    quasi = {
+        name: QuasiIdentifier(Hierarchy.from_rows(rows), weight, *levels)
+        for name, rows, weight, levels in zip(names, trees, weighing, bounds, strict=True)
+    }
+    policy = Policy(quasi, models=[KAnonymity(k)], suppression_limit=limit, others="drop", **more)
+    return connection, policy
+
+
+def cell(rows, levels, values):
+    """What a cell loses by the Loss Metric where these values are one node; None for none."""
+    paths = [next(row for row in rows if row[0] == value) for value in values]
+    for level in range(levels[0], levels[1] + 1):
+        if len({path[level] for path in paths}) == 1:
+            size = sum(row[level] == paths[0][level] for row in rows)
+            return Fraction(size - 1, len(rows) - 1) if len(rows) > 1 else Fraction(0)
+    return None
+
+
+def least(trees, bounds, weighing, records, k, allowance):
+    """The least loss of any clusters of k records, with so many records suppressed at most."""
+    whole = sum(map(Fraction, map(str, weighing)))
+    parts = [Fraction(str(weight)) / whole for weight in weighing]
+    clusters = {}
+    for size in range(k, len(records) + 1):
+        for chosen in combinations(range(len(records)), size):
+            cells = [
+                cell(rows, levels, {records[each][at] for each in chosen})
+                for at, (rows, levels) in enumerate(zip(trees, bounds, strict=True))
+            ]
+            if None not in cells:
+                lost = sum(part * each for part, each in zip(parts, cells, strict=True))
+                clusters[sum(1 << each for each in chosen)] = size * lost
+
+    @cache
+    def rest(left, may):
+        if not left:
+            return Fraction(0)
+        first = left & -left
+        found = [
+            lost + more
+            for mask, lost in clusters.items()
+            if mask & first and not mask & ~left and (more := rest(left & ~mask, may)) is not None
+        ]
+        if may and (more := rest(left & ~first, may - 1)) is not None:
+            found.append(1 + more)
+        return min(found, default=None)
+
+    return rest((1 << len(records)) - 1, allowance)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(bounded())
+def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
+    trees, bounds, weighing, records, k, _ = case
+    connection, policy = opened(*case)
+    possible = least(trees, bounds, weighing, records, k, policy.allowance(len(records)))
+    with connection:
+        if possible is None:
+            with pytest.raises(UnsatisfiableError):
+                sqlanon.plan(connection, "people", policy)
+            return
+        report = sqlanon.bound(connection, "people", policy)
+    assert report.lower_bound <= float(possible / len(records)) + 1e-9
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(bounded(), st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]))
+def test_no_node_of_the_lattice_loses_less_than_the_bound(case, loss):
+    for more in ({}, {"entity": "person"}):
+        connection, policy = opened(*case, **more)
+        with connection:
+            try:
+                found = sqlanon.plan(connection, "people", policy, loss=loss).report
+            except UnsatisfiableError:
+                continue
+            report = sqlanon.bound(connection, "people", policy, loss=loss)
+        assert report.lower_bound <= found.loss[loss.replace("-", "_")] + 1e-9
+
+
+def table_of(ages):
+    return opened([AGES], [(0, 2)], [1.0], [(age, 0) for age in ages], 2, 0.0)
+
+
+def test_a_bound_looks_at_the_lowest_and_highest_level():
+    connection, policy = table_of("1122")
+    assert sqlanon.bound(connection, "people", policy).lower_bound == 0
+    raised = Policy(
+        {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 1, 1)}, models=policy.models
+    )
+    report = sqlanon.bound(connection, "people", raised)
+    assert report.lower_bound == pytest.approx(1 / 3)
+    assert report.to_dict()["levels"] == {"q0": (1, 1)}
+    assert "records within the levels allowed that suppresses no record" in report.to_text()
+
+
+def test_records_that_fit_no_class_within_the_levels_are_suppressed_or_refused():
+    connection, _ = table_of("11123")
+    quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 0, 1)}
+    policy = Policy(quasi, models=[KAnonymity(2)])
+    with pytest.raises(UnsatisfiableError, match="1 of 5 records are in classes of fewer than 2"):
+        sqlanon.bound(connection, "people", policy)
+    allowed = Policy(quasi, models=[KAnonymity(2)], suppression_limit=0.2)
+    report = sqlanon.bound(connection, "people", allowed)
+    assert report.lower_bound == pytest.approx((1 / 3 + 1) / 5)
+    assert "with up to 1 record suppressed" in report.to_text()
+
+
+def test_a_bound_says_what_it_is_for_persons_and_other_models():
+    connection, _ = table_of("11223344")
+    policy = Policy(
+        {"q0": Hierarchy.from_rows(AGES)},
+        sensitive=["person"],
+        models=[KAnonymity(2), LDiversity(1)],
+    )
+    [note] = sqlanon.bound(connection, "people", policy).notes
+    assert "distinct 1-diversity of 'person' can only raise the loss" in note
+    persons = Policy({"q0": Hierarchy.from_rows(AGES)}, entity="person", models=[KAnonymity(2)])
+    report = sqlanon.bound(connection, "people", persons)
+    assert report.to_dict()["entity"] == "person"
+    assert "a class of 2 persons by 'person' has as many records or more" in report.to_text()
+
+
+def test_a_bound_without_k_is_refused():
+    connection, _ = table_of("1122")
+    policy = Policy(["q0"], sensitive=["person"], models=[LDiversity(2)])
+    with pytest.raises(PolicyError, match="no k is given"):
+        sqlanon.bound(connection, "people", policy)

@@ -1,0 +1,125 @@
+"""Preview: own records before and after, as the plan will publish them; and levels by name."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
+from sqlanon.errors import SqlanonError, StalePlanError
+from sqlanon.hierarchy.level_names import level_names
+from sqlanon.publishing.preview import preview_text
+
+ROWS = [(30 + n // 3, "fm"[n % 2], f"note {n}") for n in range(12)] + [(99, None, None)]
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute("CREATE TABLE people (age INTEGER, sex VARCHAR, note VARCHAR)")
+        opened.executemany("INSERT INTO people VALUES (?, ?, ?)", ROWS)
+        yield opened
+
+
+def policy_of(**more):
+    quasi = {"age": Hierarchy.intervals(5, 10), "sex": Hierarchy.suppression()}
+    return Policy(quasi, keep=["note"], models=[KAnonymity(2)], suppression_limit=0.1, **more)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"method": "incognito"},
+        {"method": "set-cover"},
+        {"method": "pattern-greedy", "patterns": [["sex"], ["none"]]},
+    ],
+)
+@pytest.mark.every_row
+def test_the_preview_is_what_is_published_of_each_record(connection, settings):
+    """Every record has a note of its own, by which it is found again in the published table."""
+    plan = sqlanon.plan(connection, "people", policy_of(), **settings)
+    shown = sqlanon.preview(connection, plan, rows=50)
+    assert [record.before["note"] for record in shown] == [row[2] for row in ROWS]
+    sqlanon.apply(connection, plan, into="made")
+    found = connection.execute("SELECT age::VARCHAR, sex::VARCHAR, note FROM made").fetchall()
+    after = [tuple(record.after.values()) for record in shown if record.after is not None]
+    assert sorted(after, key=repr) == sorted(found, key=repr)
+    assert all(r.after is None or r.after["note"] == r.before["note"] for r in shown)
+
+
+def test_a_record_that_is_left_out_has_nothing_after(connection):
+    plan = sqlanon.plan(connection, "people", policy_of())
+    [*_, last] = sqlanon.preview(connection, plan, rows=13)
+    assert (last.before["age"], last.before["sex"], last.after) == ("99", None, None)
+    assert "– is not published" in preview_text((last,))
+
+
+def test_a_preview_shows_as_many_records_as_are_asked_for(connection):
+    plan = sqlanon.plan(connection, "people", policy_of())
+    assert len(sqlanon.preview(connection, plan, rows=2)) == 2
+    for wrong in (0, -1, 1.5, "2", True):
+        with pytest.raises(SqlanonError):
+            sqlanon.preview(connection, plan, rows=wrong)
+
+
+def test_a_table_that_changed_has_no_preview(connection):
+    plan = sqlanon.plan(connection, "people", policy_of())
+    connection.execute("DELETE FROM people WHERE age = 99")
+    with pytest.raises(StalePlanError):
+        sqlanon.preview(connection, plan)
+
+
+def test_a_preview_leaves_nothing_behind(connection):
+    plan = sqlanon.plan(connection, "people", policy_of())
+    sqlanon.preview(connection, plan)
+    assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "names"),
+    [
+        (Hierarchy.suppression(), ["original value", "*"]),
+        (Hierarchy.intervals("2.5e1"), ["original value", "intervals of 25", "*"]),
+        (Hierarchy.dates("month", "year"), ["original value", "month", "year", "*"]),
+        (Hierarchy.expressions("age // 10"), ["original value", "age // 10", "*"]),
+        (
+            Hierarchy.from_rows([("1", "a", "Any"), ("2", "b", "Any"), ("3", "c", "Any")]),
+            ["original value", "a, b, …", "Any"],
+        ),
+        (
+            Hierarchy.from_rows([("1", "a", "*")], others=("rest", "*")),
+            ["original value", "a, rest", "*"],
+        ),
+    ],
+)  # fmt: skip
+@pytest.mark.every_row
+def test_levels_are_named_without_a_value_of_the_table(hierarchy, names):
+    assert level_names(hierarchy.rule) == names
+
+
+def test_a_plan_tells_levels_by_name(connection):
+    plan = sqlanon.plan(connection, "people", policy_of())
+    level = plan.report.levels["age"]
+    assert f"{level} of 3  #..  intervals of 5" in plan.to_text()
+    assert plan.to_dict()["level_names"]["sex"] == ["original value", "*"]
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("loss", ["lm", "average-class-size"])
+@pytest.mark.every_row
+def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss):
+    quasi = {"age": Hierarchy.intervals(5, 10), "sex": Hierarchy.suppression()}
+    policy = Policy(quasi, others="drop", models=[KAnonymity(2)], suppression_limit=limit)
+    plan = sqlanon.plan(connection, "people", policy, loss=loss, minimal_nodes=True)
+    document = plan.to_dict()
+    assert len(document["minimal_nodes"]) == len(document["minimal_node_figures"])
+    for node, figures in zip(
+        document["minimal_nodes"], document["minimal_node_figures"], strict=True
+    ):
+        if figures["suppressed_records"] == len(ROWS):
+            continue
+        bounds = {n: QuasiIdentifier(own, 1, node[n], node[n]) for n, own in quasi.items()}
+        fixed = Policy(bounds, others="drop", models=policy.models, suppression_limit=limit)
+        report = sqlanon.plan(connection, "people", fixed, loss=loss).report
+        assert report.suppressed_records == figures["suppressed_records"]
+        assert report.loss[loss.replace("-", "_")] == pytest.approx(figures["loss"])
+    assert f"  minimal nodes   {len(document['minimal_nodes'])}" in plan.to_text()

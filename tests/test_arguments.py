@@ -1,0 +1,117 @@
+"""Arguments of another kind than they must be: one clear error, whatever the function."""
+
+import doctest
+import inspect
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier, arguments
+from sqlanon.errors import SqlanonError
+
+WRONG = ["2", 2.5, -1, True, [], {}, object(), b"x", float("nan"), "nonsense"]
+POLICY = Policy(["a", "b"], models=[KAnonymity(2)])
+FUNCTIONS = ("check", "risk", "measure", "mine", "bound", "plan", "apply", "anonymize")
+
+
+def test_examples_in_docstrings_are_true():
+    assert doctest.testmod(arguments).failed == 0
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute(
+            "CREATE TABLE people AS SELECT range % 3 AS a, range % 2 AS b FROM range(12)"
+        )
+        yield opened
+
+
+def called(name, connection, **given):
+    function = getattr(sqlanon, name)
+    if name == "measure":
+        return function(connection, "people", "people", POLICY, **given)
+    if name == "apply":
+        plan = sqlanon.plan(connection, "people", POLICY)
+        return function(connection, plan, **{"into": "made", "overwrite": True, **given})
+    if name == "anonymize":
+        given = {"into": "made", "overwrite": True, **given}
+    return function(connection, "people", POLICY, **given)
+
+
+def keywords(name):
+    parameters = inspect.signature(getattr(sqlanon, name)).parameters.values()
+    own = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    settings = [*sqlanon.api.Settings.__annotations__] if name in ("plan", "anonymize") else []
+    return [*own, *settings, "threads", "memory_limit", "temp_directory"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.every_row
+def test_a_keyword_of_another_kind_is_one_error(name, connection, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for keyword in dict.fromkeys(keywords(name)):
+        for value in WRONG:
+            try:
+                called(name, connection, **{keyword: value})
+            except SqlanonError:
+                continue
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_threads_in_quotes_are_refused(name, connection):
+    with pytest.raises(SqlanonError, match=r"^threads must be a whole number, not a text$"):
+        called(name, connection, threads="2")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Hierarchy.intervals,
+        Hierarchy.prefix,
+        Hierarchy.dates,
+        Hierarchy.expressions,
+        Hierarchy.from_rows,
+        Hierarchy.from_file,
+        Hierarchy.table,
+        Hierarchy.from_spec,
+        Hierarchy.from_dict,
+        QuasiIdentifier,
+        KAnonymity,
+        Policy,
+        Policy.from_dict,
+        Policy.from_toml,
+        Plan.load,
+        lambda value: Hierarchy.prefix(2, mask=value),
+        lambda value: Hierarchy.from_rows([("a", "*")], name=value),
+        lambda value: Hierarchy.from_file(__file__, delimiter=value),
+        lambda value: sqlanon.apply(None, value, into="made"),
+        sqlanon.rewrite,
+    ],
+)
+@pytest.mark.every_row
+def test_what_is_made_of_another_kind_is_one_error(make, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for value in WRONG:
+        try:
+            make(value)
+        except SqlanonError:
+            continue
+
+
+def test_paths_are_paths(connection, tmp_path):
+    for folder in (str(tmp_path), Path(tmp_path)):
+        assert called("check", connection, temp_directory=None)
+        with pytest.raises(SqlanonError, match=r"belong|open"):
+            called("check", connection, temp_directory=folder)
+
+
+def test_an_option_of_a_plan_says_its_kind(connection):
+    with pytest.raises(SqlanonError) as caught:
+        called("plan", connection, minimal_nodes=1, loss=5, progress="tell")
+    assert str(caught.value) == (
+        "minimal_nodes must be True or False, not an int; loss must be a text, not an int; "
+        "progress must be a function, not a text"
+    )
