@@ -42,21 +42,25 @@ _WHOLE: _Kind = ("a whole number", is_whole_number)
 _NUMBER: _Kind = ("a number", _is_number)
 _PATH: _Kind = ("a path", _is_path)
 _FUNCTION: _Kind = ("a function", callable)
+_MARKS: _Kind = ("a text or a list of texts", lambda value: _is_texts(value) or _TEXT[1](value))
 
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
     **dict.fromkeys(("refine", "suppress_uncovered"), _BOOLEAN),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "into"), _TEXT),
-    **dict.fromkeys(("released_table", "class_attribute", "memory_limit"), _TEXT),
-    **dict.fromkeys(("threads", "max_columns", "seed", "block_records"), _WHOLE),
+    **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
+    **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
+    **dict.fromkeys(("threads", "max_columns", "max_sets", "seed", "block_records"), _WHOLE),
     **dict.fromkeys(("threshold", "identifying", "time_limit", "beta"), _NUMBER),
     **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     "losses": _TEXTS,
+    "nullstr": _MARKS,
 }
 _MAY_BE_NONE = {
     *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
     *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
+    *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
 }
 
 

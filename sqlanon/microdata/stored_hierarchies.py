@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
@@ -78,7 +78,7 @@ def load_hierarchy(
         raise HierarchyError(["a stored hierarchy needs a name"])
     hierarchy = resolved_hierarchy(engine, hierarchy)
     if hierarchy.rows is not None:
-        grown(replace(hierarchy, name=name))
+        grown(hierarchy, name=name)
     with engine.transaction(), engine.workspace():
         if not overwrite and _find(engine, name) is not None:
             raise SourceError(f"hierarchy {name!r} is there already; replace it with --overwrite")

@@ -89,8 +89,13 @@ def named(hierarchy: Hierarchy, column: str) -> str:
     return f"hierarchy{own} of column {column!r}"
 
 
-def grown(hierarchy: Hierarchy, column: str = "") -> Tree:
+def grown(hierarchy: Hierarchy, column: str = "", *, name: str = "") -> Tree:
     """The tree of explicit rows alone, with a leaf that stands for all values without a row.
+
+    Args:
+        hierarchy: The rows.
+        column: The column that they belong to; empty for none.
+        name: What messages call the hierarchy, where not by its own name.
 
     Raises:
         HierarchyError: The rows are no tree.
@@ -99,4 +104,4 @@ def grown(hierarchy: Hierarchy, column: str = "") -> Tree:
     if hierarchy.others is not None:
         longest = max((path[0] or "" for path in rows), key=len)
         rows.append((f"{longest}*", *hierarchy.others))  # longer than any leaf
-    return Tree.grow(column, rows, name=hierarchy.name, lines=hierarchy.lines)
+    return Tree.grow(column, rows, name=name or hierarchy.name, lines=hierarchy.lines)

@@ -52,7 +52,7 @@ class BoundReport:
             "seconds": self.seconds,
             "allowance": self.allowance,
             "entity": self.entity,
-            "levels": {name: list(levels) for name, levels in self.levels.items()},
+            "levels": dict(self.levels),
             "notes": list(self.notes),
         }
 

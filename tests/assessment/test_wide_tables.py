@@ -56,6 +56,7 @@ def documents(connection, entity):
     ]
     for document in found:
         document.pop("seconds")
+        document.pop("created")
     found[0]["subsets"].pop("search")
     return found
 
@@ -128,5 +129,5 @@ def test_the_budget_of_sets_is_said(connection):
 
 @pytest.mark.parametrize("bad", [0, -1, 200_001, 2.0, True, "9"])
 def test_budget_of_sets_that_cannot_be_is_an_error(connection, bad):
-    with pytest.raises(PolicyError, match=r"max_sets .* is not a whole number from 1 to 200,000"):
+    with pytest.raises(PolicyError, match=r"max_sets .*whole number"):
         sqlanon.risk(connection, "w", Policy(["c0"]), max_sets=bad)

@@ -206,7 +206,7 @@ def test_a_file_that_was_written_is_read_back(leaves):
 
 def test_a_made_hierarchy_keeps_the_empty_text_apart_from_null(connection, tmp_path):
     connection.execute("INSERT INTO people VALUES ('', 1)")
-    paths = make_hierarchy(connection, "people", "job", Hierarchy.suppression())
+    paths, _ = make_hierarchy(connection, "people", "job", Hierarchy.suppression())
     write_paths(paths, tmp_path / "made.csv")
     leaves = {row[0] for row in Hierarchy.from_file(tmp_path / "made.csv").rows}
     assert {"", None} <= leaves

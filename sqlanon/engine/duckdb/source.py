@@ -60,6 +60,7 @@ class Resources:
         for name, value, fits in (
             ("threads", self.threads, is_whole_number),
             ("memory_limit", self.memory_limit, lambda given: isinstance(given, str)),
+            ("temp_limit", self.temp_limit, lambda given: isinstance(given, str)),
         ):
             if value is not None and not fits(value):
                 raise SourceError(f"{name} cannot be {kind_of(value)}")
