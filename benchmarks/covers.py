@@ -113,8 +113,8 @@ def stages(connection, policy, name):
     engine, seconds = DuckDB(connection), [time.process_time()]
     start = time.perf_counter()
     with engine.workspace():
-        subject = bind(engine, engine.resolve("people"), policy)
-        mine = Mine.of(engine, subject, policy, "lm")
+        subject = bind(engine, engine.resolve("people"), policy=policy)
+        mine = Mine.of(engine, subject, policy=policy, loss="lm")
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)
         seconds.append(time.process_time())

@@ -41,12 +41,12 @@ class Run:
         engine, policy = DuckDB(connection), Policy(hierarchies, models=[KAnonymity(k)])
         with engine.workspace():
             started = time.perf_counter()
-            self.subject = bind(engine, engine.resolve("people"), policy)
+            self.subject = bind(engine, engine.resolve("people"), policy=policy)
             self.encoded = encode_subject(engine, self.subject, policy)
             self.encode = time.perf_counter() - started
             wanted = MiningRequest(k, "closed", self.subject.low, self.subject.high)
             started, processor = time.perf_counter(), time.process_time()
-            self.found = mined(engine, self.encoded, self.subject.trees, wanted)
+            self.found = mined(engine, self.encoded, trees=self.subject.trees, wanted=wanted)
             self.seconds = time.perf_counter() - started
             self.processor = time.process_time() - processor
             started = time.perf_counter()

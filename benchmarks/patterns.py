@@ -157,8 +157,8 @@ def counting(_):
     engine, policy = DuckDB(connection), Policy(ALL, models=[KAnonymity(10)])
     options = Options.of("pattern-greedy", patterns="all")
     with engine.workspace():
-        subject = bind(engine, engine.resolve("adult"), policy)
-        read = encode_records(engine, subject, policy, options.loss)
+        subject = bind(engine, engine.resolve("adult"), policy=policy)
+        read = encode_records(engine, subject, policy=policy, loss=options.loss)
         whole = pattern_problem(read, asked_nodes(subject, options))
         counted = InstanceQueries(engine, read.combinations, whole.masks, whole.k)
         numbers = np.arange(0, len(whole.masks), len(whole.masks) // 1024)
@@ -170,7 +170,7 @@ def counting(_):
                 spent = []
                 for ask in (
                     counted.frequent,
-                    lambda some, codes=codes: promising(codes, whole.masks[some], whole.k),
+                    lambda some, codes=codes: promising(codes, whole.masks[some], k=whole.k),
                 ):
                     started = time.perf_counter()
                     for first in range(0, len(numbers), batch):

@@ -48,5 +48,5 @@ def bound(
             progress=progress,
             **opening,
         )
-    output.timings(run, {"bound": report.seconds}, {})
-    output.show(run, report.to_dict(), report.to_text)
+    output.timings(run, {"bound": report.seconds}, search={})
+    output.show(run, report.to_dict(), text=report.to_text)

@@ -28,5 +28,5 @@ def demo(
     wanted = Demo(folder, records, run.seed, overwrite)
     with output.progress(run) as progress:
         report = run_demo(wanted, progress, **run.resources)
-    output.timings(run, report.published.seconds, report.published.search)
-    output.show(run, report.to_dict(), report.to_text)
+    output.timings(run, report.published.seconds, search=report.published.search)
+    output.show(run, report.to_dict(), text=report.to_text)

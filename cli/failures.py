@@ -24,10 +24,10 @@ def wants_json(words: Sequence[str]) -> bool:
     return "--json" in words[: words.index("--") if "--" in words else None]
 
 
-def document(kind: str, message: str, code: int) -> str:
+def document(kind: str, message: str, *, code: int) -> str:
     """The JSON document of a run that failed.
 
-    >>> print(document("PolicyError", "k is 0", 2))  # doctest: +ELLIPSIS
+    >>> print(document("PolicyError", "k is 0", code=2))  # doctest: +ELLIPSIS
     {"schema_version": 1, "version": ..., "error": {"kind": "PolicyError", ...}, "exit_code": 2}
     """
     import json  # slow to import, and only this needs it

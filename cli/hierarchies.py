@@ -63,7 +63,9 @@ class Bindings:
         bound = self._filed()
         faults: list[str] = []
         for text in self.hierarchy:
-            name, spec = divide(text, columns, "--hierarchy", "is no column of the table")
+            name, spec = divide(
+                text, columns, flag="--hierarchy", otherwise="is no column of the table"
+            )
             try:
                 bound[name] = Hierarchy.from_spec(spec)
             except HierarchyError as error:
@@ -120,7 +122,9 @@ def show(*, shown: Shown, run: RunOptions) -> None:
         if source is None:
             raise PolicyError("--column needs the SOURCE that holds the column")
         opening = shown.text.asked | run.resources
-        [report] = bind_hierarchies(source, shown.table, {shown.column: hierarchy}, **opening)
+        [report] = bind_hierarchies(
+            source, shown.table, hierarchies={shown.column: hierarchy}, **opening
+        )
     elif shown.text.asked:
         raise PolicyError(
             "--date-format, --nullstr, --delimiter and --encoding are about the text file whose "
@@ -133,7 +137,7 @@ def show(*, shown: Shown, run: RunOptions) -> None:
             report = show_hierarchy(resolved_hierarchy(engine, hierarchy))
     else:
         raise PolicyError("name the column of SOURCE with --column COLUMN")
-    output.show(run, report.to_dict(), report.to_text)
+    output.show(run, report.to_dict(), text=report.to_text)
 
 
 def check(
@@ -151,7 +155,9 @@ def check(
 
     shown = SHOWN if show_values else 0
     opening = given.text.asked | run.resources
-    bound = bind_hierarchies(given.source, given.table, bindings, show_values=shown, **opening)
+    bound = bind_hierarchies(
+        given.source, given.table, hierarchies=bindings, show_values=shown, **opening
+    )
     reports = [replace(report, examples=()) for report in bound]
     document = {
         **Provenance(given.source).head(),
@@ -159,7 +165,7 @@ def check(
         "holds": True,
         "notes": list(reports[0].notes),
     }
-    output.show(run, document, lambda: "\n".join(report.to_text() for report in reports))
+    output.show(run, document, text=lambda: "\n".join(report.to_text() for report in reports))
 
 
 def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
@@ -173,7 +179,9 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
     refuse_hierarchy_file(wanted.output, overwrite=wanted.overwrite)
     opening = given.text.asked | run.resources
-    paths, notes = make_hierarchy(given.source, given.table, wanted.column, rule, **opening)
+    paths, notes = make_hierarchy(
+        given.source, given.table, column=wanted.column, hierarchy=rule, **opening
+    )
     notes += write_paths(paths, wanted.output, overwrite=wanted.overwrite)
     output.notes(notes)
     output.say(
@@ -193,7 +201,9 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     output.show(
         run,
         document,
-        lambda: f"{counted(len(paths), 'value')}, height {document['height']}: {wanted.output}",
+        text=lambda: (
+            f"{counted(len(paths), 'value')}, height {document['height']}: {wanted.output}"
+        ),
     )
 
 
@@ -211,7 +221,10 @@ def load(
 
     hierarchy = Hierarchy.from_spec(spec)
     with open_database(database, read_only=False, **run.resources) as engine:
-        stored, notes = load_hierarchy(engine, name, hierarchy, overwrite=overwrite), engine.notes
+        stored, notes = (
+            load_hierarchy(engine, name, hierarchy=hierarchy, overwrite=overwrite),
+            engine.notes,
+        )
     output.notes(notes)
     document = {
         **Provenance(database).head(),
@@ -221,7 +234,7 @@ def load(
         "height": stored.height,
         "notes": notes,
     }
-    output.show(run, document, lambda: f"{stored.describe()} stored: use it as table:{name}")
+    output.show(run, document, text=lambda: f"{stored.describe()} stored: use it as table:{name}")
 
 
 def list_stored(*, database: Database, run: RunOptions) -> None:
@@ -242,11 +255,11 @@ def list_stored(*, database: Database, run: RunOptions) -> None:
             return "no hierarchy is stored"
         return "\n".join(
             f"{entry.name}: {entry.kind}, height {entry.height}"
-            + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', 'leaves')}")
+            + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', more='leaves')}")
             for entry in stored
         )
 
-    output.show(run, document, text)
+    output.show(run, document, text=text)
 
 
 def drop(*, database: Database, name: Name, run: RunOptions) -> None:
@@ -258,7 +271,7 @@ def drop(*, database: Database, name: Name, run: RunOptions) -> None:
         notes = engine.notes
     output.notes(notes)
     document = {**Provenance(database).head(), "name": name, "dropped": True, "notes": notes}
-    output.show(run, document, lambda: f"{name} removed")
+    output.show(run, document, text=lambda: f"{name} removed")
 
 
 for _command in (show, check, make, load, drop):

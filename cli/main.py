@@ -107,7 +107,9 @@ def status(arguments: Sequence[str] | None = None) -> int:
         notes = getattr(interrupt, "__notes__", [])
         for line in [*notes, "interrupted"]:
             complain(line)
-        return _failed(words, "Interrupted", "; ".join(notes) or "interrupted", INTERRUPTED)
+        return _failed(
+            words, "Interrupted", message="; ".join(notes) or "interrupted", code=INTERRUPTED
+        )
     except OutputError as error:
         complain(f"error: {error}")
         return error.exit_code
@@ -116,7 +118,7 @@ def status(arguments: Sequence[str] | None = None) -> int:
         kind = type(error).__name__ if known else "UsageError"
         message = str(error) if known else error.format_message()  # type: ignore[union-attr]
         complain(f"error: {message}")
-        return _failed(words, kind, message, error.exit_code)
+        return _failed(words, kind, message=message, code=error.exit_code)
     except Exception as error:
         return _unforeseen(error, words)
     return 0
@@ -127,16 +129,18 @@ def _unforeseen(error: Exception, words: Sequence[str]) -> int:
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         message = "a name is too long for a file; choose a shorter one"
         complain(f"error: {message}")
-        return _failed(words, "SourceError", message, SqlanonError.exit_code)
+        return _failed(words, "SourceError", message=message, code=SqlanonError.exit_code)
     report_bug(error)
-    return _failed(words, "Bug", "this is a bug of sqlanon; standard error says where", BUG)
+    return _failed(
+        words, "Bug", message="this is a bug of sqlanon; standard error says where", code=BUG
+    )
 
 
-def _failed(words: Sequence[str], kind: str, message: str, code: int) -> int:
+def _failed(words: Sequence[str], kind: str, *, message: str, code: int) -> int:
     """Prints the JSON document of a run that failed, where one is asked for."""
     if wants_json(words):
         with suppress(OutputError):  # standard error has told what went wrong
-            write(document(kind, message, code))
+            write(document(kind, message, code=code))
     return code
 
 

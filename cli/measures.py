@@ -88,5 +88,5 @@ def measure(
         **compared.text.asked,
         **run.resources,
     )
-    output.timings(run, {"measure": report.seconds}, {})
-    output.show(run, report.to_dict(), report.to_text)
+    output.timings(run, {"measure": report.seconds}, search={})
+    output.show(run, report.to_dict(), text=report.to_text)

@@ -50,5 +50,5 @@ def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunO
         report = sqlanon.mine(
             given.source, given.table, maker, **asdict(asked), progress=progress, **opening
         )
-    output.timings(run, {"mine": report.seconds}, {})
-    output.show(run, report.to_dict(), report.to_text)
+    output.timings(run, {"mine": report.seconds}, search={})
+    output.show(run, report.to_dict(), text=report.to_text)

@@ -81,7 +81,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(**values: object) -> None:
         started = time.monotonic()
-        taken = _taken(signature(command).parameters, hints, values)
+        taken = _taken(signature(command).parameters, hints, values=values)
         how = next(group for group in taken.values() if isinstance(group, RunOptions))
         with reporting(how):
             command(**taken)
@@ -104,11 +104,13 @@ def _options(group: type) -> Iterator[Parameter]:
                 option.name,
                 Parameter.KEYWORD_ONLY,
                 default=_default(option),
-                annotation=_described(option, hints[option.name], getattr(group, "panel", None)),
+                annotation=_described(
+                    option, hints[option.name], panel=getattr(group, "panel", None)
+                ),
             )
 
 
-def _described(option: Field[object], hint: Any, panel: str | None) -> Any:
+def _described(option: Field[object], hint: Any, *, panel: str | None) -> Any:
     """The type of an option and what Typer knows of it, in its group's panel or its own."""
     if "option" in option.metadata:
         kind, info = hint, copy(option.metadata["option"])
@@ -121,7 +123,7 @@ def _described(option: Field[object], hint: Any, panel: str | None) -> Any:
 
 
 def _taken(
-    names: Iterable[str], hints: Mapping[str, type], values: Mapping[str, object]
+    names: Iterable[str], hints: Mapping[str, type], *, values: Mapping[str, object]
 ) -> dict[str, object]:
     """The values of the names, groups made of theirs."""
     taken: dict[str, object] = {}
@@ -130,7 +132,7 @@ def _taken(
         if is_dataclass(group):
             own = [option.name for option in fields(group)]
             inner = get_type_hints(group, include_extras=True)
-            taken[name] = group(**_taken(own, inner, values))
+            taken[name] = group(**_taken(own, inner, values=values))
         else:
             taken[name] = values[name]
     return taken

@@ -39,7 +39,7 @@ TimeLimit = Annotated[
 ]
 
 
-def option(metavar: str, text: str, panel: str | None = None, **default: Any) -> Any:
+def option(metavar: str, text: str, *, panel: str | None = None, **default: Any) -> Any:
     """A field of a group that is an option with one value.
 
     Args:
@@ -52,12 +52,12 @@ def option(metavar: str, text: str, panel: str | None = None, **default: Any) ->
     return field(**(default or {"default": None}), metadata={"option": info})
 
 
-def repeatable(metavar: str, text: str, panel: str | None = None) -> Any:
+def repeatable(metavar: str, text: str, *, panel: str | None = None) -> Any:
     """A field of a group that is an option with any number of values."""
-    return option(metavar, f"{text} Repeatable.", panel, default_factory=list)
+    return option(metavar, f"{text} Repeatable.", panel=panel, default_factory=list)
 
 
-def switch(text: str, short: str = "", panel: str | None = None) -> Any:
+def switch(text: str, short: str = "", *, panel: str | None = None) -> Any:
     """A field of a group that is a switch, with a short form such as `-q`."""
     info = typer.Option(*filter(None, [short]), help=text, rich_help_panel=panel)
     return field(default=False, metadata={"option": info})
@@ -115,19 +115,23 @@ class RunOptions:
     ] = False
     quiet: bool = switch("Print errors only, and what --json or --sql asks for.", "-q")
     verbose: bool = switch("Print on standard error how long each part took.", "-v")
-    threads: int | None = option("N", "Threads of the database.", RESOURCES)
-    memory_limit: str | None = option("SIZE", "Memory of the database, such as 2GB.", RESOURCES)
+    threads: int | None = option("N", "Threads of the database.", panel=RESOURCES)
+    memory_limit: str | None = option(
+        "SIZE", "Memory of the database, such as 2GB.", panel=RESOURCES
+    )
     temp_directory: Path | None = option(
-        "DIR", "Where the database writes what its memory does not hold.", RESOURCES
+        "DIR", "Where the database writes what its memory does not hold.", panel=RESOURCES
     )
     temp_limit: str | None = option(
-        "SIZE", "Most that it writes there, such as 10GB; what is free where not given.", RESOURCES
+        "SIZE",
+        "Most that it writes there, such as 10GB; what is free where not given.",
+        panel=RESOURCES,
     )
     seed: int = option(
         "N",
         "Seed of what is left to chance: the demo's people, and how clusters are refined. No other "
         "command or method leaves anything to it.",
-        RESOURCES,
+        panel=RESOURCES,
         default=0,
     )
 
@@ -171,57 +175,63 @@ class PolicyOptions:
         "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME; "
         'suppress where not given. As in a policy file, \'{ file = "age.txt", delimiter = "|" }\', '
         "too. Of a sensitive column: how far its values are apart for --t.",
-        GENERALIZATION,
+        panel=GENERALIZATION,
     )
-    k: int | None = option("K", "k-anonymity: the smallest class allowed.", MODELS)
+    k: int | None = option("K", "k-anonymity: the smallest class allowed.", panel=MODELS)
     l: list[str] = repeatable(  # noqa: E741
         "[COLUMN=]MODEL",
         "l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
         "entropy:3 or recursive:C:L.",
-        MODELS,
+        panel=MODELS,
     )
     t: list[str] = repeatable(
         "[COLUMN=]MODEL",
         "t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or "
         "scaled-literal:0.2.",
-        MODELS,
+        panel=MODELS,
     )
     alpha: list[str] = repeatable(
         "[COLUMN=]MODEL",
         "(alpha, k)-anonymity, likewise: 0.5, the greatest share of a class for one value.",
-        MODELS,
+        panel=MODELS,
     )
     beta_likeness: list[str] = repeatable(
         "[COLUMN=]MODEL",
         "beta-likeness, likewise: 2 or enhanced:2, how much more frequent values may become.",
-        MODELS,
+        panel=MODELS,
     )
     delta_disclosure: list[str] = repeatable(
         "[COLUMN=]MODEL",
         "delta-disclosure privacy, likewise: 1.5, what |ln(p / q)| of all values stays below.",
-        MODELS,
+        panel=MODELS,
     )
     nulls: list[str] = repeatable(
         "[COLUMN=]value|none",
         "Whether NULL counts as a value of sensitive columns; value where not given.",
-        MODELS,
+        panel=MODELS,
     )
     order: list[str] = repeatable(
         "COLUMN=A,B,...",
         "The values of a sensitive column from the lowest to the highest, for --t ordered; numbers "
         "and dates have an order of their own.",
-        MODELS,
+        panel=MODELS,
     )
     suppression_limit: float | None = option(
-        "SHARE", "Share of the records that may be suppressed, 0 to 1.", SUPPRESSION
+        "SHARE", "Share of the records that may be suppressed, 0 to 1.", panel=SUPPRESSION
     )
     level: list[str] = repeatable(
-        "COLUMN=LEVEL", "The only level allowed; 0 is the original value.", GENERALIZATION
+        "COLUMN=LEVEL", "The only level allowed; 0 is the original value.", panel=GENERALIZATION
     )
-    min_level: list[str] = repeatable("COLUMN=LEVEL", "The lowest level allowed.", GENERALIZATION)
-    max_level: list[str] = repeatable("COLUMN=LEVEL", "The highest level allowed.", GENERALIZATION)
+    min_level: list[str] = repeatable(
+        "COLUMN=LEVEL", "The lowest level allowed.", panel=GENERALIZATION
+    )
+    max_level: list[str] = repeatable(
+        "COLUMN=LEVEL", "The highest level allowed.", panel=GENERALIZATION
+    )
     weight: list[str] = repeatable(
-        "COLUMN=NUMBER", "How much the column's cells count in the loss, such as 2.", GENERALIZATION
+        "COLUMN=NUMBER",
+        "How much the column's cells count in the loss, such as 2.",
+        panel=GENERALIZATION,
     )
 
 
@@ -237,10 +247,10 @@ class PublishingOptions:
         "drop|keep",
         "Leave suppressed records out, or keep them without their quasi-identifiers, where "
         "together they satisfy the models as one class.",
-        SUPPRESSION,
+        panel=SUPPRESSION,
     )
     suppressed_label: str | None = option(
-        "TEXT", "What stands for a suppressed value; * where not given.", SUPPRESSION
+        "TEXT", "What stands for a suppressed value; * where not given.", panel=SUPPRESSION
     )
 
 

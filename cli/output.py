@@ -22,7 +22,7 @@ CLEAR = "\r\x1b[K"
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
-def show(run: RunOptions, document: Mapping[str, Any], text: Callable[[], str]) -> None:
+def show(run: RunOptions, document: Mapping[str, Any], *, text: Callable[[], str]) -> None:
     """Prints a result: as JSON, as text for people, or not at all with --quiet."""
     if run.as_json:
         strict = json.dumps(
@@ -134,7 +134,7 @@ def tell(text: str, end: str = "\n") -> None:
         print(text, end=end, file=sys.stderr)
 
 
-def timings(run: RunOptions, seconds: Mapping[str, float], search: Mapping[str, Any]) -> None:
+def timings(run: RunOptions, seconds: Mapping[str, float], *, search: Mapping[str, Any]) -> None:
     """With --verbose, how long each part took and what the search did."""
     if run.verbose:
         parts = [f"{name} {value:.3f} s" for name, value in seconds.items()]

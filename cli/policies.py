@@ -177,9 +177,11 @@ class _Refinement:
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
         otherwise = "is no quasi-identifier or sensitive column; name it with --qi or --sensitive"
-        self._single("hierarchy", [*quasi, *sensitive], otherwise, _form)
+        self._single("hierarchy", [*quasi, *sensitive], otherwise=otherwise, read=_form)
         for option, read in _REFINEMENTS.items():
-            self._single(option, quasi, "is no quasi-identifier; name it with --qi", read)
+            self._single(
+                option, quasi, otherwise="is no quasi-identifier; name it with --qi", read=read
+            )
         for family in FAMILIES:
             common = self._models(family, sensitive)
             if common:
@@ -191,7 +193,7 @@ class _Refinement:
                     columns = ", ".join(overruled)
                     note(f"{flag} takes the place of {family} of {columns} in the policy file")
                 sensitive = changed
-        self._single("order", sensitive, _NOT_SENSITIVE, _order)
+        self._single("order", sensitive, otherwise=_NOT_SENSITIVE, read=_order)
         self._nulls(sensitive)
         if self.faults:
             raise PolicyError("; ".join(self.faults))
@@ -203,16 +205,21 @@ class _Refinement:
                 }
 
     def _single(
-        self, option: str, columns: Iterable[str], otherwise: str, read: Callable[[str], object]
+        self, option: str, columns: Iterable[str], *, otherwise: str, read: Callable[[str], object]
     ) -> None:
         """Reads an option that says one thing of a column."""
         flag = f"--{option.replace('_', '-')}"
         for text in getattr(self.options, option):
             with self._collected():
-                name, value = divide(text, columns, flag, otherwise)
-                self._change(name, option, _blamed(f"{flag} of column {name!r}", read, value), flag)
+                name, value = divide(text, columns, flag=flag, otherwise=otherwise)
+                self._change(
+                    name,
+                    option,
+                    value=_blamed(f"{flag} of column {name!r}", read, text=value),
+                    flag=flag,
+                )
 
-    def _change(self, name: str, option: str, value: object, flag: str) -> None:
+    def _change(self, name: str, option: str, *, value: object, flag: str) -> None:
         entry = self.changes.setdefault(name, {})
         if entry.setdefault(option, value) != value:
             raise PolicyError(f"{flag} is given twice for column {name!r}; keep one of them")
@@ -224,10 +231,10 @@ class _Refinement:
         for text in getattr(self.options, family):
             with self._collected():
                 if "=" not in text or text.lstrip().startswith("{"):
-                    common.append(_blamed(flag, read, text))
+                    common.append(_blamed(flag, read, text=text))
                     continue
-                name, value = divide(text, columns, flag, _NOT_SENSITIVE)
-                form = _blamed(f"{flag} of column {name!r}", read, value)
+                name, value = divide(text, columns, flag=flag, otherwise=_NOT_SENSITIVE)
+                form = _blamed(f"{flag} of column {name!r}", read, text=value)
                 self.changes.setdefault(name, {}).setdefault(family, []).append(form)
         return common
 
@@ -237,8 +244,8 @@ class _Refinement:
         for text in self.options.nulls:
             with self._collected():
                 if "=" in text:
-                    name, value = divide(text, columns, "--nulls", _NOT_SENSITIVE)
-                    self._change(name, "nulls", value, "--nulls")
+                    name, value = divide(text, columns, flag="--nulls", otherwise=_NOT_SENSITIVE)
+                    self._change(name, "nulls", value=value, flag="--nulls")
                 else:
                     common.append(text)
         if len(set(common)) > 1:
@@ -256,7 +263,7 @@ class _Refinement:
             self.faults.append(str(error))
 
 
-def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tuple[str, str]:
+def divide(text: str, columns: Iterable[str], *, flag: str, otherwise: str) -> tuple[str, str]:
     """Parts `COLUMN=VALUE` behind the longest column that it starts with.
 
     Args:
@@ -268,7 +275,7 @@ def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tupl
     Raises:
         PolicyError: There is no value, or none of the columns.
 
-    >>> divide("a=b=2", ["a", "a=b"], "--weight", "is not known")
+    >>> divide("a=b=2", ["a", "a=b"], flag="--weight", otherwise="is not known")
     ('a=b', '2')
     """
     fitting = [name for name in columns if text.startswith(f"{name}=")]
@@ -281,7 +288,7 @@ def divide(text: str, columns: Iterable[str], flag: str, otherwise: str) -> tupl
     raise PolicyError(f"{flag}: {name!r} {otherwise}")
 
 
-def _blamed(culprit: str, read: Callable[[str], _Read], text: str) -> _Read:
+def _blamed(culprit: str, read: Callable[[str], _Read], *, text: str) -> _Read:
     """Reads a text; an error names the culprit."""
     from sqlanon.policy.toml import blaming
 

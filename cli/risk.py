@@ -68,5 +68,5 @@ def risk(
             given.source, given.table, maker, **asked.asked, progress=progress, **opening
         )
     search = {} if report.subsets is None else report.subsets.search
-    output.timings(run, {"risk": report.seconds}, search)
-    output.show(run, report.to_dict(), report.to_text)
+    output.timings(run, {"risk": report.seconds}, search=search)
+    output.show(run, report.to_dict(), text=report.to_text)

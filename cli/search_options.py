@@ -36,9 +36,9 @@ def _registered() -> Iterator[tuple[str, Any, Field[Any]]]:
         if own.metavar is None:
             yield search_field(name), bool, switch(own.help, panel=panel)
         elif own.reads == list[str]:
-            yield name, list[str], option(own.metavar, own.help, panel, default_factory=list)
+            yield name, list[str], option(own.metavar, own.help, panel=panel, default_factory=list)
         else:
-            yield name, own.reads | None, option(own.metavar, own.help, panel)
+            yield name, own.reads | None, option(own.metavar, own.help, panel=panel)
 
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ else:
         "COLUMN,...",
         "In place of --patterns: columns that records may keep together, zip@2 at a level, while "
         "all others are suppressed.",
-        _panel("patterns"),
+        panel=_panel("patterns"),
     )
     SearchOptions = make_dataclass(
         "SearchOptions",

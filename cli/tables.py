@@ -64,7 +64,7 @@ class Trial:
 
     panel: ClassVar[str] = TARGET
     dry_run: bool = switch("Show what would be published; write nothing.")
-    preview: int | None = option("N", _PREVIEW, OUTPUT)
+    preview: int | None = option("N", _PREVIEW, panel=OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
     opening = given.text.asked | run.resources
     report = sqlanon.check(given.source, given.table, maker, **opening)
-    output.timings(run, {"check": report.seconds}, {})
-    output.show(run, report.to_dict(), report.to_text)
+    output.timings(run, {"check": report.seconds}, search={})
+    output.show(run, report.to_dict(), text=report.to_text)
     _leave_unless_it_holds(report)
 
 
@@ -112,17 +112,17 @@ def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) 
     if written.save is not None:
         _refuse_foreign(written.save)
     complete = written.save is not None or written.sql
-    found = _planned(given, wanted, run, complete=complete)
+    found = _planned(given, wanted, run=run, complete=complete)
     if written.save is not None:
         output.notes(found.save(written.save))
         output.say(run, f"plan saved as {written.save}")
-    records = _previewed(given, found, written.preview, run)
+    records = _previewed(given, found, rows=written.preview, run=run)
     if not written.sql:
-        _show(found, records, run)
+        _show(found, records, run=run)
     else:
         statement = found.sql(written.dialect, written.into or "anonymized")
         if run.as_json:
-            output.show(run, {**_document(found, records), "sql": statement}, str)
+            output.show(run, {**_document(found, records), "sql": statement}, text=str)
         else:
             output.write(f"{statement};")
     _leave_unless_it_holds(found.report)
@@ -133,7 +133,7 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
     import sqlanon
 
     source, table = planned.source, planned.table
-    confirm = _confirmation(source, target, run)
+    confirm = _confirmation(source, target, run=run)
     found = sqlanon.Plan.load(planned.plan)
     opening = planned.text.asked | run.resources
     report = sqlanon.apply(source, found, table=table, confirm=confirm, **target.place, **opening)
@@ -149,20 +149,20 @@ def anonymize(
     if trial.dry_run:
         if target.into is not None or target.in_place or target.output is not None:
             _check_target(given.source, target)
-        found = _planned(given, wanted, run, complete=True)
-        records = _previewed(given, found, trial.preview, run)
+        found = _planned(given, wanted, run=run, complete=True)
+        records = _previewed(given, found, rows=trial.preview, run=run)
         output.say(run, "dry run: nothing is written")
-        _show(found, records, run)
+        _show(found, records, run=run)
         _leave_unless_it_holds(found.report)
         return
-    confirm = _confirmation(given.source, target, run)
+    confirm = _confirmation(given.source, target, run=run)
     if trial.preview is not None:
-        found = _planned(given, wanted, run, complete=True)
-        records = _previewed(given, found, trial.preview, run)
+        found = _planned(given, wanted, run=run, complete=True)
+        records = _previewed(given, found, rows=trial.preview, run=run)
         opening = given.text.asked | run.resources
         where = {"table": given.table, "confirm": confirm, **target.place, **opening}
         report = sqlanon.apply(given.source, found, **where)
-        _show(report, records, run)
+        _show(report, records, run=run)
         _leave_unless_it_holds(report)
         return
     how, maker = _search_and_policy(wanted, run)
@@ -195,7 +195,7 @@ def rewrite(
     import sqlanon
 
     report = sqlanon.rewrite(database, **run.resources)
-    output.show(run, report.to_dict(), report.to_text)
+    output.show(run, report.to_dict(), text=report.to_text)
 
 
 def _search_and_policy(
@@ -207,26 +207,26 @@ def _search_and_policy(
     return search_settings(document, wanted.search) | {"seed": run.seed}, maker
 
 
-def _planned(given: Input, wanted: Wanted, run: RunOptions, *, complete: bool = False) -> Plan:
+def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = False) -> Plan:
     import sqlanon
 
     how, maker = _search_and_policy(wanted, run, complete=complete)
     opening = given.text.asked | run.resources
     with output.progress(run) as progress:
         found = sqlanon.plan(given.source, given.table, maker, **how, progress=progress, **opening)
-    output.timings(run, found.report.seconds, found.report.search)
+    output.timings(run, found.report.seconds, search=found.report.search)
     return found
 
 
 def _previewed(
-    given: Input, found: Plan, rows: int | None, run: RunOptions
+    given: Input, found: Plan, *, rows: int | None, run: RunOptions
 ) -> tuple[PreviewedRecord, ...]:
     """The records that --preview asks for."""
     import sqlanon
 
     if rows is None:
         return ()
-    return sqlanon.preview(given.source, found, rows, **given.text.asked, **run.resources)
+    return sqlanon.preview(given.source, found, rows=rows, **given.text.asked, **run.resources)
 
 
 def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dic
     return shown.to_dict() | preview
 
 
-def _show(shown: Plan | Report, records: tuple[PreviewedRecord, ...], run: RunOptions) -> None:
+def _show(shown: Plan | Report, records: tuple[PreviewedRecord, ...], *, run: RunOptions) -> None:
     """Prints a plan or what was published, with the records before and after."""
 
     def text() -> str:
@@ -244,7 +244,7 @@ def _show(shown: Plan | Report, records: tuple[PreviewedRecord, ...], run: RunOp
 
         return f"{shown.to_text()}\n\n{preview_text(records)}"
 
-    output.show(run, _document(shown, records), text)
+    output.show(run, _document(shown, records), text=text)
 
 
 def _leave_unless_it_holds(report: CheckReport | Report) -> None:
@@ -253,8 +253,8 @@ def _leave_unless_it_holds(report: CheckReport | Report) -> None:
 
 
 def _publish(report: Report, run: RunOptions) -> None:
-    output.timings(run, report.seconds, report.search)
-    output.show(run, report.to_dict(), report.to_text)
+    output.timings(run, report.seconds, search=report.search)
+    output.show(run, report.to_dict(), text=report.to_text)
     _leave_unless_it_holds(report)
 
 
@@ -267,7 +267,7 @@ def _check_target(source: str, target: TargetOptions) -> None:
 
 
 def _confirmation(
-    source: str, target: TargetOptions, run: RunOptions
+    source: str, target: TargetOptions, *, run: RunOptions
 ) -> Callable[[Plan], None] | None:
     """The question to ask before an original is replaced, once the target is checked.
 

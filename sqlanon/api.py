@@ -61,7 +61,7 @@ def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Openi
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     with reading(connection, table, policy, **opening) as (source, resolved):
-        return source.told(check_table(source.engine, source.table, resolved), resolved)
+        return source.told(check_table(source.engine, source.table, policy=resolved), resolved)
 
 
 @checked
@@ -110,7 +110,9 @@ def risk(
         reading(connection, table, policy, **opening) as (source, resolved),
         opened_population(source.engine, population) as against,
     ):
-        found = assess(source.engine, source.table, resolved, options, against)
+        found = assess(
+            source.engine, source.table, policy=resolved, options=options, population=against
+        )
         return source.told(found, resolved)
 
 
@@ -145,11 +147,13 @@ def measure(
 
     with (
         reading(connection, original, policy, **opening) as (source, resolved),
-        second_table(source.engine, released, released_table) as table,
+        second_table(source.engine, released, table=released_table) as table,
         source.engine.transaction(),
     ):
         wanted = MeasureRequest(class_attribute, tuple(losses))
-        found = measure_release(source.engine, source.table, table, resolved, wanted)
+        found = measure_release(
+            source.engine, source.table, table=table, policy=resolved, wanted=wanted
+        )
         return source.told(found, resolved)
 
 
@@ -194,7 +198,7 @@ def mine(
     opened = reading(connection, table, policy, read_only=into is None, **opening)
     with opened as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
-            found = list_itemsets(source.engine, source.table, resolved, listed)
+            found = list_itemsets(source.engine, source.table, policy=resolved, listed=listed)
         return source.told(found, resolved)
 
 
@@ -230,7 +234,9 @@ def bound(
     deadline = deadline_after(time_limit)
     with reading(connection, table, policy, **opening) as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
-            found = bound_table(source.engine, source.table, resolved, loss, progress)
+            found = bound_table(
+                source.engine, source.table, policy=resolved, loss=loss, progress=progress
+            )
         return source.told(found, resolved)
 
 
@@ -313,7 +319,7 @@ def apply(
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = replaced_file(source, target)
-        report = publish(source.engine, plan, source.table, target, replaced)
+        report = publish(source.engine, plan, source=source.table, target=target, file=replaced)
         return source.told(report, plan.policy)
 
 
@@ -358,11 +364,15 @@ def anonymize(
         replaced = replaced_file(source, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with searching(source.engine, options.deadline) if replaced is None else nullcontext():
-            refuse_target(source.engine, source.table, resolved, target, replaced)
-            refuse_types(source.engine, source.table, resolved, target)
+            refuse_target(
+                source.engine, source.table, policy=resolved, target=target, file=replaced
+            )
+            refuse_types(source.engine, source.table, policy=resolved, target=target)
             known = confirm is not None or may_change(source, settings.get("progress"))
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
-            report = publish(source.engine, found, source.table, target, replaced)
+            report = publish(
+                source.engine, found, source=source.table, target=target, file=replaced
+            )
         return source.told(report, found.policy)
 
 

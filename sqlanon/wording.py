@@ -8,10 +8,10 @@ ALIKE = 0.65
 """Least likeness, from 0 to 1, of a name to the one that it may be a slip for."""
 
 
-def counted(count: int, one: str, more: str = "") -> str:
+def counted(count: int, one: str, *, more: str = "") -> str:
     """A number of things, in figures and in the right number; with an s where `more` is left out.
 
-    >>> counted(1, "value"), counted(1200, "class", "classes")
+    >>> counted(1, "value"), counted(1200, "class", more="classes")
     ('1 value', '1,200 classes')
     """
     return f"{count:,} {one if count == 1 else more or one + 's'}"
@@ -90,7 +90,7 @@ def key(loss_name: str) -> str:
     return loss_name.replace("-", "_")
 
 
-def alike(text: str, names: Iterable[str], most: int = 1, likeness: float = ALIKE) -> list[str]:
+def alike(text: str, names: Iterable[str], *, most: int = 1, likeness: float = ALIKE) -> list[str]:
     """The names that a text may be a slip for, the likest first, whatever their letters' case.
 
     >>> alike("Agee", ["sex", "age"])
@@ -113,7 +113,7 @@ def did_you_mean(text: str, names: Iterable[str]) -> str:
 
 
 def split_list(
-    text: str, names: Iterable[str], is_item: Callable[[str], bool] | None = None
+    text: str, names: Iterable[str], *, is_item: Callable[[str], bool] | None = None
 ) -> list[str]:
     """The items of a list: a comma parts them where it is not part of a known one.
 

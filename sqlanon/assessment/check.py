@@ -33,7 +33,7 @@ SHOWN = 10  # quasi-identifiers that nobody named, as a note lists them
 SKEWED = 0.5  # distance from which a class tells much of what its records hold
 
 
-def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport:
+def check_table(engine: Engine, table: exp.Table, *, policy: Policy) -> CheckReport:
     """Counts the equivalence classes of a table and what they tell of its sensitive columns.
 
     Hierarchies of quasi-identifiers are not needed.
@@ -47,15 +47,15 @@ def check_table(engine: Engine, table: exp.Table, policy: Policy) -> CheckReport
     started = time.monotonic()
     with engine.transaction():
         columns = list(engine.columns(table))
-        asked, chosen = with_quasi_identifiers(engine, table, policy)
+        asked, chosen = with_quasi_identifiers(engine, table, policy=policy)
         policy, notes = as_published(asked, columns)
         notes += chosen
         dropped = {*asked.identifiers, *asked.drop}
-        found = table_results(engine, table, policy, joined=policy.entity not in dropped)
+        found = table_results(engine, table, policy=policy, joined=policy.entity not in dropped)
         notes += [*policy_notes(policy), *found.notes()]
-        notes += _spelling_notes(engine, table, policy)
+        notes += _spelling_notes(engine, table, policy=policy)
         alone = found.statistics.unique if policy.entity is None else None
-        kept = judged_columns(engine, table, asked, alone)
+        kept = judged_columns(engine, table, policy=asked, alone=alone)
         notes += [] if kept is None else kept.notes()
     return CheckReport(
         statistics=found.statistics,
@@ -112,7 +112,7 @@ class TableResults:
 
 
 def demanded_results(
-    engine: Engine, table: exp.Table, policy: Policy, columns: Sequence[str]
+    engine: Engine, table: exp.Table, *, policy: Policy, columns: Sequence[str]
 ) -> TableResults:
     """Classes and models of a table published under a policy, without other sensitive columns.
 
@@ -128,32 +128,32 @@ def demanded_results(
         sensitive={name: attributes[name] for name in attributes if name in demanded},
         entity=policy.entity if policy.entity in columns else None,
     )
-    return table_results(engine, table, asked)
+    return table_results(engine, table, policy=asked)
 
 
 def table_results(
-    engine: Engine, table: exp.Table, policy: Policy, *, joined: bool = False
+    engine: Engine, table: exp.Table, *, policy: Policy, joined: bool = False
 ) -> TableResults:
     """Classes, models and sensitive figures of a table, from it alone; raises as `check_table`.
 
     With `joined`, an entity column is taken to stay in the table, where it joins the records of a
     person: models are then asked of trajectories, too.
     """
-    types = suited_types(engine, table, policy)
+    types = suited_types(engine, table, policy=policy)
     if not policy.sensitive and policy.entity is None:
-        statistics = class_statistics(engine, table, list(policy.attributes))
+        statistics = class_statistics(engine, table, quasi_identifiers=list(policy.attributes))
         _refuse_empty(statistics)
         return TableResults(statistics, model_results(policy, statistics))
     with engine.workspace():
-        bound = _ranked_attributes(engine, table, policy, types)
-        found = _sensitive_results(engine, table, policy, bound)
+        bound = _ranked_attributes(engine, table, policy=policy, types=types)
+        found = _sensitive_results(engine, table, policy=policy, attributes=bound)
         if policy.entity is None or not joined:
             return found.results
-        return _with_trajectories(engine, policy, found)
+        return _with_trajectories(engine, policy, found=found)
 
 
 def with_quasi_identifiers(
-    engine: Engine, table: exp.Table, policy: Policy
+    engine: Engine, table: exp.Table, *, policy: Policy
 ) -> tuple[Policy, list[str]]:
     """The policy, with every column in no role as a quasi-identifier where it names none.
 
@@ -182,7 +182,7 @@ def with_quasi_identifiers(
     return replace(policy, quasi_identifiers=chosen), notes
 
 
-def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, exp.DataType]:
+def suited_types(engine: Engine, table: exp.Table, *, policy: Policy) -> dict[str, exp.DataType]:
     """The columns of a table and their types, its quasi-identifiers fit for classes.
 
     Raises:
@@ -193,7 +193,7 @@ def suited_types(engine: Engine, table: exp.Table, policy: Policy) -> dict[str, 
     if not names:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
     types = column_types(engine, table)
-    refuse_unsuited(engine, table, {name: types[name] for name in names})
+    refuse_unsuited(engine, table, columns={name: types[name] for name in names})
     return types
 
 
@@ -207,38 +207,45 @@ class _Found:
 
 
 def _ranked_attributes(
-    engine: Engine, table: exp.Table, policy: Policy, types: Mapping[str, exp.DataType]
+    engine: Engine, table: exp.Table, *, policy: Policy, types: Mapping[str, exp.DataType]
 ) -> list[Ranked]:
     from sqlanon.assessment.disclosure import rank_attribute
     from sqlanon.microdata.sensitive import bound  # k alone does not need them
 
     return [
-        rank_attribute(engine, table, bound(engine, table, policy, types, name), policy.entity)
+        rank_attribute(
+            engine,
+            table,
+            bound=bound(engine, table, policy=policy, columns=types, name=name),
+            entity=policy.entity,
+        )
         for name in policy.sensitive_attributes
     ]
 
 
 def _sensitive_results(
-    engine: Engine, table: exp.Table, policy: Policy, attributes: Sequence[Ranked]
+    engine: Engine, table: exp.Table, *, policy: Policy, attributes: Sequence[Ranked]
 ) -> _Found:
     from sqlanon.assessment.disclosure import attribute_figures, joint_diversity
 
     ranks = {each.bound.name: each.values for each in attributes}
-    tabulated = tabulate(engine, table, list(policy.attributes), ranks, policy.entity)
+    tabulated = tabulate(
+        engine, table, names=list(policy.attributes), ranks=ranks, entity=policy.entity
+    )
     _refuse_empty(tabulated.statistics)
     sensitive: dict[str, SensitiveFigures] = {}
     results = model_results(policy, tabulated.statistics)
     for number, each in enumerate(attributes):
-        figures, models = attribute_figures(engine, tabulated, number, each)
+        figures, models = attribute_figures(engine, tabulated, number=number, attribute=each)
         sensitive[each.bound.name] = figures
         results += models
-    joint = joint_diversity(engine, tabulated, attributes)
+    joint = joint_diversity(engine, tabulated, attributes=attributes)
     return _Found(
         TableResults(tabulated.statistics, results, sensitive, joint), tabulated, attributes
     )
 
 
-def _with_trajectories(engine: Engine, policy: Policy, found: _Found) -> TableResults:
+def _with_trajectories(engine: Engine, policy: Policy, *, found: _Found) -> TableResults:
     """The results with the models of the policy asked of trajectories, too.
 
     Who knows all records of a person looks for them in a class among the persons who share them.
@@ -248,13 +255,13 @@ def _with_trajectories(engine: Engine, policy: Policy, found: _Found) -> TableRe
 
     assert policy.entity is not None
     rows, words = found.tabulated.rows, found.tabulated.words
-    persons, sharing = coded_trajectories(engine, rows, words, ENTITY)
+    persons, sharing = coded_trajectories(engine, rows, words=words, person=ENTITY)
     results = model_results(policy, sharing)
     if any(each.bound.models for each in found.attributes):
-        apart = tabulated_trajectories(engine, found.tabulated, persons)
+        apart = tabulated_trajectories(engine, found.tabulated, persons=persons)
         for number, each in enumerate(found.attributes):
             if each.bound.models:
-                results += attribute_figures(engine, apart, number, each)[1]
+                results += attribute_figures(engine, apart, number=number, attribute=each)[1]
     asked = tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in results)
     return replace(
         found.results,
@@ -288,18 +295,18 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
     return published, notes
 
 
-def _spelling_notes(engine: Engine, table: exp.Table, policy: Policy) -> list[str]:
+def _spelling_notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[str]:
     """Notes on values in several spellings, which classes and models take for different ones."""
     roles = {
         "quasi-identifier": list(policy.attributes),
         "sensitive": list(policy.sensitive_attributes),
         "entity": [] if policy.entity is None else [policy.entity],
     }
-    return table_spelling_notes(engine, table, column_types(engine, table), roles)
+    return table_spelling_notes(engine, table, columns=column_types(engine, table), roles=roles)
 
 
 def judged_columns(
-    engine: Engine, table: exp.Table, policy: Policy, alone: int | None = None
+    engine: Engine, table: exp.Table, *, policy: Policy, alone: int | None = None
 ) -> KeptColumns | None:
     """Whom the columns of a table single out that no model counts; None where there is none.
 
@@ -313,7 +320,7 @@ def judged_columns(
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]
     keeping = Keeping(names, list(policy.attributes), policy.k, alone)
-    found = kept_columns(engine, table, keeping)
+    found = kept_columns(engine, table, keeping=keeping)
     if found is None or policy.entity is None or policy.entity not in columns:
         return found
-    return with_joined(engine, table, found, policy.entity)
+    return with_joined(engine, table, found=found, entity=policy.entity)

@@ -27,7 +27,7 @@ APART_FROM, APART_SHARE = 100_000, 0.1
 
 
 def class_statistics(
-    engine: Engine, table: exp.Table, quasi_identifiers: Sequence[str]
+    engine: Engine, table: exp.Table, *, quasi_identifiers: Sequence[str]
 ) -> ClassStatistics:
     """The equivalence classes of a table by size.
 
@@ -40,11 +40,12 @@ def class_statistics(
     if (
         records < NUMBERED_FROM
         or len(names) > WIDE
-        or max(engine.rows(table_classes.distinct_among(table, names, SAMPLE))[0]) > MOST_NUMBERED
+        or max(engine.rows(table_classes.distinct_among(table, names, first=SAMPLE))[0])
+        > MOST_NUMBERED
     ):
         return ClassStatistics.of(engine.rows(table_classes.size_histogram(table, names)))
     with engine.workspace():
-        coding = code_columns(engine, table, names).coding
+        coding = code_columns(engine, table, names=names).coding
         found = ClassStatistics.of(engine.rows(table_classes.coded_histogram(table, coding)))
     if found.records != records:
         raise SourceError(CHANGED)
@@ -82,18 +83,19 @@ class Tabulated:
         alone, since nothing else matters.
         """
         if self.has_persons:
-            return [table_classes.person_rows(self.rows, self.words, value)]
+            return [table_classes.person_rows(self.rows, self.words, value=value)]
         if not self.singles:
-            return [table_classes.attribute_rows(self.rows, self.words, value)]
+            return [table_classes.attribute_rows(self.rows, self.words, value=value)]
         return [
-            table_classes.shared_rows(self.rows, self.words, value),
-            table_classes.single_rows(self.rows, self.words, value),
+            table_classes.shared_rows(self.rows, self.words, value=value),
+            table_classes.single_rows(self.rows, self.words, value=value),
         ]
 
 
 def tabulate(
     engine: Engine,
     table: exp.Table,
+    *,
     names: Sequence[str],
     ranks: Mapping[str, exp.Table],
     entity: str | None,
@@ -108,9 +110,9 @@ def tabulate(
     """
     total = engine.rows(rows_of(table))[0][0]
     if len(names) > WIDE:
-        rows, words = wide_rows(engine, table, names, ranks, entity)
+        rows, words = wide_rows(engine, table, names=names, ranks=ranks, entity=entity)
     else:
-        coding = replace(code_columns(engine, table, names).coding, ranks=dict(ranks))
+        coding = replace(code_columns(engine, table, names=names).coding, ranks=dict(ranks))
         query = table_classes.coded_rows(table, replace(coding, entity=entity))
         rows, words = engine.materialize("rows", query), coding.words
     if engine.rows(rows_of(rows))[0][0] != total:
@@ -125,6 +127,6 @@ def tabulate(
     found = ClassStatistics.of([*larger.histogram.items(), *([(1, singles)] if singles else [])])
     if total < APART_FROM or singles < APART_SHARE * total:
         return Tabulated(rows, words, found, 0, False)
-    sized = engine.materialize("sized", table_classes.sized_rows(rows, counted, words))
+    sized = engine.materialize("sized", table_classes.sized_rows(rows, counted, words=words))
     engine.drop(rows)
     return Tabulated(sized, words, found, singles, False)

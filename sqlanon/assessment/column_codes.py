@@ -32,7 +32,7 @@ class ColumnCodes:
 
 
 def code_columns(
-    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None = None
+    engine: Engine, table: exp.Table, *, names: Sequence[str], entity: str | None = None
 ) -> ColumnCodes:
     """Numbers the values of quasi-identifiers and packs the numbers into words.
 
@@ -53,7 +53,7 @@ def code_columns(
         fields.append(Field(1 + max(field.word for field in fields), 0, WORD_BITS))
     words = 1 + max(field.word for field in fields)
     maps = {
-        name: risk.code_map(values, field, words)
+        name: risk.code_map(values, field, words=words)
         for name, values, field in zip(columns, held, fields, strict=True)
     }
     return ColumnCodes(Coding(maps, frozenset(nullable), words), tuple(counts), tuple(fields))

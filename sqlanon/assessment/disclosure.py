@@ -49,19 +49,19 @@ class Ranked:
 
 
 def rank_attribute(
-    engine: Engine, table: exp.Table, bound: BoundSensitive, entity: str | None
+    engine: Engine, table: exp.Table, *, bound: BoundSensitive, entity: str | None
 ) -> Ranked:
     """Ranks an attribute's values and counts the records, or persons, that hold each.
 
     The temporary tables stay until the engine's workspace ends.
     """
-    values, by_rank = rank_values(engine, table, bound, entity)
+    values, by_rank = rank_values(engine, table, asked=bound, entity=entity)
     records, count = engine.rows(worst.extent(values))[0]
     return Ranked(bound, values, Reference(by_rank, records, count, bound.height), count)
 
 
 def attribute_figures(
-    engine: Engine, table: Tabulated, number: int, attribute: Ranked
+    engine: Engine, table: Tabulated, *, number: int, attribute: Ranked
 ) -> tuple[SensitiveFigures, tuple[ModelResult, ...]]:
     """The worst of all classes in every figure of a table's attribute, and whether models hold."""
     bound = attribute.bound
@@ -73,7 +73,10 @@ def attribute_figures(
         [*bound.models, *reported], nulls=False
     )  # a NULL that counts has a rank
     value = column(value_of(number))
-    rows = [_worst(engine, table.keys, part, needed, attribute) for part in table.parts(value)]
+    rows = [
+        _worst(engine, table.keys, rows=part, needed=needed, attribute=attribute)
+        for part in table.parts(value)
+    ]
     found = _merged(rows)
     figures = SensitiveFigures(
         values=attribute.count,
@@ -98,7 +101,7 @@ def attribute_figures(
 
 
 def joint_diversity(
-    engine: Engine, table: Tabulated, attributes: Sequence[Ranked]
+    engine: Engine, table: Tabulated, *, attributes: Sequence[Ranked]
 ) -> dict[tuple[str, str], int]:
     """Distinct l of every pair of attributes: the fewest pairs of values in any class.
 
@@ -111,11 +114,13 @@ def joint_diversity(
         if table.singles and len(set(engine.rows(presence(table.rows, ranks))[0])) == 1:
             found[names] = 1  # no record has a NULL that is no value
             continue
-        value = pair_value(one, other, second.count)
+        value = pair_value(one, other, values=second.count)
         counts = [
             engine.rows(
                 worst.fewest(
-                    sensitive.class_figures(nested(part, "rows"), table.keys, Needed(nulls=False))
+                    sensitive.class_figures(
+                        nested(part, "rows"), table.keys, needed=Needed(nulls=False)
+                    )
                 )
             )[0][0]
             for part in table.parts(value)
@@ -125,10 +130,12 @@ def joint_diversity(
 
 
 def _worst(
-    engine: Engine, keys: Sequence[str], rows: exp.Select, needed: Needed, attribute: Ranked
+    engine: Engine, keys: Sequence[str], *, rows: exp.Select, needed: Needed, attribute: Ranked
 ) -> dict[str, Any]:
-    figures = sensitive.class_figures(nested(rows, "rows"), keys, needed, attribute.reference)
-    query = worst.worst(figures, needed, attribute.bound.models)
+    figures = sensitive.class_figures(
+        nested(rows, "rows"), keys, needed=needed, reference=attribute.reference
+    )
+    query = worst.worst(figures, needed, models=attribute.bound.models)
     names = [item.alias for item in query.expressions]
     return dict(zip(names, engine.rows(query)[0], strict=True))
 

@@ -37,7 +37,7 @@ class Keeping:
     alone: int | None = None
 
 
-def kept_columns(engine: Engine, table: exp.Table, keeping: Keeping) -> KeptColumns | None:
+def kept_columns(engine: Engine, table: exp.Table, *, keeping: Keeping) -> KeptColumns | None:
     """Whom the kept columns of a table single out; None where there is none, or no record.
 
     Each column is counted, and all of them together. What they do in pairs and beside the
@@ -69,13 +69,15 @@ def kept_columns(engine: Engine, table: exp.Table, keeping: Keeping) -> KeptColu
         possible_pairs=0,
     )
     if found.unique_together > found.unique_by_quasi_identifiers and quasi:
-        found = _beside(counter, found, quasi)
+        found = _beside(counter, found, quasi=quasi)
     if found.unique_together and len(names) > 1:
         return _paired(counter, found)
     return found
 
 
-def with_joined(engine: Engine, table: exp.Table, found: KeptColumns, entity: str) -> KeptColumns:
+def with_joined(
+    engine: Engine, table: exp.Table, *, found: KeptColumns, entity: str
+) -> KeptColumns:
     """The figures with the records that each column joins as an entity column of the table does."""
     names = [one.name for one in found.columns]
     persons, joinable = engine.rows(column_sets.records_of_several(table, entity))[0]
@@ -84,7 +86,7 @@ def with_joined(engine: Engine, table: exp.Table, found: KeptColumns, entity: st
     joined: dict[str, tuple[int, ...]] = {}
     for start in range(0, len(names), BATCH):
         batch = names[start : start + BATCH]
-        rows = engine.rows(column_sets.joined_records(table, batch, entity))
+        rows = engine.rows(column_sets.joined_records(table, batch, entity=entity))
         joined |= {batch[place]: tuple(figures) for place, *figures in rows}
     columns = [
         replace(
@@ -132,7 +134,7 @@ def _by_values(found: KeptColumns) -> list[KeptColumn]:
     return sorted(found.columns, key=lambda one: -one.values)
 
 
-def _beside(counter: _Counter, found: KeptColumns, quasi: Sequence[str]) -> KeptColumns:
+def _beside(counter: _Counter, found: KeptColumns, *, quasi: Sequence[str]) -> KeptColumns:
     """What each column singles out beside the quasi-identifiers, those of most values first."""
     every = {one.name: found.records for one in found.columns if one.unique == found.records}
     every |= {

@@ -36,7 +36,7 @@ class MeasureRequest:
 
 
 def measure_release(
-    engine: Engine, original: exp.Table, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
 ) -> MeasureReport:
     """Measures a released table against its original, from these and the hierarchies alone.
 
@@ -54,11 +54,13 @@ def measure_release(
         class_attribute=wanted.class_attribute is not None,
     )
     plain = _plain(policy)
-    subject = bind(engine, original, plain)
-    sensitive = _sensitive(engine, subject, table, policy, wanted)
+    subject = bind(engine, original, policy=plain)
+    sensitive = _sensitive(engine, subject, table=table, policy=policy, wanted=wanted)
     with engine.workspace():
         encoded = encode_subject(engine, subject, plain)
-        published = read_published(engine, subject, encoded, table, policy.suppressed_label)
+        published = read_published(
+            engine, subject, encoded=encoded, table=table, suppressed=policy.suppressed_label
+        )
         release = Release(
             subject.records,
             policy.k,
@@ -110,7 +112,7 @@ def _plain(policy: Policy) -> Policy:
 
 
 def _sensitive(
-    engine: Engine, subject: Subject, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine, subject: Subject, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
 ) -> dict[str, bool]:
     """The sensitive attributes in both tables, and whether NULL is a value of theirs.
 
@@ -139,5 +141,5 @@ def _sensitive(
         faults.append(f"the released table has no column {names}, which purity is about")
     if faults:
         raise PolicyError("; ".join(faults))
-    refuse_unsuited(engine, table, {name: types[name] for name in subject.names})
+    refuse_unsuited(engine, table, columns={name: types[name] for name in subject.names})
     return found

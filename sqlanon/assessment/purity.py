@@ -31,6 +31,7 @@ class SensitiveColumn:
 def class_spread(
     engine: Engine,
     original: exp.Table,
+    *,
     table: exp.Table,
     sensitive: SensitiveColumn,
     suppressed: str | None,
@@ -40,7 +41,7 @@ def class_spread(
     `suppressed` is the label of suppressed records; None where no class counts as suppressed.
     """
     every = release.column_values(original, sensitive.name)
-    kept = release.class_values(table, sensitive.by, sensitive.name, suppressed)
+    kept = release.class_values(table, sensitive.by, name=sensitive.name, suppressed=suppressed)
     if not sensitive.nulls:
         every, kept = measure.without_null(every), measure.without_null(kept)
     [(records, squares)] = engine.rows(measure.value_squares(nested(every, "rows")))

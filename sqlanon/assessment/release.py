@@ -98,17 +98,25 @@ class Published:
         if not varying:
             return {constant: self.statistics.records} if self.statistics.records else {}
         sized = [measure.Sized.by_label(number) for number in varying]
-        rows = self.engine.rows(measure.products(self.classes, self._read(), sized))
+        rows = self.engine.rows(measure.products(self.classes, self._read(), columns=sized))
         return {constant * product: records for product, records in rows}
 
     def spread(self, name: str, *, nulls: bool) -> Spread:
         """Spread of a sensitive attribute over the classes; NULL counts where it is a value."""
         sensitive = SensitiveColumn(self.subject.names, name, nulls)
-        return class_spread(self.engine, self.subject.table, self.table, sensitive, self.suppressed)
+        return class_spread(
+            self.engine,
+            self.subject.table,
+            table=self.table,
+            sensitive=sensitive,
+            suppressed=self.suppressed,
+        )
 
     def majority(self, name: str) -> int:
         """Records that hold the most frequent value of a column within their class."""
-        values = release.class_values(self.table, self.subject.names, name, self.suppressed)
+        values = release.class_values(
+            self.table, self.subject.names, name=name, suppressed=self.suppressed
+        )
         query = measure.majority(nested(values, "rows"), label_keys(self.subject.names))
         count: int = self.engine.rows(query)[0][0]
         return count
@@ -151,13 +159,13 @@ class Published:
         number = len(self.labels)
         masks = [self.encoded.layout.column_masks(column, 0) for column in range(number)]
         rows = self.engine.materialize(
-            "mapped", release.mapped(self.encoded.table, self._targets(), masks)
+            "mapped", release.mapped(self.encoded.table, self._targets(), columns=masks)
         )
         held = self.engine.materialize("held", release.place_sizes(rows, number))
         there = self.engine.materialize(
-            "released", release.released_places(self.classes, self._read(), number)
+            "released", release.released_places(self.classes, self._read(), columns=number)
         )
-        surplus = self.engine.rows(release.surplus(there, held, number))[0][0]
+        surplus = self.engine.rows(release.surplus(there, held, columns=number))[0][0]
         if surplus:
             raise SourceError(
                 f"{surplus} classes of the released table hold more records than the original has "
@@ -166,7 +174,7 @@ class Published:
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
         for column, leaf, whole, part in self.engine.rows(
-            release.origins(rows, there, held, number)
+            release.origins(rows, there, held=held, columns=number)
         ):
             linked[column].append((leaf, targets[column][leaf], whole + part))
         return linked
@@ -195,7 +203,7 @@ def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
 
 
 def read_published(
-    engine: Engine, subject: Subject, encoded: Encoded, table: exp.Table, suppressed: str
+    engine: Engine, subject: Subject, *, encoded: Encoded, table: exp.Table, suppressed: str
 ) -> Published:
     """Counts the classes of a published table and reads its labels, `suppressed` among them.
 
@@ -204,7 +212,7 @@ def read_published(
             several nodes have.
         PolicyError: The label of suppressed values is that of a value or node, too.
     """
-    query = release.table_classes(table, subject.names, suppressed)
+    query = release.table_classes(table, subject.names, suppressed=suppressed)
     classes = engine.materialize("classes", query)
     kept, lost = _statistics(engine, classes)
     published = kept.records + lost
@@ -217,12 +225,12 @@ def read_published(
     if lost == subject.records:
         # Nothing tells it from a table generalized to the top, which suppresses nothing.
         label = None
-        query = release.table_classes(table, subject.names, None)
+        query = release.table_classes(table, subject.names, suppressed=None)
         classes = engine.materialize("classes", query)
         kept, lost = _statistics(engine, classes)
     if lost:
         refuse_two_meanings(subject.trees, suppressed)
-    labels = _labels(engine, subject, encoded, classes, suppressed)
+    labels = _labels(engine, subject, encoded=encoded, classes=classes, suppressed=suppressed)
     return Published(engine, subject, encoded, table, classes, kept, label, labels)
 
 
@@ -234,30 +242,32 @@ def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, in
 
 
 def _labels(
-    engine: Engine, subject: Subject, encoded: Encoded, classes: exp.Table, suppressed: str
+    engine: Engine, subject: Subject, *, encoded: Encoded, classes: exp.Table, suppressed: str
 ) -> tuple[Labels, ...]:
     """Reads the labels of every column; all faults at once."""
-    nodes, places = _load_nodes(engine, subject, suppressed)
+    nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
     found, faults = [], []
     for number, name in enumerate(subject.names):
         held = engine.materialize("held", release.held_labels(classes, number))
         kind = subject.columns[name]
         matches = [
             LabelMatch(label, places[number][place], records, n)
-            for label, place, records, n in engine.rows(release.readings(held, nodes, number, kind))
+            for label, place, records, n in engine.rows(
+                release.readings(held, nodes, number=number, kind=kind)
+            )
         ]
         tree = Nodes(subject.trees[number], encoded.counts[number])
         reading = read(tree, matches)
-        faults += _unknown(engine, held, name, matches)
-        faults += _unclear(name, reading.ambiguous, reading.excessive)
-        found.append(_labelled(tree, reading.places, matches))
+        faults += _unknown(engine, held, name=name, matches=matches)
+        faults += _unclear(name, reading.ambiguous, excessive=reading.excessive)
+        found.append(_labelled(tree, reading.places, matches=matches))
     if faults:
         raise SourceError("; ".join(faults))
     return tuple(found)
 
 
 def _load_nodes(
-    engine: Engine, subject: Subject, suppressed: str
+    engine: Engine, subject: Subject, *, suppressed: str
 ) -> tuple[exp.Table, list[list[Place]]]:
     """The labels of every node of every column, as a table; and per column its nodes."""
     names = (encode.ATTRIBUTE, encode.LEAF, release.IS_LEAF, release.PLACE)
@@ -284,7 +294,7 @@ def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
 
 
 def _unknown(
-    engine: Engine, held: exp.Table, name: str, matches: Sequence[LabelMatch]
+    engine: Engine, held: exp.Table, *, name: str, matches: Sequence[LabelMatch]
 ) -> list[str]:
     labels, records = engine.rows(release.held_totals(held))[0]
     known = {match.label: match.records for match in matches}
@@ -298,7 +308,7 @@ def _unknown(
     ]
 
 
-def _unclear(name: str, ambiguous: int, excessive: int) -> list[str]:
+def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:
     faults = []
     if ambiguous:
         faults.append(
@@ -313,7 +323,9 @@ def _unclear(name: str, ambiguous: int, excessive: int) -> list[str]:
     return faults
 
 
-def _labelled(nodes: Nodes, places: Mapping[Label, Place], matches: Sequence[LabelMatch]) -> Labels:
+def _labelled(
+    nodes: Nodes, places: Mapping[Label, Place], *, matches: Sequence[LabelMatch]
+) -> Labels:
     """The records and classes of the nodes that labels stand for."""
     records: dict[Place, int] = {}
     classes: dict[Place, int] = {}

@@ -126,6 +126,7 @@ class RiskOptions:
 def assess(
     engine: Engine,
     table: exp.Table,
+    *,
     policy: Policy,
     options: RiskOptions,
     population: exp.Table | None = None,
@@ -146,38 +147,38 @@ def assess(
     """
     started = time.monotonic()
     columns = list(engine.columns(table))
-    policy, chosen = with_quasi_identifiers(engine, table, policy)
+    policy, chosen = with_quasi_identifiers(engine, table, policy=policy)
     present, notes = as_published(policy, columns)
-    suited_types(engine, table, present)
+    suited_types(engine, table, policy=present)
     names, entity = list(present.attributes), present.entity
     largest = options.largest(len(names))
     against, by = None, None
     if population is not None:
-        theirs = _comparable(engine, table, population, names)
+        theirs = _comparable(engine, table, population=population, names=names)
         by = policy.entity if policy.entity in theirs else None
     with engine.workspace():
         with engine.transaction():
-            coded = code_table(engine, table, names, entity)
-            kept = judged_columns(engine, table, policy)
+            coded = code_table(engine, table, names=names, entity=entity)
+            kept = judged_columns(engine, table, policy=policy)
             if not coded.records:
                 raise SourceError("the table is empty; there is nothing to assess")
             if population is not None:
                 unit = "records" if entity is None else "persons"
                 matches = risk.matches(
-                    table, population, names, entity=entity, population_entity=by
+                    table, population, quasi_identifiers=names, entity=entity, population_entity=by
                 )
                 against = _population_risk(engine.rows(matches), options.threshold, unit=unit)
-        query = risk.class_histogram(coded.table, coded.words, coded.person)
+        query = risk.class_histogram(coded.table, coded.words, person=coded.person)
         statistics = ClassStatistics.of(engine.rows(query))
         if entity is not None:
             statistics = replace(statistics, rows=coded.records)
-        persons = _persons(engine, coded, statistics, entity)
+        persons = _persons(engine, coded, statistics=statistics, entity=entity)
         is_dropped = entity in (*policy.identifiers, *policy.drop)
-        trajectories = None if is_dropped else _trajectories(engine, coded, entity)
+        trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
         wanted = SubsetOptions(
             options.identifying, largest, options.every_subset, options.tell, options.budget
         )
-        subsets = subset_risk(engine, coded, wanted) if largest else None
+        subsets = subset_risk(engine, coded, options=wanted) if largest else None
     return RiskReport(
         statistics=statistics,
         threshold=options.threshold,
@@ -187,13 +188,13 @@ def assess(
         persons=persons,
         trajectories=trajectories,
         kept_columns=kept,
-        not_counted=uncounted(policy, kept, columns),
+        not_counted=uncounted(policy, kept, columns=columns),
         notes=(
             *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
-            *_notes(against, persons, subsets, is_population_of_persons=by is not None),
+            *_notes(against, persons, subsets=subsets, is_population_of_persons=by is not None),
         ),
         seconds=time.monotonic() - started,
     )
@@ -222,7 +223,7 @@ def opened_population(
 
 
 def uncounted(
-    policy: Policy, kept: KeptColumns | None, columns: Sequence[str]
+    policy: Policy, kept: KeptColumns | None, *, columns: Sequence[str]
 ) -> dict[str, list[str]]:
     """The columns of a table that make no class, by what they are."""
     dropped = (*policy.identifiers, *policy.drop)
@@ -236,7 +237,7 @@ def uncounted(
 
 
 def _persons(
-    engine: Engine, coded: SubsetCodes, statistics: ClassStatistics, entity: str | None
+    engine: Engine, coded: SubsetCodes, *, statistics: ClassStatistics, entity: str | None
 ) -> Persons | None:
     """Persons by the smallest class with a record of theirs; None where records are counted."""
     if entity is None:
@@ -244,22 +245,24 @@ def _persons(
     if coded.person is None:
         histogram = {size: size * n for size, n in statistics.histogram.items()}
     else:
-        rows = engine.rows(risk.person_histogram(coded.table, coded.words, coded.person))
+        rows = engine.rows(risk.person_histogram(coded.table, coded.words, person=coded.person))
         histogram = dict(sorted(rows))
     return Persons(entity, coded.records, histogram)
 
 
-def _trajectories(engine: Engine, coded: SubsetCodes, entity: str | None) -> Trajectories | None:
+def _trajectories(engine: Engine, coded: SubsetCodes, *, entity: str | None) -> Trajectories | None:
     """Persons by all their records, which the entity column joins; None without one."""
     if entity is None or coded.of_persons is None:
         return None
     person, size = encode.word(coded.words), exp.Sum(this=column(encode.SIZE))
-    _, sharing = coded_trajectories(engine, coded.of_persons, coded.words, person, size)
+    _, sharing = coded_trajectories(
+        engine, coded.of_persons, words=coded.words, person=person, records=size
+    )
     return Trajectories(entity, sharing)
 
 
 def _comparable(
-    engine: Engine, table: exp.Table, population: exp.Table, names: Sequence[str]
+    engine: Engine, table: exp.Table, *, population: exp.Table, names: Sequence[str]
 ) -> dict[str, exp.DataType]:
     """The columns of a population and their types, the quasi-identifiers as the table has them.
 
@@ -282,7 +285,7 @@ def _comparable(
         raise SourceError(
             f"{'; '.join(unlike)}; cast them alike, and generalize the population as the table is"
         )
-    refuse_unsuited(engine, population, {name: others[name] for name in names})
+    refuse_unsuited(engine, population, columns={name: others[name] for name in names})
     return others
 
 
@@ -333,8 +336,8 @@ def _family(kind: exp.DataType) -> exp.DataType | str:
 def _notes(
     against: PopulationRisk | None,
     persons: Persons | None,
-    subsets: SubsetRisk | None,
     *,
+    subsets: SubsetRisk | None,
     is_population_of_persons: bool,
 ) -> list[str]:
     """Notes on what is not estimated, how persons count, and which sets are left out."""

@@ -66,7 +66,7 @@ class SubsetCodes:
 
 
 def code_table(
-    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None
+    engine: Engine, table: exp.Table, *, names: Sequence[str], entity: str | None
 ) -> SubsetCodes:
     """Numbers the values of every column and writes the frequency set of them all.
 
@@ -77,9 +77,9 @@ def code_table(
         SourceError: The table changed while it was read.
     """
     base, numbers, places = (
-        wide_frequency_set(engine, table, names, entity)
+        wide_frequency_set(engine, table, names=names, entity=entity)
         if len(names) > WIDE
-        else _frequency_set(engine, table, names, entity)
+        else _frequency_set(engine, table, names=names, entity=entity)
     )
     fields = places[: len(names)]
     words = 1 + max(field.word for field in fields)
@@ -100,10 +100,10 @@ def code_table(
 
 
 def _frequency_set(
-    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None
+    engine: Engine, table: exp.Table, *, names: Sequence[str], entity: str | None
 ) -> CodedColumns:
     """The frequency set of few columns, in one query."""
-    codes = code_columns(engine, table, names, entity)
+    codes = code_columns(engine, table, names=names, entity=entity)
     coding = codes.coding
-    query = encode.encoded(table, coding.maps, set(coding.nullable), coding.words)
+    query = encode.encoded(table, coding.maps, nullable=set(coding.nullable), words=coding.words)
     return CodedColumns(engine.materialize("frequency", query), codes.values, codes.fields)

@@ -64,7 +64,7 @@ class SubsetOptions:
     budget: int = DEFAULT_SETS
 
 
-def subset_risk(engine: Engine, coded: SubsetCodes, options: SubsetOptions) -> SubsetRisk:
+def subset_risk(engine: Engine, coded: SubsetCodes, *, options: SubsetOptions) -> SubsetRisk:
     """Uniques of every set of columns, and the smallest sets that identify."""
     counter = SubsetCounter(
         engine, coded, options, needed_uniques(options.identifying, coded.total)
@@ -183,7 +183,7 @@ class SubsetCounter:
         still = [one for one in wanted if not any(one & wide == one for wide in barren)]
         self._walk([one for one in still if one not in self.counts], base)
 
-    def _walk(self, wanted: Sequence[Subset], source: SubsetCounts, seen: int = 0) -> None:
+    def _walk(self, wanted: Sequence[Subset], source: SubsetCounts, *, seen: int = 0) -> None:
         """Counts subsets of a frequency set's columns, each after the sets within it.
 
         Args:
@@ -203,12 +203,12 @@ class SubsetCounter:
                         return
                 column = self._divider(joined, wanted)
                 if column is None or not worthwhile:
-                    self._count_open(wanted, source, seen)
+                    self._count_open(wanted, source, seen=seen)
                     return
-                self._walk([one for one in wanted if not one & column], source, seen)
+                self._walk([one for one in wanted if not one & column], source, seen=seen)
                 wanted = [one for one in wanted if one & column]
 
-    def _count_open(self, wanted: Sequence[Subset], source: SubsetCounts, seen: int) -> None:
+    def _count_open(self, wanted: Sequence[Subset], source: SubsetCounts, *, seen: int) -> None:
         """Counts sets; of a large source none that holds another one which turns out to identify.
 
         From a small source, asking once for all is faster than asking again for fewer.
@@ -281,13 +281,13 @@ class SubsetCounter:
         place = table.name, len(batch)
         if place not in self._prepared:
             words, person = self.coded.words, self.coded.person
-            query = risk.subset_counts(table, words, len(batch), person)
+            query = risk.subset_counts(table, words, subsets=len(batch), person=person)
             self._prepared[place] = self.engine.prepare(query)
         return self._prepared[place]([mask for one in batch for mask in self.coded.masks(one)])
 
     def _joint_counts(self, batch: Sequence[Subset], table: exp.Table) -> list[tuple[int, ...]]:
         masks = [self.coded.masks(one) for one in batch]
-        return self.engine.rows(risk.joint_subset_counts(table, masks, self.coded.person))
+        return self.engine.rows(risk.joint_subset_counts(table, masks, person=self.coded.person))
 
 
 def _is_worthwhile(sets: int, rows: int) -> bool:

@@ -14,19 +14,19 @@ from sqlanon.query.classes.violations import ENTITY
 
 
 def coded_trajectories(
-    engine: Engine, rows: exp.Table, words: int, person: str, records: exp.Expr | None = None
+    engine: Engine, rows: exp.Table, *, words: int, person: str, records: exp.Expr | None = None
 ) -> tuple[exp.Table, ClassStatistics]:
     """Every person with their trajectory, and trajectories by the number of persons sharing them.
 
     The arguments are those of `query.classes.trajectories`. The temporary table stays until the
     engine's workspace ends.
     """
-    query = trajectories.trajectories(rows, words, person, records)
+    query = trajectories.trajectories(rows, words, person=person, records=records)
     persons = engine.materialize("trajectories", query)
     return persons, ClassStatistics.of(engine.rows(trajectories.trajectory_histogram(persons)))
 
 
-def tabulated_trajectories(engine: Engine, table: Tabulated, persons: exp.Table) -> Tabulated:
+def tabulated_trajectories(engine: Engine, table: Tabulated, *, persons: exp.Table) -> Tabulated:
     """A table of persons with their trajectories among what tells classes apart."""
-    query = trajectories.with_trajectories(table.rows, persons, table.words, ENTITY)
+    query = trajectories.with_trajectories(table.rows, persons, words=table.words, person=ENTITY)
     return replace(table, rows=engine.materialize("joined", query), words=table.words + 1)

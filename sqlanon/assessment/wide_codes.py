@@ -81,13 +81,13 @@ class _Parts:
 
 
 def wide_frequency_set(
-    engine: Engine, table: exp.Table, names: Sequence[str], entity: str | None
+    engine: Engine, table: exp.Table, *, names: Sequence[str], entity: str | None
 ) -> CodedColumns:
     """The frequency set of many columns; a word of its own holds the entity, and comes last.
 
     The temporary tables stay until the engine's workspace ends.
     """
-    written = _written(engine, table, names, [] if entity is None else [entity])
+    written = _written(engine, table, names=names, carried=[] if entity is None else [entity])
     if entity is not None:
         person = _ranked(engine, written.numbered, [len(names)])
         person = replace(person, fields=(Field(0, 0, WORD_BITS),))
@@ -105,6 +105,7 @@ def wide_frequency_set(
 def wide_rows(
     engine: Engine,
     table: exp.Table,
+    *,
     names: Sequence[str],
     ranks: Mapping[str, exp.Table],
     entity: str | None,
@@ -114,16 +115,16 @@ def wide_rows(
     The temporary tables stay until the engine's workspace ends.
     """
     carried = [*ranks, *([] if entity is None else [entity])]
-    written = _written(engine, table, names, carried)
+    written = _written(engine, table, names=names, carried=carried)
     first = len(names)
     places = {first + place: held for place, held in enumerate(ranks.values())}
     person = None if entity is None else first + len(ranks)
-    query = wide.carrying(written.joined, written.codes, places, person)
+    query = wide.carrying(written.joined, written.codes, ranks=places, entity=person)
     return engine.materialize("rows", query), written.words
 
 
 def _written(
-    engine: Engine, table: exp.Table, names: Sequence[str], carried: Sequence[str]
+    engine: Engine, table: exp.Table, *, names: Sequence[str], carried: Sequence[str]
 ) -> _Parts:
     """The columns in parts; those carried are only numbered, behind them."""
     numbered = engine.materialize("numbered", wide.numbered_records(table, [*names, *carried]))
@@ -138,14 +139,14 @@ def _ranked(engine: Engine, numbered: exp.Table, part: Sequence[int]) -> _Part:
     ranks = engine.materialize("ranks", wide.ranked_columns(numbered, part))
     values = engine.rows(wide.highest_ranks(ranks, part))[0]
     fields = tuple(packed(values))
-    words = engine.materialize("words", wide.packed_ranks(ranks, part, fields))
+    words = engine.materialize("words", wide.packed_ranks(ranks, part, fields=fields))
     engine.drop(ranks)
     return _Part(words, values, fields)
 
 
 def _joined(engine: Engine, numbered: exp.Table, part: Sequence[int]) -> _Part:
     """Columns as the numbers of their values, joined by value."""
-    codes = code_columns(engine, numbered, [wide.cell(number) for number in part])
+    codes = code_columns(engine, numbered, names=[wide.cell(number) for number in part])
     coding = replace(codes.coding, entity=wide.RECORD)
     words = engine.materialize("words", table_classes.coded_rows(numbered, coding))
     return _Part(words, codes.values, codes.fields)

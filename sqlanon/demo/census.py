@@ -142,7 +142,7 @@ FEWEST = 5
 """Fewest people that the policy can hide among each other: its k."""
 
 
-def statements(table: exp.Table, records: int, seed: int = 0) -> list[exp.Expr]:
+def statements(table: exp.Table, records: int, *, seed: int = 0) -> list[exp.Expr]:
     """The statements that create the table in DuckDB, to be run in order on one connection.
 
     They leave nothing else behind. The table must not exist. Another seed gives other people.

@@ -204,14 +204,14 @@ def run_demo(
     """
     tell = progress or (lambda _: None)
     table = exp.table_(TABLE, quoted=True)
-    statements = census.statements(table, demo.records, demo.seed)
+    statements = census.statements(table, demo.records, seed=demo.seed)
     resources = Resources(**limits)
     with _removed_on_failure(demo):
-        return _run(demo, statements, resources, tell)
+        return _run(demo, statements, resources=resources, tell=tell)
 
 
 def _run(
-    demo: Demo, statements: Sequence[exp.Expr], resources: Resources, tell: Callable[[str], None]
+    demo: Demo, statements: Sequence[exp.Expr], *, resources: Resources, tell: Callable[[str], None]
 ) -> DemoReport:
     """The demo, in a folder of its own."""
     document = read_document(demo.policy)
@@ -227,8 +227,8 @@ def _run(
         )
         tell("checking the published table")
         after = check(engine, PUBLISHED, policy)
-        subject = bind(engine, engine.resolve(TABLE), policy)
-        people = tuple(_people(engine, subject, policy, published))
+        subject = bind(engine, engine.resolve(TABLE), policy=policy)
+        people = tuple(_people(engine, subject, policy=policy, published=published))
         descriptions = {
             name: attribute.hierarchy.describe() for name, attribute in policy.attributes.items()
         }
@@ -274,7 +274,7 @@ def _make_room(demo: Demo) -> None:
 
 
 def _people(
-    engine: Engine, subject: Subject, policy: Policy, published: Report
+    engine: Engine, subject: Subject, *, policy: Policy, published: Report
 ) -> Iterator[Person]:
     """The first few people by number, each with what became of them."""
     columns = list(subject.columns)
@@ -284,7 +284,7 @@ def _people(
     kept = policy.published(columns)
     for row in rows:
         before = dict(zip(columns, row, strict=True))
-        labels = _labels(subject, published, before)
+        labels = _labels(subject, published, values=before)
         here = _is_published(engine, labels)
         after = before | labels
         yield {
@@ -297,7 +297,7 @@ def _people(
 
 
 def _labels(
-    subject: Subject, published: Report, values: Mapping[str, str | None]
+    subject: Subject, published: Report, *, values: Mapping[str, str | None]
 ) -> dict[str, str | None]:
     """A person's quasi-identifiers at the published levels."""
     return {

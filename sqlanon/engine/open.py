@@ -16,7 +16,7 @@ __all__ = ["OpenedSource", "Resources", "is_database", "open_source", "second_ta
 
 
 def second_table(
-    engine: Engine, other: object, table: str | None = None
+    engine: Engine, other: object, *, table: str | None = None
 ) -> AbstractContextManager[exp.Table]:
     """A table of the engine or of another file, readable there for as long as it lasts.
 
@@ -31,4 +31,4 @@ def second_table(
     """
     if not isinstance(engine, DuckDB):
         raise EngineError(f"{engine.dialect} reads no second table; load it beside the first")
-    return opened_beside(engine, other, table)
+    return opened_beside(engine, other, table=table)

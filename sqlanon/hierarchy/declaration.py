@@ -102,7 +102,7 @@ class Hierarchy:
             paths = tuple(
                 tuple(None if label is None else str(label) for label in path) for path in paths
             )
-        faults = shape_faults(paths, subject) or _others_faults(others, paths[0], subject)
+        faults = shape_faults(paths, subject) or _others_faults(others, paths[0], subject=subject)
         if faults:
             raise HierarchyError(faults)
         return cls(Rows(paths, name, None if others is None else tuple(others)))
@@ -130,7 +130,7 @@ class Hierarchy:
         name = path.name if name is None else name
         if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
             raise HierarchyError([f"hierarchy '{name}': the delimiter must be one character"])
-        numbered = read_rows(path, name, delimiter)
+        numbered = read_rows(path, name, delimiter=delimiter)
         rest = [(line, row) for line, row in numbered if row[0] is OTHERS]
         numbered = [(line, row) for line, row in numbered if row[0] is not OTHERS]
         others: Sequence[Any] | None = rest[0][1][1:] if rest else None
@@ -332,7 +332,7 @@ def _builders(
     }
 
 
-def _others_faults(others: object, path: Path, subject: str) -> list[str]:
+def _others_faults(others: object, path: Path, *, subject: str) -> list[str]:
     """Faults of the row for all other values, beside the path of one that has a row."""
     if others is None:
         return []

@@ -28,7 +28,7 @@ OTHERS = _Others()
 
 
 def read_rows(
-    path: Path, name: str, delimiter: str | None = None
+    path: Path, name: str, *, delimiter: str | None = None
 ) -> list[tuple[int, tuple[Any, ...]]]:
     """The rows of a file with the lines that they end on, without a header.
 
@@ -50,7 +50,7 @@ def read_rows(
             stream.seek(0)
             separator = delimiter or (";" if ";" in first else ",")
             reader = csv.reader(_kept(stream, taken), delimiter=separator)
-            found = [(reader.line_num, _read(row, taken, separator)) for row in reader]
+            found = [(reader.line_num, _read(row, taken, delimiter=separator)) for row in reader]
     except OSError as error:
         raise SourceError(f"hierarchy file '{path}': {error.strerror}") from None
     except UnicodeDecodeError:
@@ -90,7 +90,7 @@ def _kept(stream: Iterable[str], taken: list[str]) -> Iterator[str]:
         yield line
 
 
-def _read(row: list[str], taken: list[str], delimiter: str) -> tuple[Any, ...]:
+def _read(row: list[str], taken: list[str], *, delimiter: str) -> tuple[Any, ...]:
     """The path of a record: an empty field is NULL, or the empty text in quotes.
 
     The lines that it was read from are done with.

@@ -62,7 +62,7 @@ class Nodes:
         levels = range(tree.height + 1)
         self._sizes = [tree.sizes(level) for level in levels]
         self._first = [list(accumulate(sizes, initial=0)) for sizes in self._sizes]
-        self._records = [node_counts(tree, level, counts) for level in levels]
+        self._records = [node_counts(tree, level, counts=counts) for level in levels]
 
     def run(self, place: Place) -> Run:
         """First leaf and number of leaves of a node: nodes of one run are one set of values."""

@@ -101,7 +101,7 @@ class Layout:
                     word[leaf] |= index[node] << field.offset
         return list(zip(*codes, strict=True))
 
-    def node_codes(self, column: int, tree: Tree, level: int) -> dict[Words, int]:
+    def node_codes(self, column: int, tree: Tree, *, level: int) -> dict[Words, int]:
         """The nodes of a column's level by what its masks leave of their codes."""
         masks = self.column_masks(column, level)
         leaves = self.leaf_codes(column, tree)

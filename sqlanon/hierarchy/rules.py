@@ -76,7 +76,7 @@ class Rows:
     def describe(self) -> str:
         """One phrase for people."""
         origin = f" of {self.name}" if self.name else ""
-        leaves = counted(len(self.paths), "leaf", "leaves")
+        leaves = counted(len(self.paths), "leaf", more="leaves")
         more = "" if self.others is None else " and a row for all other values"
         return f"rows{origin} ({leaves}{more}, {counted(self.height, 'level')})"
 

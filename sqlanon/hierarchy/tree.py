@@ -74,13 +74,13 @@ class Tree:
                 texts.append(None)
             columns[-1].append(columns[-1][0])
         leaves, levels = columns[0], [_Level.code(texts) for texts in columns[1:]]
-        faults = _faults(leaves, levels, subject, lines)
+        faults = _faults(leaves, levels, subject=subject, lines=lines)
         if faults:
             raise HierarchyError(faults)
-        return cls._number(column, leaves, levels)
+        return cls._number(column, leaves, levels=levels)
 
     @classmethod
-    def _number(cls, column: str, leaves: list[str | None], levels: list[_Level]) -> Tree:
+    def _number(cls, column: str, leaves: list[str | None], *, levels: list[_Level]) -> Tree:
         """Number the nodes of every level, top down, so that siblings are neighbours."""
         rank = [0]
         ranks = [rank]
@@ -237,9 +237,9 @@ def shape_faults(paths: Sequence[Path], subject: str) -> list[str]:
 
 
 def _faults(
-    leaves: list[str | None], levels: list[_Level], subject: str, lines: Sequence[int]
+    leaves: list[str | None], levels: list[_Level], *, subject: str, lines: Sequence[int]
 ) -> list[str]:
-    faults = _duplicate_faults(leaves, subject, lines)
+    faults = _duplicate_faults(leaves, subject, lines=lines)
     for number, level in enumerate(levels, start=1):
         if None in level.labels:
             null = level.labels.index(None)
@@ -268,12 +268,12 @@ def _faults(
 
 
 def _duplicate_faults(
-    leaves: Sequence[str | None], subject: str, lines: Sequence[int] = ()
+    leaves: Sequence[str | None], subject: str, *, lines: Sequence[int] = ()
 ) -> list[str]:
     if len(set(leaves)) == len(leaves):
         return []
     twice = {leaf for leaf, count in Counter(leaves).items() if count > 1}
-    what = counted(len(twice), "duplicate leaf", "duplicate leaves")
+    what = counted(len(twice), "duplicate leaf", more="duplicate leaves")
     where = _at([number for number, leaf in enumerate(leaves) if leaf in twice], lines)
     return [f"{subject} has {what} at level 0; give each value one row{where}"]
 
@@ -299,7 +299,7 @@ def _of(column: str) -> str:
     return f"hierarchy of column '{column}'" if column else "the hierarchy"
 
 
-def node_counts(tree: Tree, level: int, counts: Sequence[int]) -> list[int]:
+def node_counts(tree: Tree, level: int, *, counts: Sequence[int]) -> list[int]:
     """Records under each node of a level, from the records of each leaf [records]."""
     result = [0] * (tree.nodes[level][-1] + 1)
     for node, records in zip(tree.nodes[level], counts, strict=True):

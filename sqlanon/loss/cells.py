@@ -81,7 +81,7 @@ def entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
     Source: Gionis and Tassa 2009, "k-anonymization with minimal loss of information"; Kenig 2009,
     section 3.2, definition 3.2.2.
     """
-    return _shared(_entropies(tree, level, counts), _bits)
+    return _shared(_entropies(tree, level, counts=counts), _bits)
 
 
 def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
@@ -97,14 +97,14 @@ def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[F
     and does not say which; the one here is of the least loss. It is not the measure that Gionis and
     Tassa 2009 themselves call monotone entropy, Pr(B) H(X | B) for a cell at B.
     """
-    least = _entropies(tree, tree.height, counts)
+    least = _entropies(tree, tree.height, counts=counts)
     for place in reversed(range(level, tree.height)):
-        own = _entropies(tree, place, counts)
+        own = _entropies(tree, place, counts=counts)
         least = list(map(min, own, map(least.__getitem__, tree.parents(place))))
     return _shared(least, _bits)
 
 
-def _entropies(tree: Tree, level: int, counts: Counts) -> list[int]:
+def _entropies(tree: Tree, level: int, *, counts: Counts) -> list[int]:
     """Entropy of each node of a level [parts of a bit]: log2 N - (sum of N_v log2 N_v) / N.
 
     Nodes that hold no record have none.
@@ -228,6 +228,7 @@ class CellCosts:
         cls,
         name: str,
         trees: Sequence[Tree],
+        *,
         weights: Sequence[float],
         records: int,
         counts: Sequence[Counts] = (),
@@ -247,7 +248,7 @@ class CellCosts:
         ]
         whole = sum(parts, Fraction(0))
         largest = (LARGEST - 1) // (max(records, 1) * max(math.ceil(whole), 1))
-        unit = _common_unit(table, shares(weights), parts, largest)
+        unit = _common_unit(table, shares(weights), suppressed=parts, largest=largest)
         columns = []
         for share, column in zip(shares(weights), table, strict=True):
             levels = []
@@ -272,6 +273,7 @@ class CellCosts:
 def _common_unit(
     table: Sequence[Sequence[Sequence[Fraction]]],
     shares: Sequence[Fraction],
+    *,
     suppressed: Sequence[Fraction],
     largest: int,
 ) -> int:

@@ -27,7 +27,7 @@ from sqlanon.loss.release import Column, Release
 from sqlanon.wording import did_you_mean, key
 
 
-def cell_measure(name: str, release: Release, weights: Sequence[float]) -> Fraction:
+def cell_measure(name: str, release: Release, *, weights: Sequence[float]) -> Fraction:
     """A cell measure as the weighted average over all cells of the original.
 
     The formulas are those of `cells.CELL_MEASURES`.
@@ -52,7 +52,7 @@ def suppressed_cells(release: Release) -> float:
 
     Source: as for `cells.suppressed_cost`.
     """
-    average = cell_measure("suppressed-cells", release, release.weights)
+    average = cell_measure("suppressed-cells", release, weights=release.weights)
     return float(average * len(release.columns) * release.records)
 
 
@@ -68,7 +68,9 @@ def hdm(release: Release) -> float:
     """
     terms = []
     for column, part in zip(release.columns, shares(release.weights), strict=True):
-        under = {level: node_counts(column.tree, level, column.counts) for level in column.levels}
+        under = {
+            level: node_counts(column.tree, level, counts=column.counts) for level in column.levels
+        }
         for leaf, (level, node), records in _origins(column, under):
             held, rest = column.counts[leaf], release.records - column.counts[leaf]
             if rest:
@@ -224,7 +226,7 @@ def utility(release: Release) -> float | None:
     """
     if not release.sensitive:
         return None
-    cost = cell_measure("tree", release, release.weights)
+    cost = cell_measure("tree", release, weights=release.weights)
     gains = [spread.purity - spread.baseline for spread in release.sensitive]
     gain = sum(gains, Fraction(0)) / len(gains)
     if not cost:
@@ -238,7 +240,7 @@ def _mean(figures: Iterable[Fraction]) -> float | None:
 
 
 def _averaged(name: str) -> Callable[[Release], float]:
-    return lambda release: float(cell_measure(name, release, release.weights))
+    return lambda release: float(cell_measure(name, release, weights=release.weights))
 
 
 FORMULAS: Mapping[str, Callable[[Release], float | None]] = {

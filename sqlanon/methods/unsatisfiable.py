@@ -14,7 +14,7 @@ from sqlanon.wording import counted
 
 
 def unsatisfied_as_one(
-    policy: Policy, demands: Demands | None, records: int
+    policy: Policy, demands: Demands | None, *, records: int
 ) -> UnsatisfiableError | None:
     """The error to raise where the whole table fails as one class, so that every recoding does.
 
@@ -32,7 +32,7 @@ def unsatisfied_as_one(
             continue
         model, column = demand.model, columns[demand.attribute]
         if model.least_values > len(demand.table):
-            faults.append(too_few_values(model, column, len(demand.table)))
+            faults.append(too_few_values(model, column, values=len(demand.table)))
         else:
             helped.append(f"{column!r} fails {model.describe()} even in all records as one class")
     if faults:
@@ -49,7 +49,7 @@ def _needs_suppression(policy: Policy, faults: Sequence[str]) -> UnsatisfiableEr
     )
 
 
-def too_few_values(model: ValueModel, column: str, values: int) -> str:
+def too_few_values(model: ValueModel, column: str, *, values: int) -> str:
     """The values that a model needs and a column has, for a message."""
     return f"{model.describe()} needs more values than the {values} that {column!r} has"
 

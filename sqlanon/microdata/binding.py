@@ -92,7 +92,7 @@ def enumerated(engine: Engine, table: exp.Table) -> tuple[str, ...]:
     )
 
 
-def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
+def bind(engine: Engine, table: exp.Table, *, policy: Policy) -> Subject:
     """Holds a policy against a table and grows its hierarchies over the values present.
 
     Raises:
@@ -107,7 +107,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     }
     if not attributes:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
-    refuse_unsuited(engine, table, {name: columns[name] for name in attributes})
+    refuse_unsuited(engine, table, columns={name: columns[name] for name in attributes})
     records, *present = engine.rows(encode.presence(table, list(attributes)))[0]
     if records == 0:
         raise SourceError("the table is empty; there is nothing to anonymize")
@@ -116,7 +116,7 @@ def bind(engine: Engine, table: exp.Table, policy: Policy) -> Subject:
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
-    trees, counts = grow(engine, table, attributes, columns, nullable)
+    trees, counts = grow(engine, table, attributes=attributes, columns=columns, nullable=nullable)
     faults = [
         f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
         for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
@@ -142,7 +142,9 @@ def resolved(engine: Engine, attribute: QuasiIdentifier) -> QuasiIdentifier:
     return replace(attribute, hierarchy=resolved_hierarchy(engine, attribute.hierarchy))
 
 
-def refuse_unsuited(engine: Engine, table: exp.Table, columns: Mapping[str, exp.DataType]) -> None:
+def refuse_unsuited(
+    engine: Engine, table: exp.Table, *, columns: Mapping[str, exp.DataType]
+) -> None:
     """Refuses columns whose values cannot be told apart by how they are written.
 
     Raises:

@@ -60,7 +60,7 @@ class DistinctCombinations:
 
 
 def distinct_combinations(
-    engine: Engine, subject: Subject, coding: tuple[Layout, Maps], policy: Policy
+    engine: Engine, subject: Subject, *, coding: tuple[Layout, Maps], policy: Policy
 ) -> DistinctCombinations:
     """Reads the distinct combinations of quasi-identifiers and of the values that models look at.
 
@@ -73,25 +73,25 @@ def distinct_combinations(
     if policy.demands:
         from sqlanon.microdata.sensitive_codes import ranked  # k alone does not need it
 
-        attributes, carried = ranked(engine, subject, policy)
+        attributes, carried = ranked(engine, subject, policy=policy)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
     table = engine.materialize("combinations", clusters.units(subject.table, by))
     words = layout.words
     unit, size = clusters.free(clusters.UNIT, by), clusters.free(SIZE, by)
     own = {clusters.UNIT: Carried(unit), COUNT: Carried(size)}
-    query = coded(engine, subject, table, coding, own | carried)
+    query = coded(engine, subject, source=table, coding=coding, carried=own | carried)
     coded_rows = engine.materialize("coded", query)
     by_unit = exp.Ordered(this=column(clusters.UNIT))
     rows = engine.fetch(select([star()], coded_rows).order_by(by_unit, copy=False))
     if any(rows.column(word(w)).null_count for w in range(words)):
-        raise HierarchyError(uncovered_faults(engine, subject, maps))
+        raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
     ranks = [_whole(rows.column(name)) for name in carried]
     return DistinctCombinations(
         by,
         _whole(rows.column(COUNT)),
         codes,
-        leaf_numbers(subject.trees, layout, codes),
+        leaf_numbers(subject.trees, layout, codes=codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
         coded_rows,
@@ -108,11 +108,11 @@ def _whole(values: object) -> Numbers:
 
 
 def block_of(
-    engine: Engine, subject: Subject, encoded: Encoded, problem: ClusteringProblem
+    engine: Engine, subject: Subject, *, encoded: Encoded, problem: ClusteringProblem
 ) -> Encoded:
     """The codes of the records of a problem, as those of a table of their own."""
     leaves, sizes = np.unique(problem.leaves, axis=0, return_counts=True)
-    codes = packed_codes(subject.trees, encoded.layout, leaves)
+    codes = packed_codes(subject.trees, encoded.layout, leaves=leaves)
     columns = {word(w): code.tolist() for w, code in enumerate(codes.T)} | {SIZE: sizes.tolist()}
     table = engine.load_rows("block", columns)
     counts = tuple(

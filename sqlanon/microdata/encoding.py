@@ -56,7 +56,7 @@ class Encoded:
     def entropies(self, trees: Sequence[Tree]) -> list[list[float]]:
         """Entropy of every column at every level [bits]."""
         return [
-            [_entropy(tree, level, counts) for level in range(tree.height + 1)]
+            [_entropy(tree, level, counts=counts) for level in range(tree.height + 1)]
             for tree, counts in zip(trees, self.counts, strict=True)
         ]
 
@@ -82,14 +82,16 @@ def encode_subject(
     if policy.demands or policy.entity or valued:
         from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
 
-        codes = ranked(engine, subject, policy, valued)
-        table, details = _detailed(engine, subject, (layout, maps), codes)
+        codes = ranked(engine, subject, policy=policy, valued=valued)
+        table, details = _detailed(engine, subject, coding=(layout, maps), codes=codes)
     else:
-        table = engine.materialize("encoded", coded(engine, subject, subject.table, (layout, maps)))
+        table = engine.materialize(
+            "encoded", coded(engine, subject, source=subject.table, coding=(layout, maps))
+        )
     rows, records = engine.rows(encode.extent(table, layout.words))[0]
     if records != subject.records:
-        raise HierarchyError(uncovered_faults(engine, subject, maps, show_values=show_values))
-    counts = _leaf_counts(engine, subject, layout, table)
+        raise HierarchyError(uncovered_faults(engine, subject, maps=maps, show_values=show_values))
+    counts = _leaf_counts(engine, subject, layout=layout, table=table)
     return Encoded(table, rows, layout, counts, maps, details)
 
 
@@ -106,31 +108,37 @@ def encode_top(
     layout, maps = leaf_maps(engine, subject)
     parts = zip(subject.names, subject.trees, subject.high, strict=True)
     kept = {name: maps[name] for name, tree, high in parts if high < tree.height}
-    counts = [_column_counts(engine, subject, (layout, maps), n) for n in range(len(maps))]
+    counts = [
+        _column_counts(engine, subject, coding=(layout, maps), number=n) for n in range(len(maps))
+    ]
     if any(sum(each) != subject.records for each in counts):
-        raise HierarchyError(uncovered_faults(engine, subject, maps))
+        raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
     details: Details | None = None
     if policy.demands or policy.entity or valued:
         from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
 
-        codes = ranked(engine, subject, policy, valued)
-        table, details = _detailed(engine, subject, (layout, kept), codes)
+        codes = ranked(engine, subject, policy=policy, valued=valued)
+        table, details = _detailed(engine, subject, coding=(layout, kept), codes=codes)
     else:
-        table = engine.materialize("encoded", coded(engine, subject, subject.table, (layout, kept)))
+        table = engine.materialize(
+            "encoded", coded(engine, subject, source=subject.table, coding=(layout, kept))
+        )
     rows = engine.rows(encode.extent(table))[0][0]
     return Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details)
 
 
 def _column_counts(
-    engine: Engine, subject: Subject, coding: tuple[Layout, Maps], number: int
+    engine: Engine, subject: Subject, *, coding: tuple[Layout, Maps], number: int
 ) -> list[int]:
     """Records per leaf of one column."""
     known = subject.counts[number]
     if known is not None:
         return list(known)
     (layout, maps), tree, name = coding, subject.trees[number], subject.names[number]
-    query = encode.encoded(subject.table, {name: maps[name]}, set(subject.nullable), layout.words)
-    leaves, counts = layout.node_codes(number, tree, 0), [0] * len(tree.leaves)
+    query = encode.encoded(
+        subject.table, {name: maps[name]}, nullable=set(subject.nullable), words=layout.words
+    )
+    leaves, counts = layout.node_codes(number, tree, level=0), [0] * len(tree.leaves)
     for *code, records in engine.rows(query):
         if None not in code:
             counts[leaves[tuple(code)]] += records
@@ -144,13 +152,15 @@ def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.S
         HierarchyError: Leaves that are one value, all at once.
     """
     layout = Layout.of(subject.trees)
-    leaves = _load_leaves(engine, subject, layout)
+    leaves = _load_leaves(engine, subject, layout=layout)
     words = [_words_with_bits(layout, number) for number in range(len(subject.trees))]
     maps = {
-        name: encode.leaf_map(leaves, number, subject.columns[name], words[number])
+        name: encode.leaf_map(
+            leaves, number, column_type=subject.columns[name], words=words[number]
+        )
         for number, name in enumerate(subject.names)
     }
-    _refuse_repeated(engine, subject, maps)
+    _refuse_repeated(engine, subject, maps=maps)
     return layout, maps
 
 
@@ -162,6 +172,7 @@ def _words_with_bits(layout: Layout, column: int) -> list[int]:
 def coded(
     engine: Engine,
     subject: Subject,
+    *,
     source: exp.Table,
     coding: tuple[Layout, Maps],
     carried: Mapping[str, Carried] | None = None,
@@ -177,7 +188,7 @@ def coded(
     """
     (layout, maps), nullable = coding, set(subject.nullable)
     if len(maps) <= JOINED:
-        return encode.encoded(source, maps, nullable, layout.words, carried)
+        return encode.encoded(source, maps, nullable=nullable, words=layout.words, carried=carried)
     carried, names, begun = carried or {}, list(maps), list[str]()
     wanted = [*names, *(item.origin for item in carried.values())]
     places = {name: f"held_{place}" for place, name in enumerate(dict.fromkeys(wanted))}
@@ -187,18 +198,21 @@ def coded(
         leaves = {now[name]: maps[name] for name in part}
         empty = {now[name] for name in part if name in nullable}
         kept = {places[name]: now[name] for name in rest}
-        stage = engine.materialize("stage", encode.joined(rows, leaves, empty, begun, kept))
+        stage = engine.materialize(
+            "stage", encode.joined(rows, leaves, nullable=empty, begun=begun, kept=kept)
+        )
         if rows is not source:
             engine.drop(rows)
         words = {own for leaf_rows in leaves.values() for own in leaf_rows.named_selects[1:]}
         now, rows, begun = places, stage, sorted({*begun, *words})
     held = {name: replace(item, origin=places[item.origin]) for name, item in carried.items()}
-    return encode.grouped(rows, layout.words, held)
+    return encode.grouped(rows, layout.words, carried=held)
 
 
 def _detailed(
     engine: Engine,
     subject: Subject,
+    *,
     coding: tuple[Layout, Maps],
     codes: tuple[Sequence[SensitiveCodes], Mapping[str, Carried]],
 ) -> tuple[exp.Table, Details]:
@@ -207,7 +221,7 @@ def _detailed(
     from sqlanon.query.classes.violations import ENTITY
 
     (layout, _), (attributes, carried) = coding, codes
-    query = coded(engine, subject, subject.table, coding, carried)
+    query = coded(engine, subject, source=subject.table, coding=coding, carried=carried)
     detailed = engine.materialize("details", query)
     rows, _ = engine.rows(encode.extent(detailed, layout.words))[0]
     details = Details(detailed, tuple(attributes), ENTITY in carried, rows)
@@ -215,7 +229,7 @@ def _detailed(
     return engine.materialize("encoded", roll_up(detailed, every_bit)), details
 
 
-def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:
+def _load_leaves(engine: Engine, subject: Subject, *, layout: Layout) -> exp.Table:
     """All columns' leaves with their codes, in one table."""
     names = [encode.ATTRIBUTE, encode.LEAF, *map(encode.word, range(layout.words))]
     rows = [
@@ -226,7 +240,7 @@ def _load_leaves(engine: Engine, subject: Subject, layout: Layout) -> exp.Table:
     return engine.load_rows("leaves", by_column(names, rows), {encode.LEAF: TEXT})
 
 
-def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
+def _refuse_repeated(engine: Engine, subject: Subject, *, maps: Maps) -> None:
     faults = []
     for name, attribute in subject.attributes.items():
         if attribute.hierarchy.rows is not None and encode.needs_cast(subject.columns[name]):
@@ -241,7 +255,7 @@ def _refuse_repeated(engine: Engine, subject: Subject, maps: Maps) -> None:
 
 
 def uncovered_faults(
-    engine: Engine, subject: Subject, maps: Maps, *, show_values: int = 0
+    engine: Engine, subject: Subject, *, maps: Maps, show_values: int = 0
 ) -> list[str]:
     """Values that hierarchies miss, and the records that hold them, where records have no code.
 
@@ -249,11 +263,11 @@ def uncovered_faults(
     """
     faults = []
     for name, leaves in maps.items():
-        values, records = engine.rows(encode.uncovered(subject.table, name, leaves))[0]
+        values, records = engine.rows(encode.uncovered(subject.table, name, leaves=leaves))[0]
         if values:
             way = listing(name)
             if show_values:
-                asked = encode.missed(subject.table, name, leaves, show_values)
+                asked = encode.missed(subject.table, name, leaves=leaves, most=show_values)
                 way = f"they are {_listed(engine.rows(asked), values)}"
             which = named(subject.attributes[name].hierarchy, name)
             verb = "holds" if records == 1 else "hold"
@@ -276,7 +290,7 @@ def _listed(found: Sequence[tuple[str | None, int]], values: int) -> str:
 
 
 def _leaf_counts(
-    engine: Engine, subject: Subject, layout: Layout, table: exp.Table
+    engine: Engine, subject: Subject, *, layout: Layout, table: exp.Table
 ) -> tuple[tuple[int, ...], ...]:
     """Records per leaf of every column, where binding has not counted them from the table."""
     open_ = [number for number, known in enumerate(subject.counts) if known is None]
@@ -286,13 +300,15 @@ def _leaf_counts(
     ]
     for start in range(0, len(open_), JOINED):
         masks = {number: layout.column_masks(number, 0) for number in open_[start : start + JOINED]}
-        leaves = {number: layout.node_codes(number, subject.trees[number], 0) for number in masks}
+        leaves = {
+            number: layout.node_codes(number, subject.trees[number], level=0) for number in masks
+        }
         for number, *code, records in engine.rows(encode.marginals(table, masks)):
             counts[number][leaves[number][tuple(code)]] = records
     return tuple(map(tuple, counts))
 
 
-def _entropy(tree: Tree, level: int, counts: Sequence[int]) -> float:
+def _entropy(tree: Tree, level: int, *, counts: Sequence[int]) -> float:
     total = sum(counts)
-    shares = [count / total for count in node_counts(tree, level, counts) if count]
+    shares = [count / total for count in node_counts(tree, level, counts=counts) if count]
     return -sum(part * math.log2(part) for part in shares)

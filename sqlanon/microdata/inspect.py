@@ -40,14 +40,14 @@ def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
     if hierarchy.rows is None:
         return HierarchyReport(hierarchy, examples=tuple(_made_up(hierarchy)))
     tree = grown(hierarchy)
-    return _described(hierarchy, tree, None)
+    return _described(hierarchy, tree, column=None)
 
 
 def bind_hierarchies(
     connection: object,
     table: object,
-    hierarchies: Bindings,
     *,
+    hierarchies: Bindings,
     show_values: int = 0,
     **opening: Unpack[Opening],
 ) -> list[HierarchyReport]:
@@ -77,9 +77,13 @@ def bind_hierarchies(
         for column, entry in wanted.attributes.items():
             try:
                 found, tree = _fitted(
-                    source.engine, source.table, column, entry.hierarchy, show_values=show_values
+                    source.engine,
+                    source.table,
+                    column=column,
+                    hierarchy=entry.hierarchy,
+                    show_values=show_values,
                 )
-                reports.append(_described(found, tree, column))
+                reports.append(_described(found, tree, column=column))
             except HierarchyError as error:
                 faults += error.faults
         if faults:
@@ -88,7 +92,12 @@ def bind_hierarchies(
 
 
 def make_hierarchy(
-    connection: object, table: object, column: str, hierarchy: Hierarchy, **opening: Unpack[Opening]
+    connection: object,
+    table: object,
+    *,
+    column: str,
+    hierarchy: Hierarchy,
+    **opening: Unpack[Opening],
 ) -> tuple[tuple[Labels, ...], list[str]]:
     """The paths that a hierarchy gives the values present in a column, and notes of the source.
 
@@ -101,7 +110,7 @@ def make_hierarchy(
         return made
 
     with reading(connection, table, policy, **opening) as (source, _):
-        _, tree = _fitted(source.engine, source.table, column, hierarchy)
+        _, tree = _fitted(source.engine, source.table, column=column, hierarchy=hierarchy)
         return tuple(zip(*tree.labels, strict=True)), source.engine.notes
 
 
@@ -133,17 +142,17 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
 
 
 def _fitted(
-    engine: Engine, table: exp.Table, column: str, hierarchy: Hierarchy, *, show_values: int = 0
+    engine: Engine, table: exp.Table, *, column: str, hierarchy: Hierarchy, show_values: int = 0
 ) -> tuple[Hierarchy, Tree]:
     """A hierarchy, read from the database if need be, and its tree over a column's values."""
     policy = Policy({column: hierarchy})
-    subject = bind(engine, table, policy)
+    subject = bind(engine, table, policy=policy)
     with engine.workspace():
         encode_subject(engine, subject, policy, show_values=show_values)
     return subject.attributes[column].hierarchy, subject.trees[0]
 
 
-def _described(hierarchy: Hierarchy, tree: Tree, column: str | None) -> HierarchyReport:
+def _described(hierarchy: Hierarchy, tree: Tree, *, column: str | None) -> HierarchyReport:
     rows = hierarchy.rows
     return HierarchyReport(
         hierarchy,
@@ -177,7 +186,7 @@ def _made_up(hierarchy: Hierarchy) -> list[Labels]:
             return []
     literals = [(exp.cast(exp.Literal.string(value), kind),) for value in values]
     rows = exp.values(literals, alias="made_up", columns=[encode.VALUE])
-    labels = level_labels(hierarchy, encode.value(), literals[0][0].to)
+    labels = level_labels(hierarchy, encode.value(), column_type=literals[0][0].to)
     leaf = exp.cast(encode.value(), exp.DataType.Type.VARCHAR)
     with Resources(threads=1).connect() as engine:
         return engine.rows(exp.select(leaf, *labels).from_(rows))

@@ -63,7 +63,7 @@ class BoundSensitive:
 
 
 def bound(
-    engine: Engine, table: exp.Table, policy: Policy, columns: Columns, name: str
+    engine: Engine, table: exp.Table, *, policy: Policy, columns: Columns, name: str
 ) -> BoundSensitive:
     """A sensitive attribute, its models and the order of its values, fit for the table.
 
@@ -81,22 +81,22 @@ def bound(
         raise SourceError(
             f"sensitive column {name!r} is of a nested type; unnest it into columns of its own"
         )
-    _refuse_zoned(attribute, name, kind)
+    _refuse_zoned(attribute, name, kind=kind)
     models = _models(policy).get(name, ())
-    order, height = value_order(attribute, name, kind, table)
+    order, height = value_order(attribute, name, kind=kind, table=table)
     is_ordered = order is not None or kind.this in ORDERED_TYPES
     if attribute.hierarchy is None:
         _refuse_flat(name, models)
     if not is_ordered:
         _refuse_unordered(name, models, is_enumeration=name in enumerated(engine, table))
     if order is not None:
-        _refuse_unfit(engine, table, name, order)
+        _refuse_unfit(engine, table, name=name, order=order)
     needed = needed_by(models, nulls=attribute.nulls == "value")
     return BoundSensitive(name, models, needed, order, height, is_ordered)
 
 
 def asked(
-    policy: Policy, table: exp.Table, columns: Columns
+    policy: Policy, table: exp.Table, *, columns: Columns
 ) -> tuple[tuple[str, ...], tuple[Attribute, ...]]:
     """The sensitive columns that models look at, and the models that they must satisfy.
 
@@ -106,7 +106,7 @@ def asked(
     attributes = []
     for number, (name, models) in enumerate(names.items()):
         attribute = policy.sensitive_attributes[name]
-        order, height = value_order(attribute, name, columns[name], table)
+        order, height = value_order(attribute, name, kind=columns[name], table=table)
         needed = needed_by(models, nulls=attribute.nulls == "value")
         attributes += [
             Attribute(each, needed, order, height, number, entity is not None)
@@ -148,7 +148,7 @@ def _resolved(engine: Engine, attribute: Sensitive) -> Sensitive:
 
 
 def value_order(
-    attribute: Sensitive, name: str, kind: exp.DataType, table: exp.Table
+    attribute: Sensitive, name: str, *, kind: exp.DataType, table: exp.Table
 ) -> tuple[exp.Subquery | None, int]:
     """The order of an attribute's values and the height of its hierarchy; None for the type's own.
 
@@ -157,18 +157,18 @@ def value_order(
     if attribute.order is None:
         if attribute.hierarchy is None:
             return None, 0
-        return _hierarchy_order(attribute.hierarchy, name, kind, table)
+        return _hierarchy_order(attribute.hierarchy, name, kind=kind, table=table)
     ends_with = [] if None in attribute.order else [None]
     texts = enumerate([*attribute.order, *ends_with])
-    order = values.listed([(text, rank) for rank, text in texts], kind, [])
+    order = values.listed([(text, rank) for rank, text in texts], kind, levels=[])
     if attribute.hierarchy is None:
         return order, 0
-    nodes, height = _hierarchy_order(attribute.hierarchy, name, kind, table)
-    return values.reordered(order, nodes, range(1, height)), height
+    nodes, height = _hierarchy_order(attribute.hierarchy, name, kind=kind, table=table)
+    return values.reordered(order, nodes, levels=range(1, height)), height
 
 
 def _hierarchy_order(
-    hierarchy: Hierarchy, name: str, kind: exp.DataType, table: exp.Table
+    hierarchy: Hierarchy, name: str, *, kind: exp.DataType, table: exp.Table
 ) -> tuple[exp.Subquery, int]:
     if hierarchy.others is not None:
         raise HierarchyError(
@@ -178,8 +178,8 @@ def _hierarchy_order(
             ]
         )
     if hierarchy.rows is None:
-        labels = level_labels(hierarchy, encode.value(), kind, name=name)
-        return values.ruled(table, name, labels), len(labels)
+        labels = level_labels(hierarchy, encode.value(), column_type=kind, name=name)
+        return values.ruled(table, name, labels=labels), len(labels)
     own = hierarchy.name, hierarchy.lines
     tree = Tree.grow(name, list(hierarchy.rows), with_null=True, name=own[0], lines=own[1])
     inner = range(1, tree.height)
@@ -187,14 +187,14 @@ def _hierarchy_order(
         (leaf, rank, *(tree.nodes[level][rank] for level in inner))
         for rank, leaf in enumerate(tree.leaves)
     ]
-    return values.listed(rows, kind, inner), tree.height
+    return values.listed(rows, kind, levels=inner), tree.height
 
 
-def _refuse_zoned(attribute: Sensitive, name: str, kind: exp.DataType) -> None:
+def _refuse_zoned(attribute: Sensitive, name: str, *, kind: exp.DataType) -> None:
     listed = list(attribute.order or ())
     if attribute.hierarchy is not None and attribute.hierarchy.rows is not None:
         listed += [path[0] for path in attribute.hierarchy.rows]
-    faults = leaf_faults(listed, kind, name)
+    faults = leaf_faults(listed, kind, name=name)
     if faults:
         raise HierarchyError(faults)
 
@@ -231,10 +231,10 @@ def _named(models: Sequence[ValueModel]) -> str:
     return " ".join([*kind, FAMILIES[family].title])
 
 
-def _refuse_unfit(engine: Engine, table: exp.Table, name: str, order: exp.Subquery) -> None:
+def _refuse_unfit(engine: Engine, table: exp.Table, *, name: str, order: exp.Subquery) -> None:
     """Refuses an order that misses values of its column, or has one in two spellings."""
     what, faults = f"order or hierarchy of sensitive column {name!r}", []
-    missing, records = engine.rows(encode.uncovered(table, name, order.this))[0]
+    missing, records = engine.rows(encode.uncovered(table, name, leaves=order.this))[0]
     if missing:
         faults.append(
             f"{what} misses {counted(missing, 'value')} that {counted(records, 'record')} "

@@ -84,20 +84,24 @@ class Details:
         ranks = list(map(violations.value_of, numbers))
         return [*ranks, violations.ENTITY] if self.entity else ranks
 
-    def renewed(self, engine: Engine, attribute: SensitiveCodes, rows: exp.Table) -> SensitiveCodes:
+    def renewed(
+        self, engine: Engine, attribute: SensitiveCodes, *, rows: exp.Table
+    ) -> SensitiveCodes:
         """The attribute with the distribution that some of the details have."""
-        source = violations.spread_rows(rows, (), attribute.number, entity=attribute.persons)
+        source = violations.spread_rows(
+            rows, (), attribute=attribute.number, entity=attribute.persons
+        )
         query = reference(
             nested(source, "rows"),
             nulls=False,  # a record whose NULL is no value has no rank
             order=attribute.order,
             height=attribute.reference.height,
         )
-        return _referring(engine, attribute, engine.materialize("reference", query))
+        return _referring(engine, attribute, table=engine.materialize("reference", query))
 
 
 def ranked(
-    engine: Engine, subject: Subject, policy: Policy, valued: Sequence[str] = ()
+    engine: Engine, subject: Subject, *, policy: Policy, valued: Sequence[str] = ()
 ) -> tuple[list[SensitiveCodes], dict[str, Carried]]:
     """The sensitive attributes as ranks, and what the details carry.
 
@@ -114,29 +118,32 @@ def ranked(
     attributes: list[SensitiveCodes] = []
     carried: dict[str, Carried] = {}
     names = dict.fromkeys([*(demand.column for demand in policy.demands), *valued])
-    asked = [bound(engine, subject.table, policy, subject.columns, name) for name in names]
+    asked = [
+        bound(engine, subject.table, policy=policy, columns=subject.columns, name=name)
+        for name in names
+    ]
     for number, each in enumerate(asked):
         for models, entity in counted_by(each.models, policy.entity):
             own = replace(each, models=models)
-            values, by_rank = rank_values(engine, subject.table, own, entity)
+            values, by_rank = rank_values(engine, subject.table, asked=own, entity=entity)
             ranks = Carried(each.name, values, each.needed.nulls)
             carried.setdefault(violations.value_of(number), ranks)
-            coded = _coded(own, by_rank, number, persons=entity is not None)
-            attributes.append(_referring(engine, coded, by_rank))
+            coded = _coded(own, by_rank, number=number, persons=entity is not None)
+            attributes.append(_referring(engine, coded, table=by_rank))
     if policy.entity is not None:
         carried[violations.ENTITY] = Carried(policy.entity)
     return attributes, carried
 
 
 def rank_values(
-    engine: Engine, table: exp.Table, asked: BoundSensitive, entity: str | None
+    engine: Engine, table: exp.Table, *, asked: BoundSensitive, entity: str | None
 ) -> tuple[exp.Table, exp.Table]:
     """Ranks an attribute's values and counts the records, or persons, that hold each.
 
     The temporary tables, by value and by rank, stay until the engine's workspace ends.
     """
     query = reference(
-        nested(value_ranks.held(table, asked.name, entity), "rows"),
+        nested(value_ranks.held(table, asked.name, entity=entity), "rows"),
         nulls=asked.needed.nulls,
         order=asked.order,
         height=asked.height,
@@ -146,7 +153,7 @@ def rank_values(
 
 
 def _coded(
-    asked: BoundSensitive, by_rank: exp.Table, number: int, *, persons: bool
+    asked: BoundSensitive, by_rank: exp.Table, *, number: int, persons: bool
 ) -> SensitiveCodes:
     """An attribute whose distribution has not been counted."""
     return SensitiveCodes(
@@ -161,7 +168,7 @@ def _coded(
     )
 
 
-def _referring(engine: Engine, attribute: SensitiveCodes, table: exp.Table) -> SensitiveCodes:
+def _referring(engine: Engine, attribute: SensitiveCodes, *, table: exp.Table) -> SensitiveCodes:
     """The attribute with another distribution to refer to."""
     height = attribute.reference.height
     rows = sorted(engine.rows(value_ranks.rank_counts(table, height)))

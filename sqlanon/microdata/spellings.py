@@ -40,13 +40,14 @@ def spelling_notes(subject: Subject) -> list[str]:
     for name, tree in zip(subject.names, subject.trees, strict=True):
         key = _number if subject.columns[name].this in _REAL else _text
         several = _several(map(key, (leaf for leaf in tree.leaves if leaf is not None)))
-        notes += _notes(name, several, "quasi-identifier")
+        notes += _notes(name, several, role="quasi-identifier")
     return notes
 
 
 def table_spelling_notes(
     engine: Engine,
     table: exp.Table,
+    *,
     columns: Mapping[str, exp.DataType],
     roles: Mapping[str, Sequence[str]],
 ) -> list[str]:
@@ -65,20 +66,22 @@ def table_spelling_notes(
     for start in range(0, len(texts) + len(reals), BATCH):
         batch = [*texts, *reals][start : start + BATCH]
         own_texts, own_reals = ([n for n in batch if n in kind] for kind in (texts, reals))
-        query = spelling_counts(table, own_texts, own_reals, DIGITS)
+        query = spelling_counts(table, own_texts, reals=own_reals, digits=DIGITS)
         for place, several, foreign in engine.rows(query):
             name = batch[place]
             # Only Python knows which forms of a letter are one.
-            found[name] = _several(map(_text, _values(engine, table, name))) if foreign else several
+            found[name] = (
+                _several(map(_text, _values(engine, table, name=name))) if foreign else several
+            )
     return [
         note
         for role, names in roles.items()
         for name in names
-        for note in _notes(name, found.get(name, 0), role)
+        for note in _notes(name, found.get(name, 0), role=role)
     ]
 
 
-def _values(engine: Engine, table: exp.Table, name: str) -> Iterable[str]:
+def _values(engine: Engine, table: exp.Table, *, name: str) -> Iterable[str]:
     values = nested(distinct_values(table, name), "held")
     rows = engine.rows(select([varchar(column("value"))], values))
     return (str(value) for (value,) in rows if value is not None)
@@ -89,7 +92,7 @@ def _several(keys: Iterable[str]) -> int:
     return sum(1 for spellings in Counter(keys).values() if spellings > 1)
 
 
-def _notes(name: str, several: int, role: str) -> list[str]:
+def _notes(name: str, several: int, *, role: str) -> list[str]:
     if not several:
         return []
     what = "column" if role == "quasi-identifier" else f"{role} column"

@@ -58,7 +58,7 @@ def hierarchy_table(engine: Engine, table: exp.Table) -> Hierarchy:
 
 
 def load_hierarchy(
-    engine: Engine, name: str, hierarchy: Hierarchy, *, overwrite: bool = False
+    engine: Engine, name: str, *, hierarchy: Hierarchy, overwrite: bool = False
 ) -> Hierarchy:
     """Stores a hierarchy in the database under a name, in one transaction.
 
@@ -87,7 +87,7 @@ def load_hierarchy(
         staging = None
         if hierarchy.rows is not None:
             staging = engine.load_rows("hierarchy", *store.staged(hierarchy.rows))
-        for statement in store.store_hierarchy(name, hierarchy, staging):
+        for statement in store.store_hierarchy(name, hierarchy, staging=staging):
             engine.run(statement)
     return hierarchy
 
@@ -154,7 +154,7 @@ def _find(engine: Engine, name: str) -> Hierarchy | None:
         return None
     for kind, specification in engine.rows(store.stored_hierarchy(name)):
         paths = [path for (path,) in engine.rows(store.stored_paths(name))]
-        return store.restored(kind, specification, paths)
+        return store.restored(kind, specification, paths=paths)
     return None
 
 

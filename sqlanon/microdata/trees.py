@@ -17,6 +17,7 @@ from sqlanon.query.text import TEXT
 def grow(
     engine: Engine,
     table: exp.Table,
+    *,
     attributes: dict[str, QuasiIdentifier],
     columns: dict[str, exp.DataType],
     nullable: frozenset[str],
@@ -33,16 +34,25 @@ def grow(
         hierarchy = attribute.hierarchy
         try:
             if hierarchy.rows is not None:
-                rows = [*hierarchy.rows, *_unlisted(engine, table, name, hierarchy, columns[name])]
+                rows = [
+                    *hierarchy.rows,
+                    *_unlisted(engine, table, name=name, hierarchy=hierarchy, kind=columns[name]),
+                ]
                 own = hierarchy.name, hierarchy.lines
-                faults += leaf_faults([path[0] for path in hierarchy.rows], columns[name], name)
+                faults += leaf_faults(
+                    [path[0] for path in hierarchy.rows], columns[name], name=name
+                )
                 trees.append(
                     Tree.grow(name, rows, with_null=name in nullable, name=own[0], lines=own[1])
                 )
                 counts.append(None)
             else:
-                labels = level_labels(hierarchy, encode.value(), columns[name], name=name)
-                paths = engine.rows(encode.distinct_paths(table, name, labels, columns[name]))
+                labels = level_labels(
+                    hierarchy, encode.value(), column_type=columns[name], name=name
+                )
+                paths = engine.rows(
+                    encode.distinct_paths(table, name, labels=labels, kind=columns[name])
+                )
                 trees.append(Tree.grow(name, [path[:-1] for path in paths]))
                 held = {text: records for text, *_, records in paths}
                 counts.append(tuple(held[leaf] for leaf in trees[-1].leaves))
@@ -58,7 +68,7 @@ def grow(
 
 
 def _unlisted(
-    engine: Engine, table: exp.Table, name: str, hierarchy: Hierarchy, kind: exp.DataType
+    engine: Engine, table: exp.Table, *, name: str, hierarchy: Hierarchy, kind: exp.DataType
 ) -> list[Path]:
     """The paths of the values that have no explicit row, where the hierarchy has one for them all.
 
@@ -71,7 +81,9 @@ def _unlisted(
     leaves = [path[0] for path in hierarchy.rows]
     with engine.workspace():
         listed = engine.load_rows("listed", {encode.LEAF: leaves}, {encode.LEAF: TEXT})
-        found = engine.rows(encode.unlisted(table, name, encode.values_of(listed, kind, [])))
+        found = engine.rows(
+            encode.unlisted(table, name, leaves=encode.values_of(listed, kind, carried=[]))
+        )
     return [(value, *hierarchy.others) for (value,) in found]
 
 

@@ -13,7 +13,7 @@ TOLERANCE = 1e-12
 """Rounding that comparisons of entropies and distances with a threshold allow."""
 
 
-def choice_faults(what: str, value: object, choices: Sequence[str]) -> list[str]:
+def choice_faults(what: str, value: object, *, choices: Sequence[str]) -> list[str]:
     """The fault of a value that must be one of several, if any."""
     if value in choices:
         return []

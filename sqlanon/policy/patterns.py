@@ -189,7 +189,9 @@ def _kept(column: MaskColumn) -> str:
 
 def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:
     """The columns that a text names, each with its level, None where not given."""
-    for item in split_list(text, names, lambda item: item in names or _parted(item)[0] in names):
+    for item in split_list(
+        text, names, is_item=lambda item: item in names or _parted(item)[0] in names
+    ):
         name, level = _parted(item)
         if item in names:
             yield item, None

@@ -262,7 +262,7 @@ class Policy:
         unassigned = [column for column in columns if column not in named]
         if publish and unassigned and self.others is None:
             faults.append(
-                f"{counted(len(unassigned), 'column has', 'columns have')} no role: "
+                f"{counted(len(unassigned), 'column has', more='columns have')} no role: "
                 f"{', '.join(map(repr, unassigned))}; publish with keep (--keep COLUMN), leave out "
                 "with drop (--drop COLUMN), or settle all at once with others (--others keep|drop)"
             )
@@ -332,7 +332,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, PATTERNS], "the policy")
+        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, PATTERNS], where="the policy")
         options = {key: document[key] for key in own if key in document}
         for key in ("identifiers", "keep", "drop"):
             options[key] = tuple(texts(options.get(key, ()), key))
@@ -340,10 +340,12 @@ class Policy:
         sensitive = entries(options.pop("sensitive", {}), "sensitive")
         return cls(
             quasi_identifiers={
-                name: read_quasi_identifier(name, entry, folder) for name, entry in quasi.items()
+                name: read_quasi_identifier(name, entry, folder=folder)
+                for name, entry in quasi.items()
             },
             sensitive={
-                name: read_sensitive(name, entry, folder) for name, entry in sensitive.items()
+                name: read_sensitive(name, entry, folder=folder)
+                for name, entry in sensitive.items()
             },
             models=models_of(document),
             **options,

@@ -115,7 +115,8 @@ class LDiversity:
     c: float | None = None
 
     def __post_init__(self) -> None:
-        faults = choice_faults("kind of l-diversity", self.kind, KINDS) or self._figure_faults()
+        faults = choice_faults("kind of l-diversity", self.kind, choices=KINDS)
+        faults = faults or self._figure_faults()
         if faults:
             raise PolicyError("; ".join(faults))
 
@@ -244,7 +245,7 @@ class TCloseness:
     distance: Distance = "equal"
 
     def __post_init__(self) -> None:
-        faults = choice_faults("distance of t-closeness", self.distance, DISTANCES)
+        faults = choice_faults("distance of t-closeness", self.distance, choices=DISTANCES)
         if faults:
             raise PolicyError("; ".join(faults))
         top = 1 if self.distance in BOUNDED else math.inf

@@ -89,7 +89,9 @@ class Sensitive:
             if not (texts and self.order):
                 faults.append("order must be a list of values as texts, lowest first")
             elif again := len(self.order) - len(set(self.order)):
-                faults.append(f"order repeats {counted(again, 'value', 'values')}; keep one each")
+                faults.append(
+                    f"order repeats {counted(again, 'value', more='values')}; keep one each"
+                )
         if self.nulls not in ("value", "none"):
             faults.append(f"nulls is {self.nulls!r}; it must be 'value' or 'none'")
         return faults

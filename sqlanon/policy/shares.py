@@ -133,7 +133,7 @@ class BetaLikeness:
     kind: Likeness = "basic"
 
     def __post_init__(self) -> None:
-        faults = choice_faults("kind of beta-likeness", self.kind, LIKENESSES)
+        faults = choice_faults("kind of beta-likeness", self.kind, choices=LIKENESSES)
         if not (is_number(self.beta) and self.beta > 0):
             faults.append(f"beta of beta-likeness is {self.beta!r}; it must be a number above 0")
         if faults:

@@ -71,7 +71,7 @@ def _hierarchy(rule: Mapping[str, Any], folder: Path | None) -> Hierarchy:
     return Hierarchy.from_spec(rule[SPEC], folder=folder)
 
 
-def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> QuasiIdentifier:
+def read_quasi_identifier(name: str, entry: object, *, folder: Path | None) -> QuasiIdentifier:
     """A quasi-identifier from its entry in a document; paths in it start at the folder.
 
     Raises:
@@ -85,7 +85,7 @@ def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> Quas
         raise PolicyError(
             f"{where} must be a table such as {{ prefix = [3] }}, or a text such as 'prefix:3'"
         )
-    refuse_unknown(entry, [*COLUMN_KEYS, *_HIERARCHY_KEYS], where)
+    refuse_unknown(entry, [*COLUMN_KEYS, *_HIERARCHY_KEYS], where=where)
     bounds = {key: entry[key] for key in COLUMN_KEYS if key in entry}
     rule = {key: value for key, value in entry.items() if key not in COLUMN_KEYS}
     if "level" in bounds:
@@ -97,12 +97,12 @@ def read_quasi_identifier(name: str, entry: object, folder: Path | None) -> Quas
         return QuasiIdentifier(_hierarchy(rule, folder), **bounds)
 
 
-def read_sensitive(name: str, entry: object, folder: Path | None) -> Sensitive:
+def read_sensitive(name: str, entry: object, *, folder: Path | None) -> Sensitive:
     """A sensitive column from its entry in a document; as `read_quasi_identifier`."""
     if not isinstance(entry, Mapping):
         raise PolicyError(f"sensitive column {name!r} must be a table such as {{ l = 3 }}")
     where = f"sensitive column {name!r}"
-    refuse_unknown(entry, [*SENSITIVE_KEYS, *_HIERARCHY_KEYS], where)
+    refuse_unknown(entry, [*SENSITIVE_KEYS, *_HIERARCHY_KEYS], where=where)
     rule = {key: value for key, value in entry.items() if key not in SENSITIVE_KEYS}
     with blaming(where):
         return Sensitive(
@@ -146,7 +146,7 @@ def model_of(key: str, form: object) -> ValueModel:
         with blaming(key):
             return model_of(key, model_form(key, form))
     entry: dict[str, Any] = dict(form) if isinstance(form, Mapping) else {"value": form}
-    refuse_unknown(entry, ["value", *family.keys], key)
+    refuse_unknown(entry, ["value", *family.keys], where=key)
     if "value" not in entry:
         raise PolicyError(f"{key} has no value, such as {key} = {{ value = 1 }}")
     return family.build(entry.pop("value"), **entry)
@@ -199,7 +199,7 @@ def texts(value: Any, key: str) -> list[str]:
     return list(value)
 
 
-def refuse_unknown(entry: object, known: Sequence[str], where: str) -> None:
+def refuse_unknown(entry: object, known: Sequence[str], *, where: str) -> None:
     """Refuses keys that nobody knows.
 
     Raises:

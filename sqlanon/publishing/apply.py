@@ -49,7 +49,7 @@ class _Published:
 
 
 def publish(
-    engine: Engine, plan: Plan, source: exp.Table, target: Target, file: Path | None = None
+    engine: Engine, plan: Plan, *, source: exp.Table, target: Target, file: Path | None = None
 ) -> Report:
     """Writes the published table, checks it, and only then lets anybody see it.
 
@@ -68,12 +68,12 @@ def publish(
     """
     started = time.monotonic()
     with engine.transaction() if file is None else nullcontext():
-        staging = _staged(engine, plan, source, target, file)
-        refuse_target(engine, source, plan.policy, target, file)
-        published = _carry_out(engine, plan, source, target, staging)
+        staging = _staged(engine, plan, source=source, target=target, file=file)
+        refuse_target(engine, source, policy=plan.policy, target=target, file=file)
+        published = _carry_out(engine, plan, source=source, target=target, staging=staging)
         in_old_file = target.in_place and file is None
         pages_stay = in_old_file and files.file_of(engine, source) is not None
-    report = _report(plan, published, _where(source, target), started)
+    report = _report(plan, published, output=_where(source, target), started=started)
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
@@ -95,38 +95,39 @@ def table_named(connection: object, plan: Plan) -> str | None:
 def _carry_out(
     engine: Engine,
     plan: Plan,
+    *,
     source: exp.Table,
     target: Target,
     staging: AbstractContextManager[exp.Table],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
-    refuse_types(engine, source, plan.policy, target)
-    refuse_stale(engine, plan, source)
+    refuse_types(engine, source, policy=plan.policy, target=target)
+    refuse_stale(engine, plan, source=source)
     engine.refuse_changed()
-    notes = tuple(lost_and_kept(engine, plan, source)) if target.in_place else ()
+    notes = tuple(lost_and_kept(engine, plan, table=source)) if target.in_place else ()
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
     with staging as staged:
         written = time.monotonic()
-        results = _verified(engine, plan, staged)
+        results = _verified(engine, plan, table=staged)
         if target.output is not None:
-            notes = (*notes, *formats.notes_of(engine, staged, target.output))
+            notes = (*notes, *formats.notes_of(engine, staged, output=target.output))
         if plan.policy.entity is not None:
-            results = _of_persons(engine, plan, source)
-        kept = published_kept(engine, plan, source, staged)
+            results = _of_persons(engine, plan, source=source)
+        kept = published_kept(engine, plan, source=source, table=staged)
         check_seconds = time.monotonic() - written
         if target.output is None:
             _, sha256 = engine.rows(fingerprint(staged, list(engine.columns(staged))))[0]
         # All that is published has been read by now, between two looks at what it was read from.
-        refuse_stale(engine, plan, source)
+        refuse_stale(engine, plan, source=source)
         engine.refuse_changed()
     if target.output is not None:
         sha256 = files.digest(target.output)
     return _Published(results, kept, notes, check_seconds, sha256)
 
 
-def _report(plan: Plan, published: _Published, output: str, started: float) -> Report:
+def _report(plan: Plan, published: _Published, *, output: str, started: float) -> Report:
     before, taken = plan.report.seconds, time.monotonic() - started
     seconds = {
         **before,
@@ -149,7 +150,7 @@ def _report(plan: Plan, published: _Published, output: str, started: float) -> R
     )
 
 
-def refuse_stale(engine: Engine, plan: Plan, source: exp.Table) -> None:
+def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
     columns = column_types(engine, source)
     changes = list(_changed_columns(dict(plan.columns), columns))
@@ -197,12 +198,12 @@ def _changed_columns(
 
 @contextmanager
 def _staged(
-    engine: Engine, plan: Plan, source: exp.Table, target: Target, file: Path | None
+    engine: Engine, plan: Plan, *, source: exp.Table, target: Target, file: Path | None
 ) -> Iterator[exp.Table]:
     """The published rows as a table to check; on leaving, it goes where it belongs."""
     rows = plan.rows(source, engine.dialect)
     if file is not None:
-        with files.fresh_file(engine, file, source) as staged:
+        with files.fresh_file(engine, file, table=source) as staged:
             engine.run(create_table(staged, rows))
             yield staged
         return
@@ -210,13 +211,13 @@ def _staged(
         staged = engine.materialize("published", rows)
         yield staged
         if target.output is not None:
-            _write(engine, plan, staged, target)
+            _write(engine, plan, table=staged, target=target)
             return
         place = source if target.into is None else engine.target(target.into, source)
-        _move(engine, staged, place)
+        _move(engine, staged, place=place)
 
 
-def _move(engine: Engine, staged: exp.Table, place: exp.Table) -> None:
+def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
     """Copies a checked table to its place; only now does the file of the database grow.
 
     It is written under a name of its own. After a failure it is dropped, since a transaction of
@@ -245,7 +246,7 @@ def _move(engine: Engine, staged: exp.Table, place: exp.Table) -> None:
         raise
 
 
-def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
+def _verified(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
     """Classes and models of a published table, from that table alone.
 
     Raises:
@@ -261,20 +262,20 @@ def _verified(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
             f"{counted(records, 'record')} of the table would be left where the plan promises "
             f"{expected:,}, so its policy is not the one that it was made for; nothing is published"
         )
-    _refuse_more_suppressed(engine, plan, table)
-    results = demanded_results(engine, table, plan.policy, declared)
+    _refuse_more_suppressed(engine, plan, table=table)
+    results = demanded_results(engine, table, policy=plan.policy, columns=declared)
     _refuse_failed(results)
     return results
 
 
-def _of_persons(engine: Engine, plan: Plan, source: exp.Table) -> TableResults:
+def _of_persons(engine: Engine, plan: Plan, *, source: exp.Table) -> TableResults:
     """Classes and models of a published table by persons, whom only the original can tell.
 
     Raises:
         VerificationError: A model does not hold.
     """
     with engine.workspace():
-        results = expected_results(engine, plan, source)
+        results = expected_results(engine, plan, table=source)
     _refuse_failed(results)
     return results
 
@@ -289,12 +290,12 @@ def _refuse_failed(results: TableResults) -> None:
             )
 
 
-def _refuse_more_suppressed(engine: Engine, plan: Plan, table: exp.Table) -> None:
+def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> None:
     """Refuses a table of suppressed records that are kept, if they are not as many as promised."""
     policy, promised = plan.policy, plan.report.suppressed_records
     if policy.suppressed == "drop" or not promised or plan.recoding.node is None:
         return
-    query = all_labelled(table, list(policy.attributes), policy.suppressed_label)
+    query = all_labelled(table, list(policy.attributes), label=policy.suppressed_label)
     found = engine.rows(query)[0][0]
     if found != promised:
         raise VerificationError(
@@ -312,21 +313,21 @@ def _promised(plan: Plan) -> int:
     return report.records - dropped
 
 
-def _write(engine: Engine, plan: Plan, table: exp.Table, target: Target) -> None:
+def _write(engine: Engine, plan: Plan, *, table: exp.Table, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    columns = formats.columns_written(engine, table, target.output)
+    columns = formats.columns_written(engine, table, output=target.output)
     exported = files.export(
         engine,
         table,
-        target.output,
+        path=target.output,
         overwrite=target.overwrite,
         columns={name: (each.value, each.kind) for name, each in columns.items()},
     )
     try:
         with exported.opened() as (reader, written):
-            _verified(reader, plan, written)
-            if not formats.holds_rows((engine, reader), (table, written), columns):
+            _verified(reader, plan, table=written)
+            if not formats.holds_rows((engine, reader), (table, written), columns=columns):
                 raise VerificationError(
                     "the file does not read back as the rows that were to be published; "
                     "nothing is published"

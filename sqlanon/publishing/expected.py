@@ -15,7 +15,7 @@ from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
 
 
-def expected_results(engine: Engine, plan: Plan, table: exp.Table) -> TableResults:
+def expected_results(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
     """Classes and models of what a plan will publish, of persons where they count.
 
     The temporary tables stay until the engine's workspace ends.
@@ -26,11 +26,13 @@ def expected_results(engine: Engine, plan: Plan, table: exp.Table) -> TableResul
     columns = list(dict.fromkeys(columns))
     expected = plan.recoded(columns, table)
     expected.set("order", None)
-    return demanded_results(engine, engine.materialize("expected", expected), policy, columns)
+    return demanded_results(
+        engine, engine.materialize("expected", expected), policy=policy, columns=columns
+    )
 
 
 def expected_report(
-    engine: Engine, plan: Plan, table: exp.Table, tallied: Tallied | None
+    engine: Engine, plan: Plan, *, table: exp.Table, tallied: Tallied | None
 ) -> Report:
     """The report with the classes that will be published and what they tell of sensitive columns.
 
@@ -50,16 +52,16 @@ def expected_report(
     expected.set("order", None)
     with engine.workspace():
         rows = engine.materialize("expected", expected)
-        found = demanded_results(engine, rows, policy, columns)
+        found = demanded_results(engine, rows, policy=policy, columns=columns)
         if tallied is not None:
             by = list(policy.attributes)
             spreads = [
                 class_spread(
                     engine,
                     table,
-                    rows,
-                    SensitiveColumn(by, name, each.nulls == "value"),
-                    tallied.suppressed,
+                    table=rows,
+                    sensitive=SensitiveColumn(by, name, each.nulls == "value"),
+                    suppressed=tallied.suppressed,
                 )
                 for name, each in policy.sensitive_attributes.items()
             ]

@@ -22,7 +22,7 @@ from sqlanon.wording import counted
 Columns = Mapping[str, Written]
 
 
-def refuse_types(engine: Engine, table: exp.Table, policy: Policy, output: Path) -> None:
+def refuse_types(engine: Engine, table: exp.Table, *, policy: Policy, output: Path) -> None:
     """Refuses columns of which a file would tell less than the published table.
 
     Raises:
@@ -33,10 +33,13 @@ def refuse_types(engine: Engine, table: exp.Table, policy: Policy, output: Path)
     faults = []
     for name in policy.published(list(types)):
         kind = types[name]
-        if not formats.may_merge(kind) or formats.written(name, kind, ending).manner != "text":
+        if (
+            not formats.may_merge(kind)
+            or formats.written(name, kind, ending=ending).manner != "text"
+        ):
             continue
         try:
-            [(merged,)] = engine.rows(formats.merged(table, name, kind))
+            [(merged,)] = engine.rows(formats.merged(table, name, kind=kind))
         except EngineError:
             faults.append(f"values of column {name!r} ({type_name(kind)}) have no text")
             continue
@@ -49,25 +52,25 @@ def refuse_types(engine: Engine, table: exp.Table, policy: Policy, output: Path)
         raise SourceError(f"{'; '.join(faults)}; convert or drop it, or publish to .duckdb")
 
 
-def columns_written(engine: Engine, table: exp.Table, output: Path) -> dict[str, Written]:
+def columns_written(engine: Engine, table: exp.Table, *, output: Path) -> dict[str, Written]:
     """How each column of a published table is written to a file, by what its values need."""
     ending = files.ending_of(output)
     types = column_types(engine, table)
-    asked = {name: formats.fit(name, kind, ending) for name, kind in types.items()}
+    asked = {name: formats.fit(name, kind, ending=ending) for name, kind in types.items()}
     conditions = {name: condition for name, condition in asked.items() if condition is not None}
     found = engine.rows(select(conditions.values(), table))[0] if conditions else ()
     fits = dict(zip(conditions, found, strict=True))
     return {
-        name: formats.written(name, kind, ending, fits=fits.get(name, True))
+        name: formats.written(name, kind, ending=ending, fits=fits.get(name, True))
         for name, kind in types.items()
     }
 
 
-def notes_of(engine: Engine, table: exp.Table, output: Path) -> Iterator[str]:
+def notes_of(engine: Engine, table: exp.Table, *, output: Path) -> Iterator[str]:
     """What the reader of a file should know of its columns."""
     ending = files.ending_of(output)
     types = column_types(engine, table)
-    written = columns_written(engine, table, output)
+    written = columns_written(engine, table, output=output)
 
     def named(names: list[str]) -> str:
         return ", ".join(f"{name!r} ({type_name(types[name])})" for name in names)
@@ -95,7 +98,7 @@ def notes_of(engine: Engine, table: exp.Table, output: Path) -> Iterator[str]:
 
 
 def holds_rows(
-    engines: tuple[Engine, Engine], tables: tuple[exp.Table, exp.Table], columns: Columns
+    engines: tuple[Engine, Engine], tables: tuple[exp.Table, exp.Table], *, columns: Columns
 ) -> bool:
     """Whether a file has the rows of a published table, each as often, in whatever order.
 

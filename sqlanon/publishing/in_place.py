@@ -19,7 +19,7 @@ STILL_THERE = (
 )
 
 
-def refuse_broken(engine: Engine, table: exp.Table, policy: Policy) -> None:
+def refuse_broken(engine: Engine, table: exp.Table, *, policy: Policy) -> None:
     """Refuses to replace a table that other objects need as it is.
 
     Raises:
@@ -47,7 +47,7 @@ def refuse_broken(engine: Engine, table: exp.Table, policy: Policy) -> None:
         )
 
 
-def _changed(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
+def _changed(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
     """Objects that use columns which are published as labels, and may not work with them."""
     generalized = [
         name
@@ -61,9 +61,9 @@ def _changed(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
             yield f"{one} uses {listed([repr(name) for name in used])}, which now {verb} labels"
 
 
-def lost_and_kept(engine: Engine, plan: Plan, table: exp.Table) -> Iterator[str]:
+def lost_and_kept(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
     """Parts of the original that are not carried over, and parts that stay and quote its values."""
-    yield from _changed(engine, plan, table)
+    yield from _changed(engine, plan, table=table)
     yield from files.own_parts(engine, table)
     for text in files.leftovers(engine, table.catalog, besides=table):
         yield f"kept as they are, and may quote values: {text}"

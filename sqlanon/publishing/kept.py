@@ -10,7 +10,7 @@ from sqlanon.publishing.plan import Plan
 from sqlanon.reports.kept import KeptColumns
 
 
-def expected_kept(engine: Engine, plan: Plan, source: exp.Table) -> KeptColumns | None:
+def expected_kept(engine: Engine, plan: Plan, *, source: exp.Table) -> KeptColumns | None:
     """Whom the columns that a plan keeps will single out; None where it keeps none."""
     keeping = _keeping(plan)
     if not keeping.names:
@@ -18,16 +18,22 @@ def expected_kept(engine: Engine, plan: Plan, source: exp.Table) -> KeptColumns 
     with engine.workspace():
         query = plan.recoded([*keeping.quasi_identifiers, *keeping.names], source)
         query.set("order", None)
-        return published_kept(engine, plan, source, engine.materialize("expected", query))
+        return published_kept(
+            engine, plan, source=source, table=engine.materialize("expected", query)
+        )
 
 
 def published_kept(
-    engine: Engine, plan: Plan, source: exp.Table, table: exp.Table
+    engine: Engine, plan: Plan, *, source: exp.Table, table: exp.Table
 ) -> KeptColumns | None:
     """Whom the kept columns of a published table single out; the source knows whose they are."""
-    found = kept_columns(engine, table, _keeping(plan))
+    found = kept_columns(engine, table, keeping=_keeping(plan))
     entity = plan.policy.entity
-    return found if found is None or entity is None else with_joined(engine, source, found, entity)
+    return (
+        found
+        if found is None or entity is None
+        else with_joined(engine, source, found=found, entity=entity)
+    )
 
 
 def _keeping(plan: Plan) -> Keeping:

@@ -87,7 +87,7 @@ class Plan:
         ):
             shown = self.recoding.node or levels
             raise PolicyError(f"{shown} is no recoding for hierarchies of heights {heights}")
-        faults = broken_promises(self.policy, self.recoding, self.report)
+        faults = broken_promises(self.policy, self.recoding, report=self.report)
         if faults:
             raise PolicyError(f"the plan does not keep to its policy: {'; '.join(faults)}")
 
@@ -156,7 +156,7 @@ class Plan:
         from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
         columns = {name: self._type(name) for name in policy.sensitive_attributes}
-        names, attributes = asked(policy, source, columns)
+        names, attributes = asked(policy, source, columns=columns)
         return SuppressionQuery(policy.k, attributes, names, policy.entity, self.rounds, label)
 
     def _type(self, name: str) -> exp.DataType:
@@ -186,7 +186,7 @@ class Plan:
             raise PolicyError(f"the name of the new table is {into!r}; it must be a text")
         from sqlanon.publishing.printed import statements  # what is published needs no text
 
-        return statements(self, self.dialect if dialect is None else dialect, into)
+        return statements(self, self.dialect if dialect is None else dialect, into=into)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json`."""
@@ -279,7 +279,9 @@ class Plan:
     def _of(cls, document: Mapping[str, Any]) -> Plan:
         fingerprint = document["fingerprint"]
         policy = Policy.from_dict(document["policy"])
-        report = Report.from_dict(document["report"], document["heights"], document["histogram"])
+        report = Report.from_dict(
+            document["report"], document["heights"], histogram=document["histogram"]
+        )
         made_of = replace(report.provenance, policy=policy)
         dialect = document.get("dialect", _FIRST)
         faults = smaller_classes(policy, report)
@@ -296,7 +298,7 @@ class Plan:
             },
             dialect=dialect,
             enumerated=tuple(document["enumerated"]),
-            recoding=_recoding_of(document, policy, report),
+            recoding=_recoding_of(document, policy, report=report),
             rounds=document.get("rounds", report.search.get("rounds", 1)),
             few=tuple(document.get("few", ())),
             report=replace(report, provenance=made_of),
@@ -304,7 +306,7 @@ class Plan:
         )
 
 
-def _recoding_of(document: Mapping[str, Any], policy: Policy, report: Report) -> Recoding:
+def _recoding_of(document: Mapping[str, Any], policy: Policy, *, report: Report) -> Recoding:
     shown = [report.levels[name] for name in policy.attributes if report.levels]
     recoding = recoding_of(document.get("recoding", shown))
     if list(recoding.node or ()) != shown:

@@ -67,12 +67,12 @@ def make_plan(
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
             policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
-        subject = bind(engine, table, policy)
+        subject = bind(engine, table, policy=policy)
     # To measure what is published takes about half as long as to read what it is made of.
     ended = options.deadline.reserving((time.monotonic() - started) / 2)
     options = replace(options, deadline=ended)
     with engine.workspace():
-        decided = _decided(engine, subject, policy, options)
+        decided = _decided(engine, subject, policy=policy, options=options)
     engine.refuse_changed()
     plan = Plan(
         policy=policy.with_attributes(subject.attributes),
@@ -82,22 +82,25 @@ def make_plan(
         enumerated=enumerated(engine, table),
         recoding=decided.recoding,
         rounds=decided.rounds,
-        few=_few(engine, subject, policy, decided.recoding),
+        few=_few(engine, subject, policy=policy, recoding=decided.recoding),
         report=decided.report,
         fingerprint=known,
     )
     report = replace(
-        plan.report, notes=(*plan.report.notes, *_spelling_notes(engine, table, subject, policy))
+        plan.report,
+        notes=(*plan.report.notes, *_spelling_notes(engine, table, subject=subject, policy=policy)),
     )
     if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
         from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
-        report = expected_report(engine, replace(plan, report=report), table, decided.tallied)
+        report = expected_report(
+            engine, replace(plan, report=report), table=table, tallied=decided.tallied
+        )
     # Where nobody looks at the plan, the published table is judged itself.
     if fingerprinted and len(subject.columns) > len(subject.attributes):
         from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
 
-        report = report.keeping(expected_kept(engine, plan, table))
+        report = report.keeping(expected_kept(engine, plan, source=table))
     seconds = {
         "encode": decided.encoded_at - started,
         "search": decided.searched_at - decided.encoded_at,
@@ -107,36 +110,36 @@ def make_plan(
     return replace(plan, report=replace(report, seconds=seconds, provenance=origin))
 
 
-def _decided(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:
+def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
     """What the method decides, or another recoding where it had no time to decide anything."""
     home = import_module(options.method.home)  # no other method is loaded
     try:
         with engine.workspace():
-            found: Decided = home.decide(engine, subject, policy, options)
+            found: Decided = home.decide(engine, subject, policy=policy, options=options)
         return found
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
     options.tell(f"the time limit ended {ended}")
-    found, told = _instead(engine, subject, policy, options)
+    found, told = _instead(engine, subject, policy=policy, options=options)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
     return replace(found, report=replace(found.report, notes=(*found.report.notes, note)))
 
 
 def _instead(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[Any]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
 ) -> tuple[Decided, str]:
     """A full-domain recoding as far as there is time, at worst the highest node; and which."""
     full_domain = import_module(DEFAULT.home)
     if options.method is not DEFAULT:
         with suppress(TimeLimitError), engine.workspace():
-            found = full_domain.decide(engine, subject, policy, options)
+            found = full_domain.decide(engine, subject, policy=policy, options=options)
             return found, f"the plan is the best of {DEFAULT.name} in the time that was left"
-    found = full_domain.decide_top(engine, subject, policy, options)
+    found = full_domain.decide_top(engine, subject, policy=policy, options=options)
     return found, "every column is at its highest level"
 
 
 def _spelling_notes(
-    engine: Engine, table: exp.Table, subject: Subject, policy: Policy
+    engine: Engine, table: exp.Table, *, subject: Subject, policy: Policy
 ) -> list[str]:
     """Notes on values in several spellings; those of quasi-identifiers come with the recoding."""
     entity = [] if policy.entity is None else [policy.entity]
@@ -145,13 +148,15 @@ def _spelling_notes(
         return []
     from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
 
-    return table_spelling_notes(engine, table, subject.columns, roles)
+    return table_spelling_notes(engine, table, columns=subject.columns, roles=roles)
 
 
-def _few(engine: Engine, subject: Subject, policy: Policy, recoding: Recoding) -> tuple[str, ...]:
+def _few(
+    engine: Engine, subject: Subject, *, policy: Policy, recoding: Recoding
+) -> tuple[str, ...]:
     """The columns that records had better be sorted by the places of."""
     if recoding.records is not None or subject.records < SORTED_BY_PLACES:
         return ()
     from sqlanon.publishing.sort_columns import few_labels  # small tables do not need it
 
-    return few_labels(engine, subject, policy, recoding.levels)
+    return few_labels(engine, subject, policy=policy, levels=recoding.levels)

@@ -56,8 +56,8 @@ def preview_text(records: tuple[PreviewedRecord, ...]) -> str:
 def preview(
     connection: Any,
     plan: Plan,
-    rows: int = 5,
     *,
+    rows: int = 5,
     table: Any = None,
     **resources: Unpack[Limits],
 ) -> tuple[PreviewedRecord, ...]:
@@ -84,12 +84,12 @@ def preview(
         source.engine.transaction(),
         source.engine.workspace(),
     ):
-        refuse_stale(source.engine, plan, source.table)
-        return _previewed(source.engine, plan, source.table, rows)
+        refuse_stale(source.engine, plan, source=source.table)
+        return _previewed(source.engine, plan, table=source.table, rows=rows)
 
 
 def _previewed(
-    engine: Engine, plan: Plan, table: exp.Table, rows: int
+    engine: Engine, plan: Plan, *, table: exp.Table, rows: int
 ) -> tuple[PreviewedRecord, ...]:
     """The records, each with a copy of its quasi-identifiers, which the plan leaves as they are."""
     columns = list(plan.columns)

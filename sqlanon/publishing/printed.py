@@ -75,7 +75,7 @@ def refuse_dialect(name: object) -> None:
         )
 
 
-def statements(plan: Planned, dialect: str, into: str) -> list[str]:
+def statements(plan: Planned, dialect: str, *, into: str) -> list[str]:
     """The statements that publish a plan's table, to be carried out one after the other.
 
     Raises:
@@ -89,7 +89,7 @@ def statements(plan: Planned, dialect: str, into: str) -> list[str]:
     if dialect == plan.dialect:
         return [render(create_table(target, plan.rows()), dialect, pretty=True)]
     own = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
-    steps = _plain(plan, dialect) if own is None else _adapted(plan, own, into)
+    steps = _plain(plan, dialect) if own is None else _adapted(plan, own, into=into)
     texts = []
     for name, rows in steps:
         create = create_table(table(name) if name else target, rows)
@@ -99,11 +99,11 @@ def statements(plan: Planned, dialect: str, into: str) -> list[str]:
         render(exp.Drop(tables=[table(name)], kind="TABLE"), dialect)
         for name in reversed(temporary)
     ]
-    texts[0] = "\n".join([*_heading(plan, dialect, temporary), texts[0]])
+    texts[0] = "\n".join([*_heading(plan, dialect, temporary=temporary), texts[0]])
     return texts
 
 
-def _heading(plan: Planned, dialect: str, temporary: list[str]) -> Iterator[str]:
+def _heading(plan: Planned, dialect: str, *, temporary: list[str]) -> Iterator[str]:
     """Comments on what the statements rely on."""
     own = dialects.EXECUTED.get(dialect)
     if own is None:
@@ -130,19 +130,19 @@ def _plain(plan: Planned, dialect: str) -> list[tuple[str, exp.Select]]:
     return [("", _with_listed_values(rows, dialect))]
 
 
-def _adapted(plan: Planned, own: dialects.Dialect, into: str) -> list[tuple[str, exp.Select]]:
+def _adapted(plan: Planned, own: dialects.Dialect, *, into: str) -> list[tuple[str, exp.Select]]:
     """The statements that give the same rows by the rules of another engine."""
     rows = plan.rows(table(dialects.SOURCE), dialect=own.like)
     named = {each.name for each in rows.find_all(exp.Column)}
     needed = {name: kind for name, kind in plan.columns.items() if name in named}
-    _refuse_differences(plan, own, needed)
+    _refuse_differences(plan, own, needed=needed)
     rows = _with_listed_values(rows, own.like)
-    source = dialects.typed_source(_portable(plan.source), needed, own)
+    source = dialects.typed_source(_portable(plan.source), needed, dialect=own)
     rows = dialects.with_source(rows, source)
     if own.collation is not None:
         published = plan.policy.published(list(plan.columns))
         texts = [name for name in published if _is_text(plan, name)]
-        rows = dialects.sorted_by_bytes(rows, texts, own)
+        rows = dialects.sorted_by_bytes(rows, texts, dialect=own)
     changed = dialects.rewritten(rows, own)
     assert isinstance(changed, exp.Select)
     if not own.inlines:
@@ -206,7 +206,7 @@ def _keeps_suppressed(plan: Planned) -> bool:
 
 
 def _refuse_differences(
-    plan: Planned, own: dialects.Dialect, needed: dict[str, exp.DataType]
+    plan: Planned, own: dialects.Dialect, *, needed: dict[str, exp.DataType]
 ) -> None:
     """Refuses columns that another engine names, compares, counts or writes otherwise.
 
@@ -227,7 +227,7 @@ def _refuse_differences(
     faults += [
         f"column {name!r} is {needed[name].sql()}, of which intervals are not counted exactly"
         for name in _ruled(plan, Intervals)
-        if own.digits is not None and _has_too_many_digits(plan, name, own.digits)
+        if own.digits is not None and _has_too_many_digits(plan, name, digits=own.digits)
     ]
     if faults:
         raise PolicyError(
@@ -258,7 +258,7 @@ def _ruled(plan: Planned, rule: type[object]) -> Iterator[str]:
             yield name
 
 
-def _has_too_many_digits(plan: Planned, name: str, digits: int) -> bool:
+def _has_too_many_digits(plan: Planned, name: str, *, digits: int) -> bool:
     """Whether units of a decimal number are a product wider than the engine has digits for."""
     kind = plan.columns[name]
     if kind.this is not exp.DataType.Type.DECIMAL:

@@ -34,9 +34,9 @@ def is_changed(document: Mapping[str, Any]) -> bool:
     return DIGEST in document and document[DIGEST] != _digest(document)
 
 
-def broken_promises(policy: Policy, recoding: Recoding, report: Report) -> list[str]:
+def broken_promises(policy: Policy, recoding: Recoding, *, report: Report) -> list[str]:
     """What of a policy a plan does not keep, as far as it tells itself."""
-    return [*_level_faults(policy, recoding), *_suppression_faults(policy, recoding, report)]
+    return [*_level_faults(policy, recoding), *_suppression_faults(policy, recoding, report=report)]
 
 
 def smaller_classes(policy: Policy, report: Report) -> list[str]:
@@ -61,7 +61,7 @@ def _range(low: int, high: int) -> str:
     return f"level {low}" if low == high else f"levels {low} to {high}"
 
 
-def _suppression_faults(policy: Policy, recoding: Recoding, report: Report) -> Iterator[str]:
+def _suppression_faults(policy: Policy, recoding: Recoding, *, report: Report) -> Iterator[str]:
     suppressed, records = report.suppressed_records, report.records
     if recoding.published_records is not None:
         suppressed = records - recoding.published_records

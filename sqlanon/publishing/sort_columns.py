@@ -27,7 +27,9 @@ _WIDTHS = {
 _PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, WIDEST_KEY + 1
 
 
-def few_labels(engine: Engine, subject: Subject, policy: Policy, levels: Levels) -> tuple[str, ...]:
+def few_labels(
+    engine: Engine, subject: Subject, *, policy: Policy, levels: Levels
+) -> tuple[str, ...]:
     """Columns that records had better be sorted by the places of: none, or all that are long.
 
     These are the quasi-identifiers that are generalized or are text, and all other published text
@@ -41,7 +43,7 @@ def few_labels(engine: Engine, subject: Subject, policy: Policy, levels: Levels)
     changed = constant | {tree.column for tree, _ in varying}
     published = policy.published(list(subject.columns))
     original = [name for name in published if name not in changed]
-    few = (*generalized, *_few_texts(engine, subject, original))
+    few = (*generalized, *_few_texts(engine, subject, names=original))
     keeping = policy.suppressed == "keep"
     widths = dict.fromkeys(subject.names, _OTHER_WIDTH) if keeping else {}  # the label kept is text
     widths = {n: _WIDTHS.get(subject.columns[n].this, _OTHER_WIDTH) for n in original} | widths
@@ -50,7 +52,7 @@ def few_labels(engine: Engine, subject: Subject, policy: Policy, levels: Levels)
     return few if sum(widths.get(n, _OTHER_WIDTH) for n in published) <= WIDEST_KEY else ()
 
 
-def _few_texts(engine: Engine, subject: Subject, names: list[str]) -> Iterator[str]:
+def _few_texts(engine: Engine, subject: Subject, *, names: list[str]) -> Iterator[str]:
     texts = [n for n in names if subject.columns[n].this in exp.DataType.TEXT_TYPES]
     if not texts:
         return

@@ -76,6 +76,7 @@ def refuse_early(connection: object, target: Target) -> None:
 def refuse_target(
     engine: Engine,
     source: exp.Table,
+    *,
     policy: Policy,
     target: Target,
     file: Path | None = None,
@@ -96,21 +97,21 @@ def refuse_target(
     if target.output is not None:
         files.refuse_output(target.output, engine.files, overwrite=target.overwrite)
         return
-    _refuse_place(engine, source, policy, target)
+    _refuse_place(engine, source, policy=policy, target=target)
     if file is not None:
         files.refuse_folder(file)
         return
     try_place(engine, source if target.into is None else engine.target(target.into, source))
 
 
-def _refuse_place(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
+def _refuse_place(engine: Engine, source: exp.Table, *, policy: Policy, target: Target) -> None:
     if target.in_place and not engine.is_base_table(source):
         raise SourceError(
             "the source is a view or a file, not a table that could be replaced; "
             "publish it with --into TABLE or --output FILE"
         )
     if target.into is None:
-        refuse_broken(engine, source, policy)
+        refuse_broken(engine, source, policy=policy)
         return
     table = engine.target(target.into, source)
     if not engine.exists(table):
@@ -123,10 +124,10 @@ def _refuse_place(engine: Engine, source: exp.Table, policy: Policy, target: Tar
         raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
 
 
-def refuse_types(engine: Engine, source: exp.Table, policy: Policy, target: Target) -> None:
+def refuse_types(engine: Engine, source: exp.Table, *, policy: Policy, target: Target) -> None:
     """Refuses columns of which a file would tell less: see `formats.refuse_types`."""
     if target.output is not None:
-        formats.refuse_types(engine, source, policy, target.output)
+        formats.refuse_types(engine, source, policy=policy, output=target.output)
 
 
 def replaced_file(source: OpenedSource, target: Target) -> Path | None:

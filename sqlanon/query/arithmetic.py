@@ -101,7 +101,7 @@ def summed(name: str) -> exp.Sum:
 
 
 def over(
-    function: exp.Expr, by: Sequence[exp.Expr] = (), order: Sequence[exp.Expr] = ()
+    function: exp.Expr, by: Sequence[exp.Expr] = (), *, order: Sequence[exp.Expr] = ()
 ) -> exp.Window:
     """A window function."""
     ordering = exp.Order(expressions=list(order)) if order else None

@@ -72,7 +72,7 @@ def total(expression: exp.Expr) -> exp.Expr:
     return bigint(exp.Coalesce(this=exp.Sum(this=expression), expressions=[nothing]))
 
 
-def when(condition: exp.Expr, value: exp.Expr, default: exp.Expr | None = None) -> exp.Case:
+def when(condition: exp.Expr, value: exp.Expr, *, default: exp.Expr | None = None) -> exp.Case:
     """CASE WHEN condition THEN value ELSE default END."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)], default=default)
 
@@ -96,7 +96,7 @@ def least(*expressions: exp.Expr) -> exp.Expr:
     return exp.Least(this=first, expressions=others, ignore_nulls=True) if others else first
 
 
-def masked(name: str, mask: int, table: str | None = None) -> exp.BitwiseAnd:
+def masked(name: str, mask: int, *, table: str | None = None) -> exp.BitwiseAnd:
     """The bits of a word that a mask lets through."""
     return exp.BitwiseAnd(this=column(name, table), expression=exp.Literal.number(mask))
 

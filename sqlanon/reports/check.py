@@ -187,7 +187,7 @@ class CheckReport:
         unit = "records" if self.entity is None else "persons"
         lines = [
             f"{counted(statistics.records, 'record')} in "
-            f"{counted(statistics.classes, 'class', 'classes')} "
+            f"{counted(statistics.classes, 'class', more='classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             *counted_by(self.entity),
             size_line(statistics),
@@ -210,7 +210,7 @@ class CheckReport:
         statistics = self.statistics
         if self.trajectories is None:
             return part_of(statistics.unique, statistics.members)
-        alone = counted(statistics.unique, "class", "classes")
+        alone = counted(statistics.unique, "class", more="classes")
         return f"{self.trajectories.unique_text}; {alone} of one person"
 
 

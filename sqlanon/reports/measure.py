@@ -52,7 +52,7 @@ class MeasureReport:
         lost = percent(self.suppressed_records, self.records)
         lines = [
             f"{self.statistics.records:,} of {counted(self.records, 'record')} published in "
-            f"{counted(self.statistics.classes, 'class', 'classes')}, "
+            f"{counted(self.statistics.classes, 'class', more='classes')}, "
             f"the smallest of {self.statistics.smallest:,}; "
             f"{self.suppressed_records:,} suppressed ({lost})"
         ]

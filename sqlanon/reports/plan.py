@@ -137,6 +137,7 @@ class Report:
         cls,
         document: Mapping[str, Any],
         heights: Mapping[str, int],
+        *,
         histogram: Iterable[Sequence[int]],
     ) -> Report:
         """Reads back a document of `to_dict`, with rows of class size and number of classes."""
@@ -170,7 +171,7 @@ class Report:
 
     def _found_text(self) -> str:
         candidates = self.search.get("candidates", 0)
-        found = counted(self.statistics.classes, "class", "classes")
+        found = counted(self.statistics.classes, "class", more="classes")
         if "used_patterns" in self.search:
             used = self.search["used_patterns"]
             return f"{self.method}: {found} by {used:,} of {counted(candidates, 'pattern')}"
@@ -251,7 +252,7 @@ class Report:
             self._found_text(),
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {counted(self.records, 'record')} in "
-            f"{counted(self.statistics.classes, 'class', 'classes')}",
+            f"{counted(self.statistics.classes, 'class', more='classes')}",
             f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
             f"({percent(self.suppressed_records, self.records)})",
             *counted_by(self.entity),

@@ -287,7 +287,7 @@ class RiskReport:
         whose = "" if self.persons is None else f" of {counted(by_unit.members, 'person')}"
         lines = [
             f"{counted(by_unit.records, 'record')}{whose} in "
-            f"{counted(statistics.classes, 'class', 'classes')} "
+            f"{counted(statistics.classes, 'class', more='classes')} "
             f"by {', '.join(self.quasi_identifiers)}",
             size_line(statistics),
             f"  unique {unit}  {self._unique_text()}",

@@ -44,7 +44,7 @@ def united(keys: Sequence[Numbers]) -> Numbers:
     return both
 
 
-def packed_codes(trees: Sequence[Tree], layout: Layout, leaves: Numbers) -> Numbers:
+def packed_codes(trees: Sequence[Tree], layout: Layout, *, leaves: Numbers) -> Numbers:
     """Packed codes of records, `codes[record, word]`, of `leaves[record, column]`."""
     codes = np.zeros((len(leaves), layout.words), np.int64)
     for number, tree in enumerate(trees):
@@ -52,7 +52,7 @@ def packed_codes(trees: Sequence[Tree], layout: Layout, leaves: Numbers) -> Numb
     return codes
 
 
-def leaf_numbers(trees: Sequence[Tree], layout: Layout, codes: Numbers) -> Numbers:
+def leaf_numbers(trees: Sequence[Tree], layout: Layout, *, codes: Numbers) -> Numbers:
     """The leaves that packed codes stand for: `leaves[record, column]` of `codes[record, word]`."""
     leaves = np.zeros((len(codes), len(trees)), np.int64)
     for number, tree in enumerate(trees):

@@ -94,13 +94,13 @@ def _recursive(demand: ValueDemand, counts: Numbers) -> Flags:
     model: Any = demand.model
     largest_first = -np.sort(-counts, axis=1)
     tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
-    return ~_at_least(largest_first[:, 0], Fraction(str(model.c)), tail)
+    return ~_at_least(largest_first[:, 0], Fraction(str(model.c)), right=tail)
 
 
 def _alpha(demand: ValueDemand, counts: Numbers) -> Flags:
     """Whether alpha times the records is at least the largest count."""
     alpha = Fraction(str(demand.model.threshold))
-    return _at_least(counts.sum(axis=1), 1 / alpha, counts.max(axis=1, initial=0))
+    return _at_least(counts.sum(axis=1), 1 / alpha, right=counts.max(axis=1, initial=0))
 
 
 def ratio_bounds(demand: ValueDemand) -> tuple[Reals, Reals]:
@@ -121,7 +121,7 @@ def _by_ratio(demand: ValueDemand, counts: Numbers) -> Flags:
     return within
 
 
-def _at_least(left: Numbers, factor: Fraction, right: Numbers) -> Flags:
+def _at_least(left: Numbers, factor: Fraction, *, right: Numbers) -> Flags:
     """Whether numbers are at least others times a factor, exactly."""
     pairs = zip(left.tolist(), right.tolist(), strict=True)
     over, under = factor.numerator, factor.denominator

@@ -36,7 +36,7 @@ TREE = listed(
         for rank, value in enumerate(ORDER)
     ],
     INTEGER,
-    range(1, 3),
+    levels=range(1, 3),
 )
 
 
@@ -182,7 +182,7 @@ def test_hierarchical_ground_distance_of_li_2007():
         "stomach cancer": ("stomach disease", "digestive", "*"),
     }
     rows = [(name, rank, *path[:2]) for rank, (name, path) in enumerate(paths.items())]
-    tree = listed(rows, exp.DataType.build("VARCHAR"), range(1, 3))
+    tree = listed(rows, exp.DataType.build("VARCHAR"), levels=range(1, 3))
     for other, apart in (("bronchitis", 1), ("pulmonary embolism", 2), ("stomach cancer", 3)):
         found = class_figures(
             [("a", "flu"), ("b", other)],

@@ -94,9 +94,9 @@ def test_measures_of_a_node_are_those_of_the_formulas(table, draw):
     policy = policy_of(table)
     with connection_of(table) as connection:
         engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("original"), policy)
+        subject = bind(engine, engine.resolve("original"), policy=policy)
         encoded = encode_subject(engine, subject, policy)
-        found = node_release(engine, subject, encoded, policy, Chosen(node))
+        found = node_release(engine, subject, encoded=encoded, policy=policy, chosen=Chosen(node))
     levels = full_domain(table, node)
     expected = every_measure(table, levels)
     del expected["classification"]
@@ -114,12 +114,14 @@ def test_suppressed_classes_can_be_given_by_their_words(table, draw):
     policy = policy_of({**table, "k": 1})
     with connection_of(table) as connection:
         engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("original"), policy)
+        subject = bind(engine, engine.resolve("original"), policy=policy)
         encoded = encode_subject(engine, subject, policy)
         masks = encoded.layout.node_masks(node)
-        gone = engine.materialize("gone", classes_query(encoded.table, masks, table["k"]))
+        gone = engine.materialize("gone", classes_query(encoded.table, masks, k=table["k"]))
         connection.execute(f"DELETE FROM {gone.sql('duckdb')} WHERE NOT small")
-        found = node_release(engine, subject, encoded, policy, Chosen(node, gone))
+        found = node_release(
+            engine, subject, encoded=encoded, policy=policy, chosen=Chosen(node, gone)
+        )
     expected = every_measure({**table, "k": 1}, full_domain(table, node))
     del expected["classification"]
     same(measured(found), expected)

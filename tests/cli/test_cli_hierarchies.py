@@ -221,7 +221,7 @@ def test_a_hierarchy_comes_back_from_the_database(engine):
         Hierarchy.from_file(FIXTURES / "job_null.csv"),
         Hierarchy.intervals("0.5", 1, low=0),
     ):
-        load_hierarchy(engine, "h", hierarchy, overwrite=True)
+        load_hierarchy(engine, "h", hierarchy=hierarchy, overwrite=True)
         assert resolved_hierarchy(engine, Hierarchy.table("h")) == hierarchy
     drop_hierarchy(engine, "h")
     assert list_hierarchies(engine) == []
@@ -253,13 +253,13 @@ def test_a_plain_table_is_a_hierarchy(database):
 
 
 def test_a_stored_hierarchy_goes_before_a_table_of_its_name(engine):
-    load_hierarchy(engine, "people", Hierarchy.intervals(5))
+    load_hierarchy(engine, "people", hierarchy=Hierarchy.intervals(5))
     assert resolved_hierarchy(engine, Hierarchy.table("people")) == Hierarchy.intervals(5)
 
 
 def test_a_reference_is_stored_as_what_it_stands_for(engine):
-    load_hierarchy(engine, "a", Hierarchy.intervals(5))
-    load_hierarchy(engine, "b", Hierarchy.table("a"))
+    load_hierarchy(engine, "a", hierarchy=Hierarchy.intervals(5))
+    load_hierarchy(engine, "b", hierarchy=Hierarchy.table("a"))
     drop_hierarchy(engine, "a")
     assert resolved_hierarchy(engine, Hierarchy.table("b")) == Hierarchy.intervals(5)
 
@@ -270,10 +270,12 @@ def test_other_hierarchies_are_not_asked_for(engine):
 
 
 def test_made_paths_cover_the_values_present(database):
-    paths, _ = make_hierarchy(database, None, "sex", Hierarchy.suppression())
+    paths, _ = make_hierarchy(database, None, column="sex", hierarchy=Hierarchy.suppression())
     assert paths == (("f", "*"), ("m", "*"))
 
 
 def test_binding_takes_a_function_of_the_columns(database):
-    [report] = bind_hierarchies(database, None, lambda names: {names[2]: Hierarchy.suppression()})
+    [report] = bind_hierarchies(
+        database, None, hierarchies=lambda names: {names[2]: Hierarchy.suppression()}
+    )
     assert (report.column, report.nodes) == ("sex", (2, 1))

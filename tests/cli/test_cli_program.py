@@ -244,7 +244,7 @@ def test_the_document_of_an_early_interrupt_is_that_of_any(monkeypatch):
     monkeypatch.setattr(failures, "_now", lambda: "now")
     told = dict(failures.LeaveAtOnce(["check", "--json"]).told)
     assert told == {
-        1: failures.document("Interrupted", "interrupted", 130) + "\n",
+        1: failures.document("Interrupted", "interrupted", code=130) + "\n",
         2: "sqlanon: interrupted\n",
     }
     assert dict(failures.LeaveAtOnce(["check"]).told) == {2: "sqlanon: interrupted\n"}

@@ -32,7 +32,7 @@ COLUMNS = {
 
 def connect(records: int, seed: int = 0, threads: int = 2) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"threads": threads})
-    for statement in census.statements(exp.table_("people", quoted=True), records, seed):
+    for statement in census.statements(exp.table_("people", quoted=True), records, seed=seed):
         connection.execute(statement.sql(dialect="duckdb"))
     return connection
 

@@ -296,11 +296,11 @@ def test_empty_form_is_suppression():
         ({"intervals": [None]}, "is not a number"),
         ({"intervals": [[5]]}, "is not a number"),
         ({"prefix": [3], "mask": 1}, "wrong type"),
-        ({"prefix": [None]}, "wrong type"),
+        ({"prefix": [None]}, "lengths that are integers"),
         ({"dates": "year"}, "wrong type"),
         ({"expressions": [1]}, "wrong type"),
         ({"file": 1}, "wrong type"),
-        ({"rows": [1]}, "wrong type"),
+        ({"rows": [1]}, "lists of labels"),
         ({"table": None}, "wrong type"),
     ],
 )

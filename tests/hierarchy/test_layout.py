@@ -100,7 +100,7 @@ def test_column_masks_tell_the_nodes_of_a_level_apart_as_the_tree_does(columns, 
                 for word, node in zip(words, tree.nodes[level], strict=True)
             }
             assert len(pairs) == len({code for code, _ in pairs}) == len({n for _, n in pairs})
-            assert layout.node_codes(number, tree, level) == dict(pairs)
+            assert layout.node_codes(number, tree, level=level) == dict(pairs)
 
 
 @settings(deadline=None)
@@ -130,9 +130,9 @@ def test_packed_codes_are_read_back_as_the_leaves_they_stand_for(data, columns, 
     layout = laid_out(columns, bits)
     leaves = st.tuples(*(st.integers(0, len(tree.leaves) - 1) for tree in columns))
     records = np.array(data.draw(st.lists(leaves, min_size=1, max_size=8)))
-    packed = packed_codes(columns, layout, records)
+    packed = packed_codes(columns, layout, leaves=records)
     assert packed.tolist() == [record_codes(layout, columns, record) for record in records]
-    assert leaf_numbers(columns, layout, packed).tolist() == records.tolist()
+    assert leaf_numbers(columns, layout, codes=packed).tolist() == records.tolist()
 
 
 def test_many_columns_in_several_words_are_told_apart_one_by_one():

@@ -97,7 +97,7 @@ def cell_objective(costs, trees, records):
 
 def cell_loss(name, node, weights=(1.0, 1.0)):
     """The average over all cells of the seven records."""
-    costs = CellCosts.of(name, TREES, weights, len(RECORDS))
+    costs = CellCosts.of(name, TREES, weights=weights, records=len(RECORDS))
     objective = cell_objective(costs, TREES, RECORDS)
     return objective.loss(objective.value(node, counted(TREES, RECORDS, node, K, costs)))
 
@@ -142,7 +142,7 @@ def test_suppressed_cells_of_a_table_averages_over_cells_before_it_is_scaled():
 
 
 def test_suppressed_cells_is_a_total_with_its_scale():
-    costs = CellCosts.of("suppressed-cells", TREES, (1.0, 1.0), len(RECORDS))
+    costs = CellCosts.of("suppressed-cells", TREES, weights=(1.0, 1.0), records=len(RECORDS))
     objective = CellObjective(costs.unit, 7, ((0, 0, 0, 7 * costs.unit // 2), (0, 0)), scale=14)
     assert objective.loss(objective.value((3, 0), ClassCounts(2, 0, 0))) == pytest.approx(7)
 
@@ -247,7 +247,7 @@ def chain(leaves):
 )
 def test_cell_costs_are_exact_where_a_common_denominator_fits(name, columns, records):
     grown, shares = zip(*columns, strict=True)
-    costs = CellCosts.of(name, grown, shares, records)
+    costs = CellCosts.of(name, grown, weights=shares, records=records)
     whole = sum(Fraction(str(share)) for share in shares)
     for tree, share, column in zip(grown, shares, costs.costs, strict=True):
         exact = Fraction(str(share)) / whole
@@ -271,7 +271,7 @@ def held(draw):
 @given(held(), st.integers(1, 10**9))
 def test_monotone_entropy_in_units_is_within_rounding_of_its_bits(columns, records):
     grown, shares, counts = columns
-    costs = CellCosts.of("monotone-entropy", grown, shares, records, counts)
+    costs = CellCosts.of("monotone-entropy", grown, weights=shares, records=records, counts=counts)
     whole = sum(shares)
     for tree, share, leaves, column in zip(grown, shares, counts, costs.costs, strict=True):
         for level, places in enumerate(column):
@@ -289,7 +289,7 @@ def test_monotone_entropy_in_units_is_within_rounding_of_its_bits(columns, recor
 @given(held(), st.integers(1, 10**9))
 def test_monotone_entropy_in_units_never_shrinks_on_the_way_up(columns, records):
     grown, shares, counts = columns
-    costs = CellCosts.of("monotone-entropy", grown, shares, records, counts)
+    costs = CellCosts.of("monotone-entropy", grown, weights=shares, records=records, counts=counts)
     for tree, column in zip(grown, costs.costs, strict=True):
         for level in range(tree.height):
             above = [column[level + 1][parent] for parent in tree.parents(level)]
@@ -305,15 +305,15 @@ def test_entropies_are_rounded_to_a_stated_part_of_a_bit():
 
 
 def test_scale_of_suppressed_cells_is_the_number_of_cells():
-    assert CellCosts.of("suppressed-cells", TREES, (1.0, 1.0), 7).scale == 14
-    assert CellCosts.of("lm", TREES, (1.0, 3.0), 7).scale == 1
+    assert CellCosts.of("suppressed-cells", TREES, weights=(1.0, 1.0), records=7).scale == 14
+    assert CellCosts.of("lm", TREES, weights=(1.0, 3.0), records=7).scale == 1
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(2, 9), weights), min_size=1, max_size=6))
 def test_cells_of_a_suppressed_record_cost_one_unit(columns):
     grown = [chain(leaves) for leaves, _ in columns]
-    costs = CellCosts.of("lm", grown, [weight for _, weight in columns], 10**6)
+    costs = CellCosts.of("lm", grown, weights=[weight for _, weight in columns], records=10**6)
     assert sum(column[-1][0] for column in costs.costs) == costs.unit
 
 
@@ -332,7 +332,7 @@ PRIMES = [node_of([2, prime - 1]) for prime in (499, 503, 509, 521, 523, 541, 54
 
 
 def test_cell_costs_without_a_common_denominator_are_rounded_below_1e_9_of_a_unit():
-    costs = CellCosts.of("lm", PRIMES, [1.0] * 7, 10**6)
+    costs = CellCosts.of("lm", PRIMES, weights=[1.0] * 7, records=10**6)
     for tree, column in zip(PRIMES, costs.costs, strict=True):
         for level, places in enumerate(column):
             for cost, exact in zip(places, lm_cost(tree, level), strict=True):
@@ -342,18 +342,18 @@ def test_cell_costs_without_a_common_denominator_are_rounded_below_1e_9_of_a_uni
 @pytest.mark.parametrize("records", [1, 2, 3, 7, 1000, 10**6])
 @pytest.mark.parametrize("columns", [5, 6, 7])
 def test_cells_of_a_suppressed_record_cost_no_more_than_one_unit_when_rounded(columns, records):
-    costs = CellCosts.of("lm", PRIMES[:columns], [1.0] * columns, records)
+    costs = CellCosts.of("lm", PRIMES[:columns], weights=[1.0] * columns, records=records)
     assert sum(column[-1][0] for column in costs.costs) <= costs.unit
 
 
 @pytest.mark.parametrize("records", [1, 7, 1024, 10**6, 2**20, 10**9])
 def test_totals_of_rounded_costs_stay_below_2_to_the_62(records):
-    costs = CellCosts.of("lm", PRIMES, [1.0] * 7, records)
+    costs = CellCosts.of("lm", PRIMES, weights=[1.0] * 7, records=records)
     assert records * max(costs.unit, sum(column[-1][0] for column in costs.costs)) < 2**62
 
 
 def test_totals_of_exact_costs_stay_below_2_to_the_62():
-    costs = CellCosts.of("lm", [SEX, SEX], [1, 2**42 - 1], 2**20)
+    costs = CellCosts.of("lm", [SEX, SEX], weights=[1, 2**42 - 1], records=2**20)
     assert 2**20 * costs.unit < 2**62
 
 
@@ -369,7 +369,7 @@ def tables(draw):
 def objectives(name, grown, records, k, shares):
     """The objective of a loss, and the costs that its counts need."""
     if name in CELL_LOSSES:
-        costs = CellCosts.of(name, grown, shares, len(records))
+        costs = CellCosts.of(name, grown, weights=shares, records=len(records))
         return cell_objective(costs, grown, records), costs
     widths = [tree.height + 1 for tree in grown]
     if name == "discernibility":
@@ -423,7 +423,9 @@ def test_down_never_grows_on_the_way_up(name, table):
 @given(table=tables())
 def test_the_two_parts_combine_to_a_lower_bound_on_the_loss(name, table):
     objective, found = parts(name, table)
-    assert all(combine(up, down, objective.additive) <= v for up, down, v, _ in found.values())
+    assert all(
+        combine(up, down, additive=objective.additive) <= v for up, down, v, _ in found.values()
+    )
 
 
 @pytest.mark.parametrize("name", LOSSES)

@@ -61,7 +61,7 @@ def problem_of(rows, k, trees=None, loss="suppressed-cells", demand=None):
         Tree.grow(f"column {n}", [(value, "*") for value in dict.fromkeys(column)])
         for n, column in enumerate(columns)
     ]
-    costs = CellCosts.of(loss, trees, [1.0] * len(trees), len(rows))
+    costs = CellCosts.of(loss, trees, weights=[1.0] * len(trees), records=len(rows))
     taxonomies = tuple(Taxonomy.of(t, c) for t, c in zip(trees, costs.costs, strict=True))
     leaves = np.array([[t.leaves.index(v) for t, v in zip(trees, r, strict=True)] for r in rows])
     return ClusteringProblem(taxonomies, leaves, k, demand)
@@ -107,7 +107,7 @@ def candidates_of(problem, *, closed=True):
     """The same as candidates."""
     found = itemsets(problem, closed=closed)
     nodes = np.array([nodes for nodes, _ in found]).reshape(-1, len(problem.taxonomies))
-    return Candidates.of(problem, nodes, np.array([support for _, support in found]))
+    return Candidates.of(problem, nodes, support=np.array([support for _, support in found]))
 
 
 def least_loss(problem):

@@ -148,7 +148,7 @@ def class_figures(records, *, kind="INTEGER", needed, order=None, height=0, keep
     DATABASE.execute("CREATE OR REPLACE TEMP TABLE reference AS " + render(query, "duckdb"))
     records, values = DATABASE.execute("SELECT sum(records), count(*) FROM reference").fetchone()
     reference = Reference(table("reference"), int(records or 0), values, height)
-    query = sensitive.class_figures(table("source"), ["class"], needed, reference)
+    query = sensitive.class_figures(table("source"), ["class"], needed=needed, reference=reference)
     DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE {keep} AS " + render(query, "duckdb"))
     answer = DATABASE.execute(f"FROM {keep}")
     names = [column[0] for column in answer.description]

@@ -23,7 +23,9 @@ def table_of(rows, kept, k, values=None, models=()):
     values = [sorted({row[c] for row in distinct}) for c in range(width)]
     leaves = np.array([[values[c].index(row[c]) for c in range(width)] for row in distinct])
     nodes = [tuple(int(c not in own) for c in range(width)) for own in kept]
-    order = pattern_order(np.array(nodes), np.array([sum(node) for node in nodes]), [1] * width)
+    order = pattern_order(
+        np.array(nodes), np.array([sum(node) for node in nodes]), tops=[1] * width
+    )
     nodes = np.array(nodes)[order]
     # Eight bits a column, seven columns a word.
     words = (width - 1) // 7 + 1

@@ -48,8 +48,8 @@ def when_decided(monkeypatch, act):
     home = import_module("sqlanon.methods.fulldomain.method")
     decide = home.decide
 
-    def hooked(*given):
-        decided = decide(*given)
+    def hooked(*given, **named):
+        decided = decide(*given, **named)
         act()
         return decided
 
@@ -138,8 +138,8 @@ def test_a_database_that_is_replaced_while_it_is_rewritten_is_not_lost(tmp_path,
     home = import_module("sqlanon.engine.duckdb.rewrite")
     copy_rows = home._copy_rows
 
-    def hooked(*given):
-        copy_rows(*given)
+    def hooked(*given, **named):
+        copy_rows(*given, **named)
         replaced(path, tmp_path / "other.duckdb")()
 
     monkeypatch.setattr(home, "_copy_rows", hooked)
@@ -210,8 +210,8 @@ def test_a_saved_plan_is_not_applied_to_a_file_that_changes_meanwhile(tmp_path, 
     home = import_module("sqlanon.publishing.apply")
     stale = home.refuse_stale
 
-    def hooked(*given):
-        stale(*given)
+    def hooked(*given, **named):
+        stale(*given, **named)
         replaced(path, tmp_path / "other.parquet")()
 
     monkeypatch.setattr(home, "refuse_stale", hooked)
@@ -237,8 +237,8 @@ def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
     home = import_module("sqlanon.assessment.measure")
     measure_release = home.measure_release
 
-    def hooked(*given):
-        found = measure_release(*given)
+    def hooked(*given, **named):
+        found = measure_release(*given, **named)
         replaced(paths[which], tmp_path / "other.parquet")()
         return found
 
@@ -256,8 +256,8 @@ def test_a_text_file_that_changes_while_it_is_loaded_is_refused(tmp_path, monkey
     name = {".csv": "read_csv", ".json": "read_json"}[ending]
     read = getattr(home, name)
 
-    def hooked(*given):
-        read(*given)
+    def hooked(*given, **named):
+        read(*given, **named)
         replaced(path, tmp_path / f"other{ending}")()
 
     monkeypatch.setattr(home, name, hooked)

@@ -233,7 +233,7 @@ def test_hierarchy_made_of_instants_is_the_same_in_every_time_zone():
     made = {
         make_hierarchy(
             table_of("'2020-01-31 00:30:00+00'::TIMESTAMPTZ", zone=zone),
-            "people", "v", Hierarchy.suppression(),
+            "people", column="v", hierarchy=Hierarchy.suppression(),
         )[0]
         for zone in ZONES
     }  # fmt: skip

@@ -58,10 +58,10 @@ def test_values_without_a_row_are_refused_and_the_way_to_list_them_is_told(conne
 def test_values_without_a_row_are_named_to_whom_asks_for_them(connection, write):
     bound = {"job": Hierarchy.from_file(write(JOBS))}
     with pytest.raises(HierarchyError) as caught:
-        bind_hierarchies(connection, "people", bound, show_values=9)
+        bind_hierarchies(connection, "people", hierarchies=bound, show_values=9)
     assert "they are 'diver' (2 records) and 'pilot' (1 record)" in str(caught.value)
     with pytest.raises(HierarchyError) as caught:
-        bind_hierarchies(connection, "people", bound, show_values=1)
+        bind_hierarchies(connection, "people", hierarchies=bound, show_values=1)
     assert "they are 'diver' (2 records) and 1 more" in str(caught.value)
 
 
@@ -117,7 +117,7 @@ def test_a_row_for_all_others_is_stored_too(connection, write):
     hierarchy = Hierarchy.from_file(write(JOBS + "*;other;*\n"))
     assert Hierarchy.from_dict(json.loads(json.dumps(hierarchy.to_dict()))) == hierarchy
     with sqlanon.engine.open.open_source(connection, "people", read_only=False) as source:
-        load_hierarchy(source.engine, "jobs", hierarchy)
+        load_hierarchy(source.engine, "jobs", hierarchy=hierarchy)
         stored = resolved_hierarchy(source.engine, Hierarchy.table("jobs"))
     assert (stored.rows, stored.others) == (hierarchy.rows, ("other", "*"))
 
@@ -206,7 +206,7 @@ def test_a_file_that_was_written_is_read_back(leaves):
 
 def test_a_made_hierarchy_keeps_the_empty_text_apart_from_null(connection, tmp_path):
     connection.execute("INSERT INTO people VALUES ('', 1)")
-    paths, _ = make_hierarchy(connection, "people", "job", Hierarchy.suppression())
+    paths, _ = make_hierarchy(connection, "people", column="job", hierarchy=Hierarchy.suppression())
     write_paths(paths, tmp_path / "made.csv")
     leaves = {row[0] for row in Hierarchy.from_file(tmp_path / "made.csv").rows}
     assert {"", None} <= leaves

@@ -130,7 +130,7 @@ def test_a_database_open_for_reading_is_told_before_the_search(folder, unplanned
 
 def test_itemsets_have_a_place_before_they_are_mined(folder, monkeypatch):
     home = import_module("sqlanon.methods.itemsets.listing")
-    monkeypatch.setattr(home, "mined", lambda *_: pytest.fail("the mining has begun"))
+    monkeypatch.setattr(home, "mined", lambda *_, **__: pytest.fail("the mining has begun"))
     with (
         duckdb.connect("people.duckdb", read_only=True) as connection,
         pytest.raises(SqlanonError, match="read-only"),
@@ -180,7 +180,7 @@ def test_a_target_that_can_be_leaves_no_trial_behind(folder):
 def test_a_saved_plan_is_not_looked_at_before_its_target(folder, monkeypatch):
     plan = sqlanon.plan("people.parquet", None, POLICY)
     home = import_module("sqlanon.publishing.apply")
-    monkeypatch.setattr(home, "refuse_stale", lambda *_: pytest.fail("the source is read"))
+    monkeypatch.setattr(home, "refuse_stale", lambda *_, **__: pytest.fail("the source is read"))
     with pytest.raises(SqlanonError, match="is there already"):
         sqlanon.apply("people.parquet", plan, output="there.csv")
 
@@ -231,7 +231,7 @@ def test_a_hierarchy_file_that_cannot_be_is_told_before_the_source_is_read(
 
 def test_columns_without_a_role_are_told_before_the_source_is_read(folder, monkeypatch):
     home = import_module("sqlanon.engine.duckdb.text_files")
-    monkeypatch.setattr(home, "_load", lambda *_: pytest.fail("the source is read"))
+    monkeypatch.setattr(home, "_load", lambda *_, **__: pytest.fail("the source is read"))
     policy = Policy(["age"], models=[KAnonymity(2)])
     with pytest.raises(SqlanonError, match="1 column has no role: 'sex'"):
         sqlanon.anonymize("people.csv", None, policy, output="out.csv")

@@ -39,7 +39,7 @@ def store(connection, name, hierarchy):
         )
         staging = STAGING
     connection.begin()
-    for statement in catalog.store_hierarchy(name, hierarchy, staging):
+    for statement in catalog.store_hierarchy(name, hierarchy, staging=staging):
         connection.execute(statement.sql(dialect="duckdb"))
     connection.commit()
 
@@ -47,7 +47,7 @@ def store(connection, name, hierarchy):
 def load(connection, name):
     ((kind, specification),) = rows(connection, catalog.stored_hierarchy(name))
     paths = [path for (path,) in rows(connection, catalog.stored_paths(name))]
-    return catalog.restored(kind, specification, paths)
+    return catalog.restored(kind, specification, paths=paths)
 
 
 def test_catalog_is_absent_until_created(connection):
@@ -114,12 +114,12 @@ def test_references_are_not_stored_and_staging_fits_the_kind():
         (Hierarchy.from_rows([("1", "*")]), None),
     ):
         with pytest.raises(ValueError, match="staging"):
-            catalog.store_hierarchy("age", hierarchy, staging)
+            catalog.store_hierarchy("age", hierarchy, staging=staging)
 
 
 def test_specification_that_is_broken_is_refused():
     with pytest.raises(HierarchyError, match="no JSON"):
-        catalog.restored("intervals", "{", [])
+        catalog.restored("intervals", "{", paths=[])
 
 
 def test_plain_table_is_read_in_the_order_of_its_labels(connection):
@@ -157,7 +157,7 @@ def test_statements_can_be_written_for_spark():
     statements = [
         catalog.stored_hierarchies(),
         catalog.stored_paths("age"),
-        *catalog.store_hierarchy("age", Hierarchy.from_rows([("1", "*")]), STAGING),
+        *catalog.store_hierarchy("age", Hierarchy.from_rows([("1", "*")]), staging=STAGING),
         catalog.table_paths(exp.to_table("ages"), ["leaf", "level1"]),
     ]
     assert all("`" in statement.sql(dialect="spark") for statement in statements)

@@ -15,7 +15,7 @@ COLUMN = exp.column("age", quoted=True)
 
 def fault(hierarchy, column_type):
     with pytest.raises(HierarchyError) as caught:
-        level_labels(hierarchy, COLUMN, type_of(column_type))
+        level_labels(hierarchy, COLUMN, column_type=type_of(column_type))
     return "; ".join(caught.value.faults)
 
 
@@ -23,7 +23,7 @@ def test_expressions_know_the_column_by_another_name():
     (label, _) = level_labels(
         Hierarchy.expressions("upper(city)"),
         exp.column("value", quoted=True),
-        type_of("VARCHAR"),
+        column_type=type_of("VARCHAR"),
         name="city",
     )
     assert (
@@ -83,5 +83,7 @@ def test_every_scalar_of_duckdb_that_can_change_is_refused():
 
 def test_faults_of_all_expressions_come_at_once():
     with pytest.raises(HierarchyError) as caught:
-        level_labels(Hierarchy.expressions("1 +", "max(zip)"), COLUMN, type_of("INTEGER"))
+        level_labels(
+            Hierarchy.expressions("1 +", "max(zip)"), COLUMN, column_type=type_of("INTEGER")
+        )
     assert len(caught.value.faults) == 3

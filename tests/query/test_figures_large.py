@@ -49,7 +49,10 @@ def figures(connection, needed):
     counts = reference(table("whole")).sql("duckdb")
     connection.execute(f"CREATE TABLE reference AS {counts}")
     query = sensitive.class_figures(
-        table("source"), ["class"], needed, Reference(table("reference"), RECORDS, len(COUNTS))
+        table("source"),
+        ["class"],
+        needed=needed,
+        reference=Reference(table("reference"), RECORDS, len(COUNTS)),
     )
     connection.execute(f"CREATE TABLE figures AS {query.sql('duckdb')}")
     names = [*map(distance, needed.distances)]

@@ -28,7 +28,7 @@ def labelled(hierarchy, column_type, values):
     """Rows of (value, label of level 1, …, top), in the order of the values."""
     labels = [
         label.sql(dialect="duckdb", unsupported_level=sqlglot.ErrorLevel.RAISE)
-        for label in level_labels(hierarchy, COLUMN, type_of(column_type))
+        for label in level_labels(hierarchy, COLUMN, column_type=type_of(column_type))
     ]
     quoted = COLUMN.sql(dialect="duckdb")
     texts = [None if value is None else str(value) for value in values]
@@ -46,7 +46,7 @@ def first_labels(hierarchy, column_type, values):
 
 def fault(hierarchy, column_type):
     with pytest.raises(HierarchyError) as caught:
-        level_labels(hierarchy, COLUMN, type_of(column_type))
+        level_labels(hierarchy, COLUMN, column_type=type_of(column_type))
     return "; ".join(caught.value.faults)
 
 
@@ -359,7 +359,7 @@ def test_suppression_is_the_top_alone_and_rows_have_no_expression():
     ],
 )
 def test_labels_are_plain_sql_that_spark_reads_too(hierarchy, column_type):
-    labels = level_labels(hierarchy, COLUMN, type_of(column_type))
+    labels = level_labels(hierarchy, COLUMN, column_type=type_of(column_type))
     assert len(labels) == hierarchy.height
     for label in labels:
         text = label.sql(dialect="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)

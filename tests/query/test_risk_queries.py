@@ -54,7 +54,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "code_map",
-        risk.code_map(table("numbered"), Field(1, 3, 2), 2),
+        risk.code_map(table("numbered"), Field(1, 3, 2), words=2),
         [(None, 0, 0), ("f", 0, 8), ("m", 0, 16)],
     ),
     Snapshot(
@@ -69,45 +69,47 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "class_histogram of persons",
-        risk.class_histogram(PERSONS, 2, "word_2"),
+        risk.class_histogram(PERSONS, 2, person="word_2"),
         [(1, 3), (2, 1)],
     ),
     Snapshot(
         "person_histogram",
-        risk.person_histogram(PERSONS, 1, "word_2"),
+        risk.person_histogram(PERSONS, 1, person="word_2"),
         [(1, 1), (2, 2)],
     ),
     Snapshot(
         "subset_counts of records",
-        risk.subset_counts(RECORDS, 2, 2, None),
+        risk.subset_counts(RECORDS, 2, subsets=2, person=None),
         [(0, 3, 1, 9 + 1 + 25), (1, 3, 1, 1 + 16 + 16)],
         parameters=(3, 0, 0, 3),
     ),
     Snapshot(
         "subset_counts of persons",
-        risk.subset_counts(PERSONS, 2, 1, "word_2"),
+        risk.subset_counts(PERSONS, 2, subsets=1, person="word_2"),
         [(0, 4, 2, 1 + 1 + 4 + 1)],
         parameters=(3, 3),
     ),
     Snapshot(
         "joint_subset_counts of records",
-        risk.joint_subset_counts(RECORDS, [(3, 0), (0, 3)], None),
+        risk.joint_subset_counts(RECORDS, [(3, 0), (0, 3)], person=None),
         [(0, 3, 1, 9 + 1 + 25), (1, 3, 1, 1 + 16 + 16)],
     ),
     Snapshot(
         "joint_subset_counts of persons",
-        risk.joint_subset_counts(PERSONS, [(3, 3), (3, 0)], "word_2"),
+        risk.joint_subset_counts(PERSONS, [(3, 3), (3, 0)], person="word_2"),
         [(0, 4, 2, 7), (1, 3, 2, 1 + 4 + 1)],
     ),
     Snapshot(
         "matches of records",
-        risk.matches(PEOPLE, EVERYBODY, ["age", "sex"]),
+        risk.matches(PEOPLE, EVERYBODY, quasi_identifiers=["age", "sex"]),
         # 31-f is 3 of 4, NULL-m 1 of 2, 45-NULL 1 of 1, and 70-f is of nobody here.
         [(1, 2, 1, 1, 1, 0, 0), (2, 1, 1, 1, 1, 0, 0), (4, 1, 1, 3, 0, 0, 0)],
     ),
     Snapshot(
         "matches of persons",
-        risk.matches(EVERYBODY, PEOPLE, ["sex"], entity="who", population_entity="who"),
+        risk.matches(
+            EVERYBODY, PEOPLE, quasi_identifiers=["sex"], entity="who", population_entity="who"
+        ),
         # f: ann, bob, dan, fay of two; m: cid, eve of one; NULL: nobody's records of the same.
         [(1, 2, 2, 3, 1, 1, 2), (2, 1, 1, 4, 0, 1, 4)],
     ),

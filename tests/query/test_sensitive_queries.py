@@ -132,7 +132,7 @@ GROUP BY
 
 
 def of(needed, reference=WHOLE):
-    return sensitive.class_figures(SOURCE, ["class"], needed, reference)
+    return sensitive.class_figures(SOURCE, ["class"], needed=needed, reference=reference)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ SNAPSHOTS = [
     Snapshot(
         "reference_in_order",
         figures.reference(
-            SOURCE, nulls=False, order=value_order.listed(GRADES[::-1], TEXT, [1]), height=2
+            SOURCE, nulls=False, order=value_order.listed(GRADES[::-1], TEXT, levels=[1]), height=2
         ),
         [("low", 0, 3, 0, 3, 4, 0), ("mid", 1, 1, 0, 4, 4, 3), ("top", 2, 1, 1, 5, 1, 7)],
     ),
@@ -229,8 +229,8 @@ SNAPSHOTS = [
                 ),
                 "o",
             ),
-            value_order.listed(GRADES, TEXT, [1]),
-            [1],
+            value_order.listed(GRADES, TEXT, levels=[1]),
+            levels=[1],
         ).this,
         [("low", 0, 0), ("mid", -1, 0), ("top", -2, 1)],
     ),
@@ -249,36 +249,40 @@ SNAPSHOTS = [
     Snapshot("sizes_histogram", table_classes.sizes_histogram(table("larger")), [(3, 1)]),
     Snapshot(
         "sized_rows",
-        table_classes.sized_rows(table("towns"), table("larger"), 1),
+        table_classes.sized_rows(table("towns"), table("larger"), words=1),
         [("Ulm", 0, 3), ("Bonn", 1, 1)],
     ),
     Snapshot(
         "attribute_rows",
-        table_classes.attribute_rows(CODES, 1, VALUES_0),
+        table_classes.attribute_rows(CODES, 1, value=VALUES_0),
         [(0, 0, 1), (0, 1, 1), (0, 0, 1), (1, 2, 1), (3, 0, 1)],
     ),
     Snapshot(
         "person_rows",
-        table_classes.person_rows(CODES, 1, VALUES_0),
+        table_classes.person_rows(CODES, 1, value=VALUES_0),
         [(0, 0, 1), (0, 1, 1), (1, 2, 1), (3, 0, 1)],
     ),
     Snapshot(
         "shared_rows",
-        table_classes.shared_rows(CODES, 1, VALUES_0),
+        table_classes.shared_rows(CODES, 1, value=VALUES_0),
         [(0, 0, 1), (0, 1, 1), (0, 0, 1)],
     ),
     Snapshot(
         "single_rows",
-        table_classes.single_rows(CODES, 2, table_classes.pair_value(0, 1, 2)),
+        table_classes.single_rows(CODES, 2, value=table_classes.pair_value(0, 1, values=2)),
         [(None, 0, None, 1), (0, 0, 0, 1)],
     ),
-    Snapshot("distinct_among", table_classes.distinct_among(PEOPLE, ["town", "pay"], 3), [(1, 2)]),
+    Snapshot(
+        "distinct_among", table_classes.distinct_among(PEOPLE, ["town", "pay"], first=3), [(1, 2)]
+    ),
     Snapshot(
         "distinct_values", table_classes.distinct_values(PEOPLE, ["town", "pay"]), [(5, 2, 2)]
     ),
     Snapshot(
         "worst",
-        worst.worst(of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), MODELS),
+        worst.worst(
+            of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), models=MODELS
+        ),
         [(1, 0.0, 1, 1.0, 2.0, 1, 8 / 12, 1, 3)],
     ),
     Snapshot("fewest", worst.fewest(of(Needed(), None)), [(1,)]),

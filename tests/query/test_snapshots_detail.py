@@ -16,12 +16,12 @@ REFERENCE = table("reference")
 SNAPSHOTS = [
     Snapshot(
         "held by records",
-        value_ranks.held(PEOPLE, "job", None),
+        value_ranks.held(PEOPLE, "job", entity=None),
         [("boss", 1), ("clerk", 1), ("nurse", 3)],
     ),
     Snapshot(
         "held by persons",
-        value_ranks.held(PEOPLE, "job", "age"),
+        value_ranks.held(PEOPLE, "job", entity="age"),
         [("boss", 1), ("clerk", 1), ("nurse", 1), ("nurse", 1)],
     ),
     Snapshot(

@@ -23,7 +23,9 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried
 from sqlanon.query.syntax import table
 
-JOBS, SEXES, NURSES = (encode.leaf_map(LEAVES, number, TEXT, range(2)) for number in range(3))
+JOBS, SEXES, NURSES = (
+    encode.leaf_map(LEAVES, number, column_type=TEXT, words=range(2)) for number in range(3)
+)
 
 SNAPSHOTS = [
     Snapshot(
@@ -38,7 +40,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "distinct_paths",
-        encode.distinct_paths(PEOPLE, "age", [exp.Literal.string("*")]),
+        encode.distinct_paths(PEOPLE, "age", labels=[exp.Literal.string("*")]),
         [("31", "*", 2), ("45", "*", 3)],
         ordered=True,
     ),
@@ -49,17 +51,19 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "leaf_map of whole numbers",
-        encode.leaf_map(table("spelled"), 0, INTEGER, range(1)),
+        encode.leaf_map(table("spelled"), 0, column_type=INTEGER, words=range(1)),
         [(31, 0), (31, 1), (None, 4)],
     ),
     Snapshot(
         "values_of",
-        encode.values_of(table("days"), DATE, ["label"]),
+        encode.values_of(table("days"), DATE, carried=["label"]),
         [(datetime.date(2024, 2, 29), "leap"), (None, "unknown")],
     ),
     Snapshot(
         "repeated_values",
-        encode.repeated_values(encode.leaf_map(table("spelled"), 0, TEXT, range(1))),
+        encode.repeated_values(
+            encode.leaf_map(table("spelled"), 0, column_type=TEXT, words=range(1))
+        ),
         [(0,)],
     ),
     Snapshot(
@@ -69,7 +73,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "encoded",
-        encode.encoded(PEOPLE, {"job": JOBS, "sex": SEXES}, {"sex"}, 2),
+        encode.encoded(PEOPLE, {"job": JOBS, "sex": SEXES}, nullable={"sex"}, words=2),
         [(0, 0, 2), (1, 0, 1), (4, 0, 1), (10, 1, 1)],
     ),
     Snapshot(
@@ -77,9 +81,12 @@ SNAPSHOTS = [
         encode.encoded(
             PEOPLE,
             {"sex": SEXES},
-            {"sex"},
-            1,
-            {"value_0": Carried("job", table("ranks"), nulls=False), "entity": Carried("zip")},
+            nullable={"sex"},
+            words=1,
+            carried={
+                "value_0": Carried("job", table("ranks"), nulls=False),
+                "entity": Carried("zip"),
+            },
         ),
         [
             (0, 0, "10117", 1),
@@ -116,13 +123,17 @@ SNAPSHOTS = [
     Snapshot(
         "encoded with a rank for NULL",
         encode.encoded(
-            PEOPLE, {"sex": SEXES}, {"sex"}, 1, {"value_0": Carried("sex", table("ranks"))}
+            PEOPLE,
+            {"sex": SEXES},
+            nullable={"sex"},
+            words=1,
+            carried={"value_0": Carried("sex", table("ranks"))},
         ),
         [(0, None, 3), (4, None, 1), (8, None, 1)],
     ),
     Snapshot(
         "uncovered",
-        encode.uncovered(PEOPLE, "job", NURSES),
+        encode.uncovered(PEOPLE, "job", leaves=NURSES),
         [(2, 2)],
     ),
     Snapshot(
@@ -139,7 +150,9 @@ SNAPSHOTS = [
 
 
 def test_repeated_values_counts_a_value_in_two_spellings(connection):
-    query = encode.repeated_values(encode.leaf_map(table("spelled"), 0, INTEGER, range(1)))
+    query = encode.repeated_values(
+        encode.leaf_map(table("spelled"), 0, column_type=INTEGER, words=range(1))
+    )
     assert connection.execute(text(query)).fetchall() == [(1,)]
 
 

@@ -40,28 +40,28 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "roll_up of details",
-        frequency.roll_up(table("valued"), [3], ["value_0"]),
+        frequency.roll_up(table("valued"), [3], carried=["value_0"]),
         [(1, 0, 4), (1, 1, 1), (2, 0, 4)],
     ),
     Snapshot(
         "class_counts",
-        frequency.class_counts(CODES, 2, 2),
+        frequency.class_counts(CODES, 2, k=2),
         [(0, 4, 2, 2), (1, 2, 0, 0)],
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
         "class_counts of one node",
-        frequency.class_counts(CODES, 2, 2, masks=[[4, 0]]),
+        frequency.class_counts(CODES, 2, k=2, masks=[[4, 0]]),
         [(0, 2, 0, 0)],
     ),
     Snapshot(
         "class_counts of two nodes by their masks",
-        frequency.class_counts(CODES, 2, 2, masks=[[3, 1], [4, 0]]),
+        frequency.class_counts(CODES, 2, k=2, masks=[[3, 1], [4, 0]]),
         [(0, 4, 2, 2), (1, 2, 0, 0)],
     ),
     Snapshot(
         "class_counts with squares",
-        frequency.class_counts(CODES, 2, 4, squares=True),
+        frequency.class_counts(CODES, 2, k=4, squares=True),
         [(0, 4, 3, 4, 22, 6), (1, 2, 1, 3, 34, 9)],
         parameters=([0, 1], [3, 4], [1, 1]),
         sql=f"""
@@ -89,7 +89,9 @@ SNAPSHOTS = [
     Snapshot(
         "class_rows with the words",
         frequency.with_nodes(
-            frequency.class_rows(CODES, 2, Selected({"class_size": "size"}, ["word_0", "word_1"])),
+            frequency.class_rows(
+                CODES, 2, selected=Selected({"class_size": "size"}, ["word_0", "word_1"])
+            ),
             2,
         ),
         [(0, 1, 0, 1), (0, 1, 1, 2), (0, 2, 0, 4), (0, 2, 1, 1), (1, 0, 0, 5), (1, 4, 1, 3)],
@@ -100,7 +102,9 @@ SNAPSHOTS = [
         "class_rows by value",
         frequency.with_nodes(
             frequency.class_rows(
-                table("valued"), 1, Selected({"size": "size"}, ["word_0"], {"value": "value_0"})
+                table("valued"),
+                1,
+                selected=Selected({"size": "size"}, ["word_0"], {"value": "value_0"}),
             ),
             1,
         ),
@@ -113,20 +117,20 @@ SNAPSHOTS = [
         frequency.classes_side_by_side(
             table("valued"),
             [[0], [3]],
-            Selected({"size": "size"}, ["word_0"], {"value": "value_0"}),
+            selected=Selected({"size": "size"}, ["word_0"], {"value": "value_0"}),
         ),
         [(0, 0, 0, 8), (0, 0, 1, 1), (1, 1, 0, 4), (1, 1, 1, 1), (1, 2, 0, 4)],
         inner=True,
     ),
     Snapshot(
         "small_costs without differing costs",
-        frequency.small_costs(CODES, 2, 4, Prices({}, {})),
+        frequency.small_costs(CODES, 2, k=4, prices=Prices({}, {})),
         [(0, 3, 4, 0, 0), (1, 1, 3, 0, 0)],
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
         "small_costs from a table of costs",
-        frequency.small_costs(CODES, 2, 4, JOINED),
+        frequency.small_costs(CODES, 2, k=4, prices=JOINED),
         [(0, 3, 4, 0, 50), (1, 1, 3, 0, 90)],
         parameters=([0, 1], [3, 0], [1, 1], [0, 1], [3, 3], [0, 0]),
     ),
@@ -137,8 +141,8 @@ SNAPSHOTS = [
                 "(VALUES (0, 2, 1), (0, 3, 3), (1, 1, 0)) AS v(number, class_size, required)"
             ),
             2,
-            None,
-            ["class_size", "required"],
+            prices=None,
+            counts=["class_size", "required"],
             squares=True,
         ),
         [(0, 2, 5, 13, 0, 4, 11, 0), (1, 1, 1, 1, 0, 0, 0, 0)],

@@ -13,19 +13,19 @@ from sqlanon.query.syntax import table
 SNAPSHOTS = [
     Snapshot(
         "among",
-        instances.among(table("rowed"), 1, "row", "size", 3),
+        instances.among(table("rowed"), 1, unit="row", records="size", k=3),
         [(1, 1), (2, 3)],
         parameters=("0101",),
     ),
     Snapshot(
         "frequent",
-        instances.frequent(CODES, 2, 5, 1),
+        instances.frequent(CODES, 2, k=5, parts=1),
         [(1,), (2,)],
         parameters=([0, 1, 2], [1, 4, 3], [1, 0, 0]),
     ),
     Snapshot(
         "frequent in two groupings",
-        instances.frequent(CODES, 2, 5, 2),
+        instances.frequent(CODES, 2, k=5, parts=2),
         [(1,), (2,)],
         parameters=([0, 1, 2], [1, 4, 3], [1, 0, 0]),
     ),

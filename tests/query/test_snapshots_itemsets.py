@@ -114,27 +114,27 @@ GROUP BY
 SNAPSHOTS = [
     Snapshot(
         "compacted",
-        itemsets.compacted(CODES, VALUES, {0: (3, 0), 1: (4, 1)}, 1),
+        itemsets.compacted(CODES, VALUES, masks={0: (3, 0), 1: (4, 1)}, words=1),
         [(1, 1, 5, 1), (5, 5, 5, 2), (6, 6, 6, 1), (2, 2, 6, 4)],
     ),
     Snapshot(
         "compacted where no attribute tells itemsets apart",
-        itemsets.compacted(CODES, VALUES, {}, 1),
+        itemsets.compacted(CODES, VALUES, masks={}, words=1),
         [(0, 0, 0, 8)],
     ),
     Snapshot(
         "whole",
-        itemsets.whole(MEMBERS, 5, 1),
+        itemsets.whole(MEMBERS, 5, words=1),
         [(0, 0, 7, 6)],
     ),
     Snapshot(
         "whole table of less than k records",
-        itemsets.whole(MEMBERS, 7, 1),
+        itemsets.whole(MEMBERS, 7, words=1),
         [],
     ),
     Snapshot(
         "extended",
-        extension.extended(PREFIXES, MEMBERS, FIRST),
+        extension.extended(PREFIXES, MEMBERS, step=FIRST),
         [(0, 0, 7, 6), (1, 0, 6, 3), (2, 4, 6, 3)],
         sql=f"""
         SELECT
@@ -179,17 +179,17 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "extended by the last attribute, which has no top",
-        extension.extended(ITEMSETS, EXTENDED, LAST),
+        extension.extended(ITEMSETS, EXTENDED, step=LAST),
         [(5, 0, 6, 2), (6, 0, 6, 3), (4, 0, 7, 5)],
     ),
     Snapshot(
         "extended whether closed or not",
-        extension.extended(PREFIXES, MEMBERS, FREQUENT),
+        extension.extended(PREFIXES, MEMBERS, step=FREQUENT),
         [(0, 0, 7, 6)],
     ),
     Snapshot(
         "extended_members",
-        extension.extended_members(ITEMSETS, MEMBERS, FIRST),
+        extension.extended_members(ITEMSETS, MEMBERS, step=FIRST),
         [(5, 4, 6, 2), (1, 0, 6, 1), (6, 4, 6, 3), (4, 4, 7, 5), (0, 1, 5, 1)],
     ),
     Snapshot(
@@ -210,7 +210,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "labelled",
-        itemsets.labelled(ITEMSETS, table("labels"), {"age": (3,), "sex": (4,)}),
+        itemsets.labelled(ITEMSETS, table("labels"), columns={"age": (3,), "sex": (4,)}),
         [("*", "any", 6), ("a", "any", 3), (None, "any", 3)],
         ordered=True,
     ),

@@ -65,25 +65,25 @@ SNAPSHOTS = [
     Snapshot(
         "joined_records",
         # Ann alone has c1, and has it twice; each place is of one record.
-        column_sets.joined_records(VISITS, ["card", "place"], "who"),
+        column_sets.joined_records(VISITS, ["card", "place"], entity="who"),
         [(0, 2, 3, 2), (1, 4, 4, 0)],
     ),
     Snapshot("records_of_several", column_sets.records_of_several(VISITS, "who"), [(3, 2)]),
     Snapshot(
         "trajectories by rows",
-        trajectories.trajectories(CODED, 2, "entity"),
+        trajectories.trajectories(CODED, 2, person="entity"),
         # Told by text: "1.1.1" of nobody's and bob's rows, then both of the others.
         [(None, 1), ("bob", 1), ("ann", 2), ("cid", 2)],
     ),
     Snapshot(
         "trajectories by sizes",
-        trajectories.trajectories(CODED, 2, "entity", summed("size")),
+        trajectories.trajectories(CODED, 2, person="entity", records=summed("size")),
         [(None, 1), ("ann", 2), ("cid", 2), ("bob", 3)],
     ),
     Snapshot("trajectory_histogram", trajectories.trajectory_histogram(PERSONS), [(1, 2), (2, 1)]),
     Snapshot(
         "with_trajectories",
-        trajectories.with_trajectories(CODED, PERSONS, 2, "entity"),
+        trajectories.with_trajectories(CODED, PERSONS, words=2, person="entity"),
         [
             (1, 1, "ann", 1, 3), (11, 0, "ann", 1, 3), (1, 1, "bob", 2, 2), (11, 0, "cid", 1, 3),
             (1, 1, "cid", 1, 3), (1, 1, None, 1, 1),
@@ -100,7 +100,7 @@ SNAPSHOTS = [
     Snapshot("highest_ranks", wide.highest_ranks(RANKS, [0, 1]), [(2, 2)]),
     Snapshot(
         "packed_ranks",
-        wide.packed_ranks(RANKS, [0, 1], [Field(0, 0, 1), Field(0, 1, 1)]),
+        wide.packed_ranks(RANKS, [0, 1], fields=[Field(0, 0, 1), Field(0, 1, 1)]),
         [(1, 1), (2, 0), (3, 3)],
     ),
     Snapshot(
@@ -110,15 +110,15 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "carrying",
-        wide.carrying(joined(), wide.words_of_parts([2, 1]), {2: HELD}, 1),
+        wide.carrying(joined(), wide.words_of_parts([2, 1]), ranks={2: HELD}, entity=1),
         [(1, 0, 5, 0, 7), (0, 0, 6, None, 7), (1, 0, 5, 1, 9)],
     ),
     Snapshot(
         "spelling_counts",
-        spelling_counts(VISITS, ["place", "who"], ["cost"], 12),
+        spelling_counts(VISITS, ["place", "who"], reals=["cost"], digits=12),
         [(0, 1, 1), (1, 0, 0), (2, 1, 0)],
     ),
-    Snapshot("all_labelled", all_labelled(VISITS, ["place", "who"], "x"), [(0,)]),
+    Snapshot("all_labelled", all_labelled(VISITS, ["place", "who"], label="x"), [(0,)]),
 ]  # fmt: skip
 
 

@@ -22,7 +22,9 @@ RECODING = Clusters(((0, 2), (1, 0)), RUNS)
 
 
 def published(recoding):
-    return clusters.published(PEOPLE, dict.fromkeys(["age", "sex", "zip"]), HIERARCHIES, recoding)
+    return clusters.published(
+        PEOPLE, dict.fromkeys(["age", "sex", "zip"]), hierarchies=HIERARCHIES, recoding=recoding
+    )
 
 
 SNAPSHOTS = [

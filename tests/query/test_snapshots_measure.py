@@ -81,12 +81,12 @@ CODES, NODE, CLASSES, MAPPED = table("codes"), table("node"), table("classes"), 
 SNAPSHOTS = [
     Snapshot(
         "node_classes",
-        measure.node_classes(CODES, (3, 0), 2),
+        measure.node_classes(CODES, (3, 0), k=2),
         [(1, 0, 3, False), (2, 0, 2, False)],
     ),
     Snapshot(
         "node_classes_without",
-        measure.node_classes_without(CODES, (3, 0), table("gone")),
+        measure.node_classes_without(CODES, (3, 0), suppressed=table("gone")),
         [(1, 0, 3, False), (2, 0, 2, True)],
     ),
     Snapshot(
@@ -96,12 +96,12 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "suppressed_values",
-        measure.suppressed_values(CODES, (3, 0), NODE, [(7, 0)]),
+        measure.suppressed_values(CODES, (3, 0), classes=NODE, columns=[(7, 0)]),
         [(0, 2, 0, 1, 1), (0, 6, 0, 1, 1)],
     ),
     Snapshot(
         "kept_values",
-        measure.kept_values(CODES, (3, 0), NODE, "value_0"),
+        measure.kept_values(CODES, (3, 0), classes=NODE, name="value_0"),
         [("flu", 2, 1, 0), (None, 1, 1, 0)],
     ),
     Snapshot(
@@ -114,7 +114,7 @@ SNAPSHOTS = [
         measure.products(
             NODE,
             table("sizes"),
-            [measure.Sized.by_words(0, (3, 0)), measure.Sized.by_words(1, (0, 0))],
+            columns=[measure.Sized.by_words(0, (3, 0)), measure.Sized.by_words(1, (0, 0))],
         ),
         [(12.0, 3)],
         sql="""
@@ -139,13 +139,13 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "products by labels",
-        measure.products(CLASSES, table("read"), [measure.Sized.by_label(0)]),
+        measure.products(CLASSES, table("read"), columns=[measure.Sized.by_label(0)]),
         [(5.0, 2), (1.0, 2)],
     ),
     Snapshot(
         "spread",
         measure.spread(
-            nested(measure.kept_values(CODES, (3, 0), NODE, "value_0"), "rows"),
+            nested(measure.kept_values(CODES, (3, 0), classes=NODE, name="value_0"), "rows"),
             ["word_0", "word_1"],
         ),
         [(3, 1, 5)],
@@ -153,7 +153,10 @@ SNAPSHOTS = [
     Snapshot(
         "majority",
         measure.majority(
-            nested(release.class_values(table("people"), ["sex"], "value", None), "rows"),
+            nested(
+                release.class_values(table("people"), ["sex"], name="value", suppressed=None),
+                "rows",
+            ),
             ["label_0"],
         ),
         [(3,)],
@@ -167,12 +170,12 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "table_classes",
-        release.table_classes(table("stars"), ["age", "sex"], "*"),
+        release.table_classes(table("stars"), ["age", "sex"], suppressed="*"),
         [("31", "*", 1, False), ("*", "*", 1, True), (None, "*", 1, False)],
     ),
     Snapshot(
         "table_classes of columns called like what the query makes",
-        release.table_classes(table("people"), ["label_0", "value"], None),
+        release.table_classes(table("people"), ["label_0", "value"], suppressed=None),
         [
             ("x", "flu", 1, False),
             ("x", None, 1, False),
@@ -182,7 +185,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "class_values",
-        release.class_values(table("stars"), ["age", "sex"], "ill", "*"),
+        release.class_values(table("stars"), ["age", "sex"], name="ill", suppressed="*"),
         [("flu", 1, "31", "*"), (None, 1, None, "*")],
     ),
     Snapshot(
@@ -197,12 +200,12 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "readings",
-        release.readings(table("held"), table("nodes"), 0, INTEGER),
+        release.readings(table("held"), table("nodes"), number=0, kind=INTEGER),
         [("30-39", 3, 2, 1), (None, 4, 1, 1), ("045", 1, 1, 1), (None, 2, 1, 1)],
     ),
     Snapshot(
         "mapped",
-        release.mapped(CODES, table("targets"), [(3, 0), (0, 1)]),
+        release.mapped(CODES, table("targets"), columns=[(3, 0), (0, 1)]),
         [(0, 7, 0, 8, 2), (0, 7, 1, 9, 1), (1, 7, 0, 8, 1), (1, 7, 1, 9, 1)],
     ),
     Snapshot(
@@ -212,17 +215,19 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "released_places",
-        release.released_places(CLASSES, table("read"), 2),
+        release.released_places(CLASSES, table("read"), columns=2),
         [(0, 0, 2), (1, 0, 1), (2, 1, 1)],
     ),
     Snapshot(
         "surplus",
-        release.surplus(table("there"), table("original"), 2),
+        release.surplus(table("there"), table("original"), columns=2),
         [(0,)],
     ),
     Snapshot(
         "origins",
-        release.origins(table("one_mapped"), table("one_there"), table("one_original"), 1),
+        release.origins(
+            table("one_mapped"), table("one_there"), held=table("one_original"), columns=1
+        ),
         [(0, 0, 0, 1.5), (0, 1, 0, 0.5), (0, 2, 2, 0.0)],
     ),
 ]

@@ -22,11 +22,11 @@ from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import rows_of, table
 
 SEX_ROWS = Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")])
-SEX = recode.recode(PEOPLE, "sex", SEX_ROWS, 0, TEXT)
-SEX_ANY = recode.recode(PEOPLE, "sex", SEX_ROWS, 1, TEXT)
-SEX_TOP = recode.recode(PEOPLE, "sex", SEX_ROWS, 2, TEXT)
-ZIP = recode.recode(PEOPLE, "zip", Hierarchy.prefix(2), 1, TEXT)
-ZIP_TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
+SEX = recode.recode(PEOPLE, "sex", hierarchy=SEX_ROWS, level=0, column_type=TEXT)
+SEX_ANY = recode.recode(PEOPLE, "sex", hierarchy=SEX_ROWS, level=1, column_type=TEXT)
+SEX_TOP = recode.recode(PEOPLE, "sex", hierarchy=SEX_ROWS, level=2, column_type=TEXT)
+ZIP = recode.recode(PEOPLE, "zip", hierarchy=Hierarchy.prefix(2), level=1, column_type=TEXT)
+ZIP_TOP = recode.recode(PEOPLE, "zip", hierarchy=Hierarchy.suppression(), level=1, column_type=TEXT)
 PAIRS = SuppressionQuery(2)
 
 # The classes of fewer than two records by sex, before what is selected of the others.
@@ -83,7 +83,7 @@ SNAPSHOTS = [
         recode.published(
             PEOPLE,
             {"sex": None, "age": TEXT, "zip": None, "job": None},
-            {"sex": SEX_ANY, "zip": ZIP_TOP},
+            recodes={"sex": SEX_ANY, "zip": ZIP_TOP},
             suppressed=None,
         ),
         [
@@ -100,7 +100,7 @@ SNAPSHOTS = [
         recode.published(
             PEOPLE,
             {"sex": None, "zip": None, "job": None},
-            {"sex": SEX, "zip": ZIP_TOP},
+            recodes={"sex": SEX, "zip": ZIP_TOP},
             suppressed=PAIRS,
         ),
         [("f", "*", "clerk"), ("f", "*", "nurse"), ("f", "*", "nurse")],
@@ -109,7 +109,10 @@ SNAPSHOTS = [
     Snapshot(
         "published with suppressed records kept",
         recode.published(
-            PEOPLE, {"sex": None, "job": None}, {"sex": SEX}, suppressed=replace(PAIRS, label="?")
+            PEOPLE,
+            {"sex": None, "job": None},
+            recodes={"sex": SEX},
+            suppressed=replace(PAIRS, label="?"),
         ),
         [("?", "boss"), ("?", "nurse"), ("f", "clerk"), ("f", "nurse"), ("f", "nurse")],
         ordered=True,
@@ -129,7 +132,9 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "published where everything has one label",
-        recode.published(PEOPLE, {"zip": None}, {"zip": ZIP_TOP}, suppressed=SuppressionQuery(9)),
+        recode.published(
+            PEOPLE, {"zip": None}, recodes={"zip": ZIP_TOP}, suppressed=SuppressionQuery(9)
+        ),
         [],
     ),
 ]
@@ -187,6 +192,8 @@ def test_small_classes_are_left_out_whatever_a_column_is_called(connection, name
         f'CREATE OR REPLACE TEMP TABLE named AS SELECT * FROM (VALUES (1), (1), (NULL)) v("{name}")'
     )
     source = table("named")
-    kept = recode.recode(source, name, Hierarchy.suppression(), 0, INTEGER)
-    query = recode.published(source, {name: None}, {name: kept}, suppressed=PAIRS)
+    kept = recode.recode(
+        source, name, hierarchy=Hierarchy.suppression(), level=0, column_type=INTEGER
+    )
+    query = recode.published(source, {name: None}, recodes={name: kept}, suppressed=PAIRS)
     assert connection.execute(text(query)).fetchall() == [(1,), (1,)]

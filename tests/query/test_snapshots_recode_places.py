@@ -21,9 +21,13 @@ from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import table
 
 SEX = recode.recode(
-    PEOPLE, "sex", Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")]), 1, TEXT
+    PEOPLE,
+    "sex",
+    hierarchy=Hierarchy.from_rows([("f", "any", "*"), ("m", "any", "*")]),
+    level=1,
+    column_type=TEXT,
 )
-TOP = recode.recode(PEOPLE, "zip", Hierarchy.suppression(), 1, TEXT)
+TOP = recode.recode(PEOPLE, "zip", hierarchy=Hierarchy.suppression(), level=1, column_type=TEXT)
 PAIRS = SuppressionQuery(2)
 
 SNAPSHOTS = [
@@ -37,8 +41,8 @@ SNAPSHOTS = [
         published_by_place(
             {"sex"},
             PEOPLE,
-            {"age": None, "sex": None, "zip": None},
-            {"sex": SEX, "zip": TOP},
+            columns={"age": None, "sex": None, "zip": None},
+            recodes={"sex": SEX, "zip": TOP},
             suppressed=replace(PAIRS, label="?"),
         ),
         [
@@ -74,14 +78,14 @@ def statements(levels, few, suppressed, kept_label):
     """The statement of labels and that of places."""
     source = table("held_rows")
     recodes = {
-        name: recode.recode(source, name, hierarchy, level, TEXT)
+        name: recode.recode(source, name, hierarchy=hierarchy, level=level, column_type=TEXT)
         for name, hierarchy, level in zip("pq", HIERARCHIES, levels, strict=True)
     }
     columns = dict.fromkeys(["s", "q", "p"])
     given = {"suppressed": replace(PAIRS, label=kept_label) if suppressed else None}
     return (
-        recode.published(source, columns, recodes, **given),
-        published_by_place(few, source, columns, recodes, **given),
+        recode.published(source, columns, recodes=recodes, **given),
+        published_by_place(few, source, columns=columns, recodes=recodes, **given),
     )
 
 

@@ -13,9 +13,11 @@ from sqlglot import exp
 from sqlanon.query.encoding import value_order
 from sqlanon.query.syntax import column
 
-LISTED = value_order.listed([("31", 0, 7), ("45", 1, 8), ("old", 2, 8), (None, 3, 9)], INTEGER, [1])
-RULED = value_order.ruled(PEOPLE, "age", [column("value") % 10, exp.Literal.string("*")])
-RANKS = value_order.listed([("45", 0), ("31", 1)], INTEGER, [])
+LISTED = value_order.listed(
+    [("31", 0, 7), ("45", 1, 8), ("old", 2, 8), (None, 3, 9)], INTEGER, levels=[1]
+)
+RULED = value_order.ruled(PEOPLE, "age", labels=[column("value") % 10, exp.Literal.string("*")])
+RANKS = value_order.listed([("45", 0), ("31", 1)], INTEGER, levels=[])
 
 
 SNAPSHOTS = [
@@ -31,7 +33,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "reordered",
-        exp.select("*").from_(value_order.reordered(RANKS, LISTED, [1])),
+        exp.select("*").from_(value_order.reordered(RANKS, LISTED, levels=[1])),
         [(31, 1, 7), (45, 0, 8)],
     ),
 ]

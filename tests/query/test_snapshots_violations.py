@@ -23,27 +23,27 @@ SIZES = exp.select(column("word_0"), column("counted").as_("class_size", quoted=
 SNAPSHOTS = [
     Snapshot(
         "spread_rows of records",
-        violations.spread_rows(DETAILS, KEYS, 0, entity=False),
+        violations.spread_rows(DETAILS, KEYS, attribute=0, entity=False),
         [(1, 0, 0, 1), (1, 0, 0, 2), (1, 0, 1, 1), (5, 1, 0, 3), (5, 1, None, 1), (5, 1, None, 1)],
     ),
     Snapshot(
         "spread_rows of no keys",
-        violations.spread_rows(DETAILS, (), 1, entity=True),
+        violations.spread_rows(DETAILS, (), attribute=1, entity=True),
         [(0, 1), (1, 1), (1, 1), (2, 1), (2, 1), (2, 1)],
     ),
     Snapshot(
         "spread_rows of persons",
-        violations.spread_rows(DETAILS, KEYS, 0, entity=True),
+        violations.spread_rows(DETAILS, KEYS, attribute=0, entity=True),
         [(1, 0, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1), (5, 1, 0, 1), (5, 1, None, 1)],
     ),
     Snapshot(
         "small",
-        violations.small(DETAILS, KEYS, 5, 9),
+        violations.small(DETAILS, KEYS, k=5, records=9),
         [(1, 0, 9)],
     ),
     Snapshot(
         "few_persons",
-        violations.few_persons(DETAILS, KEYS, 3, 9),
+        violations.few_persons(DETAILS, KEYS, k=3, records=9),
         [(1, 0, 9), (5, 1, 9)],
     ),
     Snapshot(
@@ -51,7 +51,7 @@ SNAPSHOTS = [
         violations.failing(
             exp.select("*").from_(table("figures")),
             ["word_0"],
-            [
+            conditions=[
                 (column("distinct_values") < 2, exp.Literal.number(9)),
                 (LARGEST > 3, COUNTED - LARGEST),
             ],
@@ -104,17 +104,17 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "without",
-        violations.without(DETAILS, GONE, KEYS),
+        violations.without(DETAILS, GONE, keys=KEYS),
         [(1, 0, 0, 2, "ann", 1), (1, 0, 0, 2, "bob", 2), (1, 0, 1, 0, "ann", 1)],
     ),
     Snapshot(
         "without where keys may be NULL",
-        violations.without(DETAILS, GONE, KEYS, nullable=True),
+        violations.without(DETAILS, GONE, keys=KEYS, nullable=True),
         [(1, 0, 0, 2, "ann", 1), (1, 0, 0, 2, "bob", 2), (1, 0, 1, 0, "ann", 1)],
     ),
     Snapshot(
         "within",
-        violations.within(DETAILS, GONE, KEYS),
+        violations.within(DETAILS, GONE, keys=KEYS),
         [(5, 1, 0, 1, "cid", 3), (5, 1, None, 1, None, 1), (5, 1, None, 2, None, 1)],
     ),
 ]

@@ -114,7 +114,7 @@ def report(**changes):
 def read_back(one):
     document = json.loads(json.dumps(one.to_dict()))
     histogram = json.loads(json.dumps(list(one.statistics.histogram.items())))
-    return Report.from_dict(document, one.heights, histogram)
+    return Report.from_dict(document, one.heights, histogram=histogram)
 
 
 @pytest.mark.parametrize(

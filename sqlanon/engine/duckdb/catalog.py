@@ -141,7 +141,7 @@ class Catalog:
         names = {self.display(entry): entry.name for entry in self.entries}
         wanted = fold(text.rpartition(".")[2])
         folded = {shown: fold(name) for shown, name in names.items()}
-        near_names = alike(wanted, sorted(set(folded.values())), _SUGGESTED)
+        near_names = alike(wanted, sorted(set(folded.values())), most=_SUGGESTED)
         near = [shown for wish in near_names for shown in names if folded[shown] == wish]
         hint = f"; near it: {', '.join(map(repr, near[:_SUGGESTED]))}" if near else ""
         among = f" among {counted(len(names), 'table')}" if names else ": the database holds none"
@@ -204,8 +204,8 @@ def first_names(names: Sequence[str]) -> str:
 def entries(
     function: str,
     columns: Sequence[str],
-    database: str | None = None,
     *,
+    database: str | None = None,
     without: exp.Table | None = None,
 ) -> exp.Select:
     """Rows of a table function of the catalog.

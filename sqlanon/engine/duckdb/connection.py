@@ -353,7 +353,7 @@ class DuckDB:
         """
         self.deadline.check()
         end = self.deadline if self._interrupts else NEVER
-        return attempt(lambda: interruptible(self.connection, action, end), failure)
+        return attempt(lambda: interruptible(self.connection, action, deadline=end), failure)
 
     def _attempt(self, statement: exp.Expr, action: Callable[[], T]) -> T:
         return self.attempt(action, lambda error: fault(error, doing(statement)))

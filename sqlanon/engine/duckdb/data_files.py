@@ -25,7 +25,9 @@ _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
 
 
-def read_file(engine: DuckDB, path: Path, table: exp.Table, how: TextReading | None = None) -> None:
+def read_file(
+    engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading | None = None
+) -> None:
     """A file of data as a temporary table or view; one that is read later, too, is held.
 
     Raises:
@@ -39,16 +41,16 @@ def read_file(engine: DuckDB, path: Path, table: exp.Table, how: TextReading | N
     engine.hold(held)
     if start.startswith(b"PAR1") or ending == ".parquet":
         how.form.refuse(repr(path.name), "a Parquet file")
-        _view_parquet(engine, path, table, how)
+        _view_parquet(engine, path, table=table, how=how)
         return
     if start.startswith(b"ARROW1") or ending in _ARROW:
         how.form.refuse(repr(path.name), "an Arrow file")
-        _read_arrow(engine, path, table, how)
+        _read_arrow(engine, path, table=table, how=how)
     elif ending in _CSV:
-        read_csv(engine, path, table, how)
+        read_csv(engine, path, table=table, how=how)
     elif ending in _JSON:
         how.form.refuse(repr(path.name), "a JSON file", "delimiter", "encoding")
-        read_json(engine, path, table, how)
+        read_json(engine, path, table=table, how=how)
     else:
         raise SourceError(
             f"{path.name!r} is neither a DuckDB database nor a .csv, .csv.gz, .tsv, .json, "
@@ -75,8 +77,8 @@ def _stem(path: Path) -> tuple[str, str]:
     return inner.stem or path.name, inner.suffix.lower()
 
 
-def _view_parquet(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> None:
-    scan = scan_file("read_parquet", path, {"hive_partitioning": exp.false()})
+def _view_parquet(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
+    scan = scan_file("read_parquet", path, options={"hive_partitioning": exp.false()})
     try:
         names = list(engine.columns(scan))
     except EngineError:
@@ -87,7 +89,7 @@ def _view_parquet(engine: DuckDB, path: Path, table: exp.Table, how: TextReading
     engine.run(create_temporary(table.copy(), query, kind="VIEW"))
 
 
-def _read_arrow(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> None:
+def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
     import pyarrow
 
     try:
@@ -95,13 +97,13 @@ def _read_arrow(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) 
             batches = _arrow_batches(file)
             names = list(batches.schema.names)
             use = how.use(names)
-            loaded = home(engine, table, names, use)
+            loaded = home(engine, table, names=names, use=use)
             columns = [exp.column(name, quoted=True) for name in use.kept(names)]
             # Dictionaries come out as text: their unused values are no part of the table.
             frame = engine.register(batches)
             wanted = columns if loaded != table else ["*"]
             engine.run(create_temporary(loaded.copy(), exp.select(*wanted).from_(frame)))
-            complete(engine, loaded, table, names=names, use=use)
+            complete(engine, loaded, table=table, names=names, use=use)
             return
     except (pyarrow.ArrowException, OSError, EngineError):
         pass

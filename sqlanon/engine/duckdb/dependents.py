@@ -62,7 +62,9 @@ def dependents(engine: Engine, table: exp.Table) -> list[Dependent]:
 
 def referring(engine: Engine, table: exp.Table) -> list[str]:
     """The other tables that refer to a table by a foreign key."""
-    query = entries("duckdb_constraints", ("table_name", "referenced_table"), table.catalog)
+    query = entries(
+        "duckdb_constraints", ("table_name", "referenced_table"), database=table.catalog
+    )
     rows = engine.rows(query.where(equals("schema_name", table.db)))
     own = table.name.lower()
     return sorted(
@@ -72,7 +74,9 @@ def referring(engine: Engine, table: exp.Table) -> list[str]:
 
 def _objects(engine: Engine, table: exp.Table) -> Iterator[Dependent]:
     for kind, function, name, text in _OBJECTS:
-        for own, code in engine.rows(entries(function, (name, text), table.catalog, without=table)):
+        for own, code in engine.rows(
+            entries(function, (name, text), database=table.catalog, without=table)
+        ):
             if code is not None:
                 # Its own name is no use of a table that is called alike.
                 yield Dependent(kind, own, _words(code) - {own.lower()})

@@ -76,10 +76,10 @@ class ExportedFile:
             if self.ending.startswith(".csv"):
                 table = qualified("temp", "main", self.name)
                 types = {name: kind.sql("duckdb") for name, kind in self.types.items()}
-                read_typed_csv(engine, path, table, types)
+                read_typed_csv(engine, path, table=table, types=types)
             else:
                 table = qualified("temp", "main", self.name)
-                read_file(engine, path, table)
+                read_file(engine, path, table=table)
             yield engine, table
 
     def publish(self) -> None:
@@ -108,8 +108,8 @@ class ExportedFile:
 def export(
     engine: Engine,
     table: exp.Table,
-    path: str | Path,
     *,
+    path: str | Path,
     overwrite: bool = False,
     columns: Columns | None = None,
 ) -> ExportedFile:
@@ -143,9 +143,9 @@ def export(
     exported = ExportedFile(engine, folder, target, ending, types, overwrite)
     try:
         if ending == ".arrow":
-            _write_arrow(engine, query, exported)
+            _write_arrow(engine, query, exported=exported)
         elif ending == ".duckdb":
-            _write_database(engine, table, exported)
+            _write_database(engine, table, exported=exported)
         else:
             engine.run(_copy(query, exported))
         _on_disk(lambda: exported.written.chmod(0o600), target)
@@ -271,7 +271,7 @@ def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
     )
 
 
-def _write_arrow(engine: Engine, query: exp.Select, exported: ExportedFile) -> None:
+def _write_arrow(engine: Engine, query: exp.Select, *, exported: ExportedFile) -> None:
     import pyarrow
     from pyarrow import ipc
 
@@ -290,7 +290,7 @@ def _write_arrow(engine: Engine, query: exp.Select, exported: ExportedFile) -> N
     raise EngineError(f"the Arrow file could not be written: {reason}")
 
 
-def _write_database(engine: Engine, table: exp.Table, exported: ExportedFile) -> None:
+def _write_database(engine: Engine, table: exp.Table, *, exported: ExportedFile) -> None:
     """A new database, filled over Arrow: an open transaction may write to one database only."""
     crossing = {name: _crossing(kind) for name, kind in exported.types.items()}
     with second_database(engine, exported.written) as database:

@@ -57,7 +57,7 @@ def _hand_over(action: Callable[[], Any]) -> SimpleQueue[Answer]:
 
 
 def interruptible(
-    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], deadline: Deadline = NEVER
+    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], *, deadline: Deadline = NEVER
 ) -> T:
     """Runs an action on a connection; Ctrl-C and the deadline end it within moments.
 
@@ -70,7 +70,7 @@ def interruptible(
         TimeLimitError: The deadline came before the action was done.
     """
     if threading.current_thread() is not threading.main_thread():
-        return _watched(connection, action, deadline) if deadline.is_limited else action()
+        return _watched(connection, action, deadline=deadline) if deadline.is_limited else action()
     answer = _hand_over(action)
     try:
         timeout = min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)
@@ -90,7 +90,7 @@ def interruptible(
 
 
 def _watched(
-    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], deadline: Deadline
+    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], *, deadline: Deadline
 ) -> T:
     """Runs an action in a thread that no signal reaches; another one keeps the time."""
     done = threading.Event()

@@ -29,7 +29,7 @@ _GUESSED = {
 _TEXT = exp.DataType(this=exp.DType.TEXT)
 
 
-def read_json(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> None:
+def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
     """Reads a file of JSON objects, one a line or in an array, into a temporary table.
 
     A text stays the text that it is, unless all of its column are dates as ISO 8601 or the format
@@ -49,7 +49,7 @@ def read_json(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) ->
         )
 
     common: dict[str, exp.Expr] = {"hive_partitioning": exp.false(), "records": exp.true()}
-    guessed = scan_file("read_json", path, {**common, "sample_size": exp.convert(-1)})
+    guessed = scan_file("read_json", path, options={**common, "sample_size": exp.convert(-1)})
     described = ask(exp.Describe(this=exp.select("*").from_(guessed)))
     types = {str(name): _unguessed(type_of(str(kind))) for name, kind, *_ in described}
     use = how.use(list(types))
@@ -63,7 +63,7 @@ def read_json(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) ->
         ]
     )
     raw = engine.temporary("text")
-    scan = scan_file("read_json", path, {**common, "columns": columns})
+    scan = scan_file("read_json", path, options={**common, "columns": columns})
     ask(create_temporary(raw, exp.select("*").from_(scan)))
     texts = TextColumns(
         raw,
@@ -75,13 +75,13 @@ def read_json(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) ->
     )
     kinds = texts.fitting(engine.rows)
     merging = texts.merging(engine.rows, kinds)
-    loaded = home(engine, table, list(types), use)
+    loaded = home(engine, table, names=list(types), use=use)
     kept = {name: kind for name, kind in kinds.items() if name not in merging}
     engine.run(create_temporary(loaded.copy(), texts.converted(kept)))
     engine.drop(raw)
-    complete(engine, loaded, table, names=list(types), use=use)
+    complete(engine, loaded, table=table, names=list(types), use=use)
     if loaded == table:
-        refuse_no_dates(engine, path, table, texts.unread(kept, how.form))
+        refuse_no_dates(engine, path, table=table, unread=texts.unread(kept, how.form))
 
 
 def _unguessed(kind: exp.DataType) -> exp.DataType:

@@ -30,7 +30,7 @@ _COMMENTED = (
 
 def file_of(engine: Engine, table: exp.Table) -> str | None:
     """The database file that holds a table; None for a table in memory."""
-    [(path,)] = engine.rows(entries("duckdb_databases", ("path",), table.catalog))
+    [(path,)] = engine.rows(entries("duckdb_databases", ("path",), database=table.catalog))
     return None if path is None else str(path)
 
 
@@ -46,7 +46,7 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
     """
 
     def told(function: str, name: str, text: str, suspect: Callable[[Any], bool]) -> set[str]:
-        rows = engine.rows(entries(function, (name, text), database, without=besides))
+        rows = engine.rows(entries(function, (name, text), database=database, without=besides))
         return {name for name, text in rows if text is not None and suspect(text)}
 
     found = (
@@ -67,7 +67,7 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
          set().union(*(told(function, name, "comment", bool) for function, name in _COMMENTED))),
     )  # fmt: skip
     return [
-        f"{counted(len(own), one, more)} {how}: {first_names(sorted(own))}"
+        f"{counted(len(own), one, more=more)} {how}: {first_names(sorted(own))}"
         for one, more, how, own in found
         if own
     ]
@@ -81,7 +81,7 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
     own = equals("schema_name", table.db), equals("table_name", table.name)
 
     def rows(function: str, *parts: str) -> list[Row]:
-        return engine.rows(entries(function, parts, table.catalog).where(*own))
+        return engine.rows(entries(function, parts, database=table.catalog).where(*own))
 
     columns = rows("duckdb_columns", "column_name", "column_default", "is_generated", "comment")
     constraints = sorted(
@@ -98,15 +98,17 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
         ("index", "indexes", sorted(repr(n) for (n,) in rows("duckdb_indexes", "index_name"))),
         ("trigger", "", sorted(repr(n) for (n,) in rows("duckdb_triggers", "trigger_name"))),
     )  # fmt: skip
-    phrases = [_not_carried(len(names), one, more, names) for one, more, names in found if names]
+    phrases = [
+        _not_carried(len(names), one, more=more, names=names) for one, more, names in found if names
+    ]
     count = sum(text is not None for text in comments)
-    return [*phrases, *([_not_carried(count, "comment", "", ())] if count else [])]
+    return [*phrases, *([_not_carried(count, "comment", more="", names=())] if count else [])]
 
 
-def _not_carried(count: int, one: str, more: str, names: Sequence[str]) -> str:
+def _not_carried(count: int, one: str, *, more: str, names: Sequence[str]) -> str:
     verb = "is" if count == 1 else "are"
     told = f": {', '.join(names)}" if names else ""
-    return f"{counted(count, one, more)} of the original {verb} not carried over{told}"
+    return f"{counted(count, one, more=more)} of the original {verb} not carried over{told}"
 
 
 def _has_constant(text: str) -> bool:

@@ -11,13 +11,13 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.syntax import create_temporary
 
 
-def home(engine: DuckDB, table: exp.Table, names: Sequence[str], use: Use) -> exp.Table:
+def home(engine: DuckDB, table: exp.Table, *, names: Sequence[str], use: Use) -> exp.Table:
     """Where the columns that are loaded go: the table itself where that is all of them."""
     return table if len(use.kept(names)) == len(names) else engine.temporary("file")
 
 
 def complete(
-    engine: DuckDB, loaded: exp.Table, table: exp.Table, *, names: Sequence[str], use: Use
+    engine: DuckDB, loaded: exp.Table, *, table: exp.Table, names: Sequence[str], use: Use
 ) -> None:
     """Makes the table whole again, where only some of its columns were loaded."""
     if loaded != table:

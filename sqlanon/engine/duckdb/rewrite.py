@@ -106,7 +106,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
         # Attached for writing: nobody else may change the old file while it is being copied.
         engine.run(attach(target, _OLD))
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
-        with _successor(engine, target, _OLD):
+        with _successor(engine, target, old=_OLD):
             notes = (*swept([target.parent]), *leftovers(engine, _OLD))
     seconds = time.monotonic() - started
     done = Rewritten(str(path), before, target.stat().st_size, notes, seconds)
@@ -115,7 +115,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
 
 @contextmanager
 def _successor(
-    engine: Engine, path: Path, old: str, *, without: exp.Table | None = None
+    engine: Engine, path: Path, *, old: str, without: exp.Table | None = None
 ) -> Iterator[str]:
     """A fresh database that takes the place of a file on leaving.
 
@@ -134,27 +134,27 @@ def _successor(
     """
     refuse_second_name(path)
     held = held_database(path, read_only=False)
-    _merge_log(engine, path, old)
+    _merge_log(engine, path, old=old)
     new = f"{old}_fresh"
     # On the same disk, and for its owner alone.
     with own_folder(path.parent, HIDDEN) as folder:
         fresh = folder / path.name
-        with _attached(engine, fresh, new, **_storage(engine, old)):
-            _copy_schema(engine, old, new, without)
+        with _attached(engine, fresh, name=new, **_storage(engine, old)):
+            _copy_schema(engine, old, new=new, without=without)
             yield new
-            _copy_rows(engine, old, new, without)
+            _copy_rows(engine, old, new=new, without=without)
         # Another file of that name is not what was copied, and must not be lost for it.
         held.refuse_changed()
         _take_place(fresh, path)
 
 
 @contextmanager
-def fresh_file(engine: Engine, path: Path, table: exp.Table) -> Iterator[exp.Table]:
+def fresh_file(engine: Engine, path: Path, *, table: exp.Table) -> Iterator[exp.Table]:
     """The place of a table in a fresh database that, on leaving, takes the place of a file.
 
     All else of the database is copied, and errors are raised as by `rewrite`.
     """
-    with _explained(path), _successor(engine, path, table.catalog, without=table) as fresh:
+    with _explained(path), _successor(engine, path, old=table.catalog, without=table) as fresh:
         yield qualified(fresh, table.db, table.name)
 
 
@@ -186,7 +186,7 @@ def _log(path: Path) -> Path:
     return path.with_name(path.name + ".wal")
 
 
-def _merge_log(engine: Engine, path: Path, old: str) -> None:
+def _merge_log(engine: Engine, path: Path, *, old: str) -> None:
     """Brings the write-ahead log into the old file: beside the new one it would be read into it."""
     if not _log(path).exists():
         return
@@ -196,7 +196,7 @@ def _merge_log(engine: Engine, path: Path, old: str) -> None:
 
 
 @contextmanager
-def _attached(engine: Engine, path: Path, name: str, **options: exp.Expr) -> Iterator[None]:
+def _attached(engine: Engine, path: Path, *, name: str, **options: exp.Expr) -> Iterator[None]:
     engine.run(attach(path, name, **options))
     try:
         yield
@@ -210,15 +210,15 @@ def _attached(engine: Engine, path: Path, name: str, **options: exp.Expr) -> Ite
 
 def _storage(engine: Engine, old: str) -> dict[str, exp.Expr]:
     """The old file's storage version and block size, so that who could read it still can."""
-    [(tags,)] = engine.rows(entries("duckdb_databases", ("tags",), old))
-    [(block_size,)] = engine.rows(entries("pragma_database_size", ("block_size",), old))
+    [(tags,)] = engine.rows(entries("duckdb_databases", ("tags",), database=old))
+    [(block_size,)] = engine.rows(entries("pragma_database_size", ("block_size",), database=old))
     options: dict[str, exp.Expr] = {"BLOCK_SIZE": exp.convert(block_size)}
     if version := tags.get("storage_version"):
         options["STORAGE_VERSION"] = exp.Literal.string(version.rstrip("+"))
     return options
 
 
-def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
+def _copy_schema(engine: Engine, old: str, *, new: str, without: exp.Table | None) -> None:
     """Copies everything but rows; the definition of what is left out never reaches the disk."""
     with engine.transaction():
         # sqlglot has no tree for this statement.
@@ -230,7 +230,7 @@ def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) 
         before, after = (
             Counter(
                 repr(row)
-                for row in engine.rows(entries(function, columns, name, without=without))
+                for row in engine.rows(entries(function, columns, database=name, without=without))
                 if row[-1] is not None
             )
             for name in (old, new)
@@ -241,9 +241,9 @@ def _copy_schema(engine: Engine, old: str, new: str, without: exp.Table | None) 
             raise EngineError(f"DuckDB does not copy {differing} of its {kind} as they are")
 
 
-def _copy_rows(engine: Engine, old: str, new: str, without: exp.Table | None) -> None:
+def _copy_rows(engine: Engine, old: str, *, new: str, without: exp.Table | None) -> None:
     """Copies the rows of every table but one, and compares their numbers."""
-    for (schema, table), columns in _tables(engine, old, without).items():
+    for (schema, table), columns in _tables(engine, old, without=without).items():
         source, target = (qualified(name, schema, table) for name in (old, new))
         names = [exp.to_identifier(name, quoted=True) for name in columns]
         rows = exp.select(*map(exp.column, names)).from_(source)
@@ -257,13 +257,13 @@ def _copy_rows(engine: Engine, old: str, new: str, without: exp.Table | None) ->
 
 
 def _tables(
-    engine: Engine, database: str, without: exp.Table | None
+    engine: Engine, database: str, *, without: exp.Table | None
 ) -> dict[tuple[str, str], list[str]]:
     """The stored columns of every table, by schema and name, a table after those it refers to."""
 
     def listed(function: str, *columns: str) -> list[Row]:
         names = ("schema_name", "table_name", *columns)
-        return engine.rows(entries(function, names, database, without=without))
+        return engine.rows(entries(function, names, database=database, without=without))
 
     # References name a table of the same schema, in whatever case.
     names = {(schema, table.lower()): table for schema, table in listed("duckdb_tables")}

@@ -19,7 +19,9 @@ _ATTACHED = "_sqlanon_beside"
 
 
 @contextmanager
-def opened_beside(engine: DuckDB, other: object, table: str | None = None) -> Iterator[exp.Table]:
+def opened_beside(
+    engine: DuckDB, other: object, *, table: str | None = None
+) -> Iterator[exp.Table]:
     """A table of the engine or of another file: see `engine.open.second_table`.
 
     A text that is both a table and a path means the table. A database is attached.
@@ -33,7 +35,7 @@ def opened_beside(engine: DuckDB, other: object, table: str | None = None) -> It
     # To open a database's file a second time, and close it, would give up the database's lock.
     if _open_already(engine, path) is not None or is_database(path):
         with _attached(engine, path) as name:
-            yield _table(engine, name, table)
+            yield _table(engine, name, table=table)
         return
     if table is not None:
         raise SourceError(f"{path.name!r} holds one table; leave the name {table!r} out")
@@ -67,7 +69,7 @@ def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
     with engine.workspace():
         held = engine.temporary("beside")
         try:
-            read_file(engine, path, held)
+            read_file(engine, path, table=held)
             yield held
             engine.refuse_changed()
         finally:
@@ -106,7 +108,7 @@ def _open_already(engine: DuckDB, path: Path) -> str | None:
     return None
 
 
-def _table(engine: DuckDB, database: str, table: str | None) -> exp.Table:
+def _table(engine: DuckDB, database: str, *, table: str | None) -> exp.Table:
     catalog = engine.catalog()
     if table is None:
         return catalog.only_table(database)

@@ -259,11 +259,11 @@ def open_source(
     with resources.connect() as engine:
         engine.keep_file(path)
         found = named_like(path)
-        if table is not None and not _is_named(engine, found, table):
+        if table is not None and not _is_named(engine, found, named=table):
             raise SourceError(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
-        read_file(engine, path, found, TextReading(form, use))
+        read_file(engine, path, table=found, how=TextReading(form, use))
         yield OpenedSource(engine, found, path, "file", str(source))
 
 
@@ -312,7 +312,7 @@ def is_database(path: Path) -> bool:
     return False
 
 
-def _is_named(engine: DuckDB, table: exp.Table, named: object) -> bool:
+def _is_named(engine: DuckDB, table: exp.Table, *, named: object) -> bool:
     """Whether a name means a table that is still to be read."""
     if not isinstance(named, str):
         return isinstance(named, exp.Table) and named == table

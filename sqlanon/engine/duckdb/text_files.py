@@ -49,7 +49,7 @@ class TextReading:
     use: Callable[[Sequence[str]], Use] = every_column
 
 
-def read_csv(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> None:
+def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
     """Reads a CSV file with a header line into a temporary table.
 
     A column becomes BIGINT, DOUBLE, DATE or TIMESTAMP only where every value of the file says so,
@@ -74,25 +74,27 @@ def read_csv(engine: DuckDB, path: Path, table: exp.Table, how: TextReading) -> 
         name: csv_kinds(how.form, layout.decimals.get(name), exact=use.is_exact(name))
         for name in use.kept(layout.columns)
     }
-    loaded = home(engine, table, layout.columns, use)
+    loaded = home(engine, table, names=layout.columns, use=use)
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
-        scan = _scan(readable, layout.delimiter, types, encoding)
+        scan = _scan(readable, layout.delimiter, types=types, encoding=encoding)
         texts = TextColumns(scan, kinds, how.form.nulls)
-        found = _load(engine, layout, texts, loaded)
+        found = _load(engine, layout, columns=texts, table=loaded)
     # A column that is left out may hold such dates, and nobody looks.
     if loaded == table:
-        refuse_no_dates(engine, path, table, texts.unread(found, how.form))
-    complete(engine, loaded, table, names=layout.columns, use=use)
+        refuse_no_dates(engine, path, table=table, unread=texts.unread(found, how.form))
+    complete(engine, loaded, table=table, names=layout.columns, use=use)
 
 
-def read_typed_csv(engine: DuckDB, path: Path, table: exp.Table, types: Mapping[str, str]) -> None:
+def read_typed_csv(
+    engine: DuckDB, path: Path, *, table: exp.Table, types: Mapping[str, str]
+) -> None:
     """Reads a CSV file that sqlanon has written, with the types that it was written from."""
-    scan = _scan(path, ",", types)
+    scan = _scan(path, ",", types=types)
     engine.run(create_temporary(table.copy(), exp.select("*").from_(scan)))
 
 
-def scan_file(function: str, path: Path, options: Mapping[str, exp.Expr]) -> exp.Table:
+def scan_file(function: str, path: Path, *, options: Mapping[str, exp.Expr]) -> exp.Table:
     """A table function over exactly one file, whose name may hold the signs of a pattern."""
     plain = re.sub(r"([*?\[])", r"[\1]", str(path))
     arguments = [
@@ -129,7 +131,7 @@ def refuse_date_format(engine: DuckDB, form: TextFormat) -> None:
 
 
 def refuse_no_dates(
-    engine: DuckDB, path: Path, table: exp.Table, unread: Sequence[exp.Expr]
+    engine: DuckDB, path: Path, *, table: exp.Table, unread: Sequence[exp.Expr]
 ) -> None:
     """Refuses a format of dates that no column is written in.
 
@@ -154,7 +156,7 @@ def refuse_no_dates(
 
 
 def _load(
-    engine: DuckDB, layout: TextLayout, columns: TextColumns, table: exp.Table
+    engine: DuckDB, layout: TextLayout, *, columns: TextColumns, table: exp.Table
 ) -> dict[str, Kind]:
     """Converts a scan into a table: by a guess of the first rows, or by a look at every value.
 
@@ -176,7 +178,9 @@ def _load(
         created = True
     except EngineError:
         created = False
-    if created and not _late(engine, table, [name for name in columns.kinds if name not in guess]):
+    if created and not _late(
+        engine, table, texts=[name for name in columns.kinds if name not in guess]
+    ):
         return guess
     if created:
         engine.drop(table)
@@ -191,7 +195,7 @@ def _load(
     return kept
 
 
-def _late(engine: DuckDB, table: exp.Table, texts: Sequence[str]) -> bool:
+def _late(engine: DuckDB, table: exp.Table, *, texts: Sequence[str]) -> bool:
     """Whether a column taken for text is empty in the first rows, and only there."""
     if not texts:
         return False
@@ -232,7 +236,7 @@ def _native(engine: DuckDB, layout: TextLayout) -> Iterator[tuple[Path, str]]:
 
 
 def _scan(
-    path: Path, delimiter: str, types: Mapping[str, str], encoding: str = "utf-8"
+    path: Path, delimiter: str, *, types: Mapping[str, str], encoding: str = "utf-8"
 ) -> exp.Table:
     """A CSV file with these columns; told all this, DuckDB need not try, and sees no comments."""
     columns = exp.Struct(
@@ -255,4 +259,4 @@ def _scan(
         "compression": exp.Literal.string("gzip" if is_gzip(path) else "none"),
         "encoding": exp.Literal.string(encoding),
     }
-    return scan_file("read_csv", path, options)
+    return scan_file("read_csv", path, options=options)

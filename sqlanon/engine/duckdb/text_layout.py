@@ -78,7 +78,7 @@ def layout_of(path: Path, form: TextFormat) -> TextLayout:
     delimiter = form.mark or _delimiter(text)
     columns = _header(text, delimiter)
     _refuse_names(path, columns)
-    return TextLayout(path, form, delimiter, columns, _decimals(text, delimiter, columns))
+    return TextLayout(path, form, delimiter, columns, _decimals(text, delimiter, names=columns))
 
 
 def opened_text(path: Path) -> IO[bytes]:
@@ -139,7 +139,7 @@ def _refuse_names(path: Path, names: Sequence[str]) -> None:
         )
 
 
-def _decimals(text: str, delimiter: str, names: Sequence[str]) -> dict[str, int]:
+def _decimals(text: str, delimiter: str, *, names: Sequence[str]) -> dict[str, int]:
     lines = text.splitlines(keepends=True)
     rows = list(csv.reader(lines[:_DECIMAL_LINES], delimiter=delimiter))[1:]
     decimals = {}

@@ -31,6 +31,7 @@ _ALONE = -1
 def bound_table(
     engine: Engine,
     table: exp.Table,
+    *,
     policy: Policy,
     loss: str = "lm",
     progress: Callable[[str], None] | None = None,
@@ -73,11 +74,11 @@ def bound_table(
     if not any(isinstance(model, KAnonymity) for model in policy.models):
         raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
     own = plain(policy)
-    subject = bind(engine, table, own)
+    subject = bind(engine, table, policy=own)
     with engine.workspace():
-        mine = Mine.of(engine, subject, own, loss)
+        mine = Mine.of(engine, subject, policy=own, loss=loss)
         problem = replace(problem_of(mine.read), deadline=engine.deadline)
-        found = _least(mine, problem, progress)
+        found = _least(mine, problem, progress=progress)
     allowance = policy.allowance(subject.records)
     if found.alone > allowance:
         raise UnsatisfiableError(
@@ -142,14 +143,14 @@ class _Least:
 
 
 def _least(
-    mine: Mine, problem: ClusteringProblem, progress: Callable[[str], None] | None
+    mine: Mine, problem: ClusteringProblem, *, progress: Callable[[str], None] | None
 ) -> _Least:
     """What the cheapest itemsets of all records cost, or what time was left for."""
     try:
         candidates = mine.candidates(problem, progress=progress)
     except TimeLimitError:
         return _Least(int(column_bounds(problem).sum()), 0, ended="mining")
-    bounds = record_bounds(problem, candidates, _ALONE)
+    bounds = record_bounds(problem, candidates, uncovered=_ALONE)
     alone = int((bounds == _ALONE).sum())
     least = int(bounds[bounds != _ALONE].sum()) + alone * mine.read.costs.unit
     if not problem.deadline.expired:

@@ -67,7 +67,7 @@ policy, and TimeLimitError where the limit comes before anything is known.
 
 
 def decide_clusters(
-    read: EncodedRecords, options: Options[ClusterOptions], start: Start
+    read: EncodedRecords, options: Options[ClusterOptions], *, start: Start
 ) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
 
@@ -76,10 +76,10 @@ def decide_clusters(
         UnsatisfiableError: No clusters satisfy the policy.
     """
     problem = replace(problem_of(read), deadline=search_end(read, options.deadline))
-    refused = unsatisfied_as_one(read.policy, read.demands(), problem.records)
+    refused = unsatisfied_as_one(read.policy, read.demands(), records=problem.records)
     if refused is not None:
         raise refused
-    found = _by_blocks(problem, options, start)
+    found = _by_blocks(problem, options, start=start)
     if found.ended and found.clusters == 1:
         raise TimeLimitError(found.ended[0])  # nothing that the highest node would not do
     levels = [
@@ -102,7 +102,7 @@ def decide_clusters(
         "proven": found.cost == found.bound and not found.ended,
     }
     notes = (*_unused(read.policy), *found.notes, *_without_itemset(found), *_ended(found))
-    return decided(read, options, LocalOutcome(assigned, found.bound, search, notes))
+    return decided(read, options, outcome=LocalOutcome(assigned, found.bound, search, notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _unused(policy: Policy) -> Iterator[str]:
 
 
 def _by_blocks(
-    problem: ClusteringProblem, options: Options[ClusterOptions], start: Start
+    problem: ClusteringProblem, options: Options[ClusterOptions], *, start: Start
 ) -> RecordNodes:
     """Clusters of all records, block by block.
 
@@ -152,13 +152,13 @@ def _by_blocks(
         part = replace(problem, deadline=problem.deadline.share(QUICK))
         blocks = cut(part, largest_block(options))
     if len(blocks) == 1:
-        return _refined(problem, options, start)
+        return _refined(problem, options, start=start)
     nodes, found = np.empty_like(problem.leaves), []
     for number, records in enumerate(blocks, start=1):
         options.tell(f"block {number} of {len(blocks)}: {len(records):,} records")
         part = _part(problem, records)
         own = problem.deadline.share(1 / (len(blocks) - number + 1))
-        found.append(_refined(replace(part, deadline=own), options, start))
+        found.append(_refined(replace(part, deadline=own), options, start=start))
         nodes[records] = found[-1].nodes
     guarantee = (f"{note} within the same blocks" for note in found[0].notes)
     return RecordNodes(
@@ -204,14 +204,14 @@ def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:
 
 
 def _refined(
-    problem: ClusteringProblem, options: Options[ClusterOptions], start: Start
+    problem: ClusteringProblem, options: Options[ClusterOptions], *, start: Start
 ) -> RecordNodes:
     """Clusters of a table or a block of it, refined where that is asked for."""
     started = _started(problem, start)
     found, ended = started.found, started.ended
     if options.own.refine:
         options.tell(f"refine: {len(found.sizes):,} clusters")
-        found = refine(problem, found, Effort(seed=options.seed), started.bounds)
+        found = refine(problem, found, effort=Effort(seed=options.seed), bounds=started.bounds)
         ended = ended or ("the refinement" if problem.deadline.expired else "")
     return _of_records(problem, replace(started, found=found, ended=ended))
 

@@ -44,15 +44,20 @@ class Mine:
     read: EncodedRecords
 
     @classmethod
-    def of(cls, engine: Engine, subject: Subject, policy: Policy, loss: str) -> Mine:
+    def of(cls, engine: Engine, subject: Subject, *, policy: Policy, loss: str) -> Mine:
         """Encodes a table."""
         encoded = encode_subject(engine, subject, plain(policy))
-        return cls(engine, encoded, read_records(engine, subject, policy, loss, encoded))
+        return cls(
+            engine,
+            encoded,
+            read_records(engine, subject, policy=policy, loss=loss, encoded=encoded),
+        )
 
     def candidates(
         self,
         problem: ClusteringProblem,
         kind: str = "closed",
+        *,
         progress: Callable[[str], None] | None = None,
     ) -> Candidates:
         """The itemsets that clusters of the table, or of a block of it, may be published as."""
@@ -61,14 +66,19 @@ class Mine:
         wanted = MiningRequest(problem.k, kind, lowest, subject.high, progress)
         with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
             if problem.records < subject.records:
-                own = block_of(engine, subject, own, problem)
-            found = mined(engine, own, subject.trees, wanted).fetch(engine)
+                own = block_of(engine, subject, encoded=own, problem=problem)
+            found = mined(engine, own, trees=subject.trees, wanted=wanted).fetch(engine)
             problem.deadline.check()
-            return Candidates.of(problem, np.stack(found.nodes, axis=1), found.supports)
+            return Candidates.of(problem, np.stack(found.nodes, axis=1), support=found.supports)
 
 
 def decide_cover(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[CoverOptions], cover: Cover
+    engine: Engine,
+    subject: Subject,
+    *,
+    policy: Policy,
+    options: Options[CoverOptions],
+    cover: Cover,
 ) -> Decided:
     """A recoding of every record, from the first clusters that a cover by itemsets chooses.
 
@@ -79,18 +89,18 @@ def decide_cover(
     """
     refuse_unsuited(subject, policy)
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
-        mine = Mine.of(engine, subject, policy, options.loss)
+        mine = Mine.of(engine, subject, policy=policy, loss=options.loss)
     own = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         before = replace(problem, deadline=problem.deadline.share(MINED))
-        every = mine.candidates(before, kind, options.progress)
+        every = mine.candidates(before, kind, progress=options.progress)
         bounds = record_bounds(problem, every)
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
         options.tell(f"cover: {len(every):,} candidates")
-        cheap = every if own.beta is None else within(problem, every, own.beta)
+        cheap = every if own.beta is None else within(problem, every, beta=own.beta)
         try:
             first = cover(problem, cheap)
         except TimeLimitError:
@@ -99,4 +109,4 @@ def decide_cover(
             first = FirstClusters(quick, ended="the cover")
         return replace(first, bounds=bounds, candidates=len(every))
 
-    return decide_clusters(mine.read, options, start)
+    return decide_clusters(mine.read, options, start=start)

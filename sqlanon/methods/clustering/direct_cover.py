@@ -18,7 +18,7 @@ from sqlanon.wording import counted
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[DirectCoverOptions]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[DirectCoverOptions]
 ) -> Decided:
     """A recoding of every record, by the cheapest itemset with enough records left.
 
@@ -26,7 +26,7 @@ def decide(
         SqlanonError: As `decide_cover`.
     """
     cover = _published if options.own.suppress_uncovered else _direct
-    return decide_cover(engine, subject, policy, options, cover)
+    return decide_cover(engine, subject, policy=policy, options=options, cover=cover)
 
 
 def _direct(problem: ClusteringProblem, candidates: Candidates) -> FirstClusters:

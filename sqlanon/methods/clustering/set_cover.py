@@ -16,7 +16,7 @@ from sqlanon.search.clustering.set_cover import exhaustive_cover, set_cover
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[CoverOptions]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[CoverOptions]
 ) -> Decided:
     """A recoding of every record, by the least cost per record newly covered.
 
@@ -34,7 +34,7 @@ def decide(
         guarantee = _guarantee(problem.k) if is_bounded else ""
         return FirstClusters(found, uncovered=uncovered, guarantee=guarantee)
 
-    return decide_cover(engine, subject, policy, options, cover)
+    return decide_cover(engine, subject, policy=policy, options=options, cover=cover)
 
 
 def _guarantee(k: int) -> str:

@@ -63,7 +63,7 @@ class Pricing:
         columns: dict[str, list[int]] = {name: [] for name in (frequency.LEVEL, *words)}
         columns[frequency.COST] = []
         for level in levels:
-            codes = self.layout.node_codes(number, tree, level)
+            codes = self.layout.node_codes(number, tree, level=level)
             costs = self.costs.costs[number][level]
             columns[frequency.LEVEL] += [level] * len(codes)
             columns[frequency.COST] += [costs[node] for node in codes.values()]

@@ -264,7 +264,7 @@ class FrequencySets:
         if source.details is not None:
             assert self.encoded.details is not None
             carried = self.encoded.details.carried
-            query = frequency.roll_up(source.details, masks, carried)
+            query = frequency.roll_up(source.details, masks, carried=carried)
             details, detailed = self._stored("details", query)
             result = replace(result, details=details, detailed=detailed)
         finer = source.table if result.details is None else result.details

@@ -49,7 +49,7 @@ class GainCounter:
     )
 
     @classmethod
-    def of(cls, engine: Engine, encoded: Encoded, policy: Policy, allowance: int) -> GainCounter:
+    def of(cls, engine: Engine, encoded: Encoded, *, policy: Policy, allowance: int) -> GainCounter:
         """The gains of an encoded table of which so many records may be suppressed."""
         assert encoded.details is not None
         table, counted = encoded.details.table, {}
@@ -79,7 +79,7 @@ class GainCounter:
         found = {number: self._gains(*sums) for number, *sums in rows}
         return [found[number] for number in range(len(batch.nodes))]
 
-    def settled(self, known: Gains, batch: Batch, suppressed: exp.Table) -> Gains:
+    def settled(self, known: Gains, batch: Batch, *, suppressed: exp.Table) -> Gains:
         """A node's gains with that of its published classes.
 
         Args:
@@ -90,10 +90,11 @@ class GainCounter:
         words, details = self.encoded.layout.words, batch.source.details
         assert details is not None
         left = self.engine.materialize(
-            "gains", violations.without(details, suppressed, violations.words(words))
+            "gains", violations.without(details, suppressed, keys=violations.words(words))
         )
         found = [
-            self.engine.rows(gains.of_classes(left, words, each))[0] for each in self.attributes
+            self.engine.rows(gains.of_classes(left, words, attribute=each))[0]
+            for each in self.attributes
         ]
         return replace(known, published=sum(every for every, *_ in found))
 
@@ -108,10 +109,12 @@ class GainCounter:
         if source.scanned > LARGE:
             masks = batch.masks
             return self.engine.rows(
-                gains.of_nodes(source.details, words, self.attributes, self.k, masks)
+                gains.of_nodes(
+                    source.details, words, attributes=self.attributes, k=self.k, masks=masks
+                )
             )
         if source.table.name not in self._prepared:
-            query = gains.of_nodes(source.details, words, self.attributes, self.k)
-            query = with_nodes(query, words, source.prices)
+            query = gains.of_nodes(source.details, words, attributes=self.attributes, k=self.k)
+            query = with_nodes(query, words, prices=source.prices)
             self._prepared[source.table.name] = self.engine.prepare(query)
         return self._prepared[source.table.name](batch.parameters)

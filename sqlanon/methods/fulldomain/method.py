@@ -34,7 +34,7 @@ from sqlanon.wording import counted, key
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[LatticeOptions]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[LatticeOptions]
 ) -> Decided:
     """The node of least loss, and what publishing it will lose.
 
@@ -46,14 +46,18 @@ def decide(
     """
     started = time.monotonic()
     with engine.limited(options.deadline), phase("the encoding"):
-        problem = problem_of(engine, subject, policy, options)
+        problem = problem_of(engine, subject, policy=policy, options=options)
     encoded_at = time.monotonic()
     # To measure what is published takes about as long as half the encoding.
     ended = options.deadline.reserving((encoded_at - started) / 2)
-    return _decided(engine, problem, replace(options, deadline=ended), encoded_at)
+    return _decided(
+        engine, problem, options=replace(options, deadline=ended), encoded_at=encoded_at
+    )
 
 
-def decide_top(engine: Engine, subject: Subject, policy: Policy, options: Options[Any]) -> Decided:
+def decide_top(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Decided:
     """The highest node allowed, whatever the method: what is left when no time is.
 
     Raises:
@@ -63,19 +67,23 @@ def decide_top(engine: Engine, subject: Subject, policy: Policy, options: Option
     attributes = {name: replace(each, min_level=high) for (name, each), high in highest}
     # Nothing is prepared for lower nodes; that there are some, the lattice still says.
     problem = problem_of(
-        engine, replace(subject, attributes=attributes), policy, options, encode_top
+        engine,
+        replace(subject, attributes=attributes),
+        policy=policy,
+        options=options,
+        encode=encode_top,
     )
     lattice = replace(problem.lattice, low=subject.low)
     problem = replace(problem, subject=subject, lattice=lattice)
     late = replace(options, deadline=Deadline(-math.inf))
-    return _decided(engine, problem, late, time.monotonic())
+    return _decided(engine, problem, options=late, encoded_at=time.monotonic())
 
 
 def _decided(
-    engine: Engine, problem: FullDomainProblem, options: Options[Any], encoded_at: float
+    engine: Engine, problem: FullDomainProblem, *, options: Options[Any], encoded_at: float
 ) -> Decided:
     """The best node of a problem that the time suffices to find, and its report."""
-    outcome = _search(engine, problem, options)
+    outcome = _search(engine, problem, options=options)
     searched_at = time.monotonic()
     if outcome.best is None:
         from sqlanon.methods.fulldomain.ways_out import (
@@ -84,13 +92,13 @@ def _decided(
 
         raise unsatisfiable(problem, outcome)
     settled = problem.settled(outcome.best)
-    report = _expected(engine, problem, outcome, options, settled)
+    report = _expected(engine, problem, outcome=outcome, options=options, settled=settled)
     _refuse_ambiguous_label(problem, outcome.best)
     recoding = FullDomain(outcome.best.node)
     return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
 
 
-def _search(engine: Engine, problem: FullDomainProblem, options: Options[Any]) -> SearchOutcome:
+def _search(engine: Engine, problem: FullDomainProblem, *, options: Options[Any]) -> SearchOutcome:
     """The best node within the time limit; the highest is looked at however late it is."""
     checks, highest = problem.models or problem.sizes, problem.lattice.high
 
@@ -119,6 +127,7 @@ def _search(engine: Engine, problem: FullDomainProblem, options: Options[Any]) -
 def _expected(
     engine: Engine,
     problem: FullDomainProblem,
+    *,
     outcome: SearchOutcome,
     options: Options[Any],
     settled: tuple[Chosen, int],
@@ -127,7 +136,9 @@ def _expected(
     assert outcome.best is not None
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     chosen, rounds = settled
-    release = node_release(engine, subject, problem.sets.encoded, policy, chosen)
+    release = node_release(
+        engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
+    )
     loss, kept = measured(release), _published(policy, release)
     objective, name = problem.lattice.objective, key(options.loss)
     tops = tuple(tree.height for tree in subject.trees)
@@ -153,7 +164,9 @@ def _expected(
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
         minimal_node_figures=_minimal_figures(problem, outcome),
-        suppression_tradeoff=_tradeoff(problem, outcome, options, loss[name], cells),
+        suppression_tradeoff=_tradeoff(
+            problem, outcome, options=options, value=loss[name], cells=cells
+        ),
         search={
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
             "candidates": problem.lattice.box.size,
@@ -191,6 +204,7 @@ def _minimal_figures(
 def _tradeoff(
     problem: FullDomainProblem,
     outcome: SearchOutcome,
+    *,
     options: Options[Any],
     value: float,
     cells: int,
@@ -212,14 +226,14 @@ def _tradeoff(
             "loss": each.loss,
             "levels": dict(zip(names, each.node, strict=True)),
         }
-        for each in alternatives(problem, outcome, options.loss, value)
+        for each in alternatives(problem, outcome, loss=options.loss, value=value)
     )
 
 
 def _suppressed_cells(release: Release) -> int:
     """Cells that say nothing any more, those of suppressed records included; unweighted."""
     columns = len(release.columns)
-    average = cell_measure("suppressed-cells", release, [1.0] * columns)
+    average = cell_measure("suppressed-cells", release, weights=[1.0] * columns)
     return int(average * columns * release.records)
 
 

@@ -52,7 +52,9 @@ class ModelChecks:
         batch, settled = self.settlement(node)
         counts = self._violating(node, settled.found)
         if gains is not None and counts.gains is not None:
-            counts = replace(counts, gains=gains.settled(counts.gains, batch, settled.suppressed))
+            counts = replace(
+                counts, gains=gains.settled(counts.gains, batch, suppressed=settled.suppressed)
+            )
         checked = self.sizes.check(node, counts)
         if scope.keeping and not self.violations.is_published(settled, batch):
             checked = replace(checked, suppressed=scope.records + 1)

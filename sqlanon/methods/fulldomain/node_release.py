@@ -37,14 +37,14 @@ class Chosen:
 
 
 def node_release(
-    engine: Engine, subject: Subject, encoded: Encoded, policy: Policy, chosen: Chosen
+    engine: Engine, subject: Subject, *, encoded: Encoded, policy: Policy, chosen: Chosen
 ) -> Release:
     """Equivalence classes of a lattice node, its published cells and its sensitive values."""
     masks = encoded.layout.node_masks(chosen.node)
     query = (
-        measure.node_classes(encoded.table, masks, policy.k)
+        measure.node_classes(encoded.table, masks, k=policy.k)
         if chosen.suppressed is None
-        else measure.node_classes_without(encoded.table, masks, chosen.suppressed)
+        else measure.node_classes_without(encoded.table, masks, suppressed=chosen.suppressed)
     )
     classes = engine.materialize("classes", query)
     counted = _Counted(engine, subject, encoded, chosen.node, classes)
@@ -119,7 +119,9 @@ class _Counted:
 
     def _places(self, number: int) -> dict[Words, int]:
         """A column's nodes at its level by their masked words."""
-        return self.encoded.layout.node_codes(number, self.subject.trees[number], self.node[number])
+        return self.encoded.layout.node_codes(
+            number, self.subject.trees[number], level=self.node[number]
+        )
 
     def _origins(self, kept: ClassStatistics) -> list[list[tuple[int, Place, float]]]:
         """Per column the published records of each leaf; nothing where values stay as they are."""
@@ -143,9 +145,11 @@ class _Counted:
         """Column number, leaf and records, over the suppressed records."""
         layout = self.encoded.layout
         masks = [layout.column_masks(number, 0) for number in columns]
-        leaves = [layout.node_codes(number, self.subject.trees[number], 0) for number in columns]
+        leaves = [
+            layout.node_codes(number, self.subject.trees[number], level=0) for number in columns
+        ]
         query = measure.suppressed_values(
-            self.encoded.table, layout.node_masks(self.node), self.classes, masks
+            self.encoded.table, layout.node_masks(self.node), classes=self.classes, columns=masks
         )
         return [
             (columns[position], leaves[position][tuple(code)], records)
@@ -174,7 +178,7 @@ class _Counted:
             measure.Sized.by_words(number, layout.column_masks(number, self.node[number]))
             for number in varying
         ]
-        rows = self.engine.rows(measure.products(self.classes, table, sized))
+        rows = self.engine.rows(measure.products(self.classes, table, columns=sized))
         return {constant * product: records for product, records in rows}
 
     def spreads(self, policy: Policy) -> list[Spread]:
@@ -184,7 +188,7 @@ class _Counted:
         spreads = []
         for source, name, nulls in self._valued(policy):
             every = measure.coded_values(source, name)
-            kept = measure.kept_values(source, masks, self.classes, name)
+            kept = measure.kept_values(source, masks, classes=self.classes, name=name)
             if not nulls:
                 every, kept = measure.without_null(every), measure.without_null(kept)
             [(records, squares)] = self.engine.rows(measure.value_squares(nested(every, "rows")))
@@ -225,4 +229,6 @@ class _Counted:
         }
         coding = self.encoded.layout, maps or self.encoded.maps
         carried = {VALUE: Carried(name)}
-        return coded(self.engine, self.subject, self.subject.table, coding, carried)
+        return coded(
+            self.engine, self.subject, source=self.subject.table, coding=coding, carried=carried
+        )

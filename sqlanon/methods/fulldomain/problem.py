@@ -55,6 +55,7 @@ class FullDomainProblem:
 def problem_of(
     engine: Engine,
     subject: Subject,
+    *,
     policy: Policy,
     options: Options[Any],
     encode: Encode = encode_subject,
@@ -74,10 +75,16 @@ def problem_of(
     encoded = encode(engine, subject, policy, valued)
     costs, cells = None, "tree" if weighed else options.loss
     if cells in CELL_LOSSES:
-        costs = CellCosts.of(cells, subject.trees, subject.weights, subject.records, encoded.counts)
+        costs = CellCosts.of(
+            cells,
+            subject.trees,
+            weights=subject.weights,
+            records=subject.records,
+            counts=encoded.counts,
+        )
     entropies = encoded.entropies(subject.trees)
     if costs is not None:
-        objective = _cell_objective(subject, encoded, costs)
+        objective = _cell_objective(subject, encoded, costs=costs)
     else:
         heights = [tree.height for tree in subject.trees]
         objective = _CLASS_OBJECTIVES[options.loss](subject.records, policy.k, heights)
@@ -86,7 +93,7 @@ def problem_of(
         from sqlanon.methods.fulldomain.gains import GainCounter  # no other loss needs it
         from sqlanon.methods.fulldomain.utility import weighing
 
-        gains = GainCounter.of(engine, encoded, policy, allowance)
+        gains = GainCounter.of(engine, encoded, policy=policy, allowance=allowance)
         objective = weighing(objective, gains.highest)
         ratio = objective.ratio
     pricing = None
@@ -94,7 +101,7 @@ def problem_of(
         pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
     sets = FrequencySets(engine, encoded, subject.low, entropies, pricing)
     sizes = SizeChecks(sets, policy.k, objective, gains)
-    models = _model_checks(sizes, policy, subject.records, costs is None)
+    models = _model_checks(sizes, policy, records=subject.records, looks_at_classes=costs is None)
     lattice = Lattice(
         subject.low,
         subject.high,
@@ -110,7 +117,7 @@ def problem_of(
 
 
 def _model_checks(
-    sizes: SizeChecks, policy: Policy, records: int, looks_at_classes: bool
+    sizes: SizeChecks, policy: Policy, *, records: int, looks_at_classes: bool
 ) -> ModelChecks | None:
     encoded = sizes.sets.encoded
     if encoded.details is None or not (policy.demands or policy.entity):
@@ -131,12 +138,12 @@ def _model_checks(
     return ModelChecks(sizes, violations, looks_at_classes)
 
 
-def _cell_objective(subject: Subject, encoded: Encoded, costs: CellCosts) -> Objective:
+def _cell_objective(subject: Subject, encoded: Encoded, *, costs: CellCosts) -> Objective:
     floor = tuple(
         tuple(
             sum(
                 count * cost
-                for count, cost in zip(node_counts(tree, level, counts), prices, strict=True)
+                for count, cost in zip(node_counts(tree, level, counts=counts), prices, strict=True)
             )
             for level, prices in enumerate(levels)
         )

@@ -130,6 +130,8 @@ class SizeChecks:
         words = self.sets.encoded.layout.words
         if source.prices is None:
             return frequency.class_counts(
-                source.table, words, self.k, squares=self.objective.squares, masks=masks
+                source.table, words, k=self.k, squares=self.objective.squares, masks=masks
             )
-        return frequency.small_costs(source.table, words, self.k, source.prices, masks)
+        return frequency.small_costs(
+            source.table, words, k=self.k, prices=source.prices, masks=masks
+        )

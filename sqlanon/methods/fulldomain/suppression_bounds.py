@@ -212,7 +212,7 @@ def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> e
     needed = math.log(model.l) - TOLERANCE
     part = 1 - column(ENTROPY) / real(needed) if needed > 0 else real(0.0)
     nothing = column(COUNTED).eq(0)
-    return when(nothing, column(CLASS_SIZE), _whole(column(COUNTED) * exp.Paren(this=part)))
+    return when(nothing, column(CLASS_SIZE), default=_whole(column(COUNTED) * exp.Paren(this=part)))
 
 
 def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
@@ -222,7 +222,7 @@ def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.
     # The factor may be a quotient of large numbers: 1 / 3 as it was written has 16 digits.
     whole = exp.cast(rest.copy(), exp.DataType.Type.INT128)
     most = exp.Paren(this=whole * factor.numerator - 1) // factor.denominator
-    return when(rest.eq(0), column(CLASS_SIZE), bigint(column(LARGEST) - most))
+    return when(rest.eq(0), column(CLASS_SIZE), default=bigint(column(LARGEST) - most))
 
 
 def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> exp.Expr:
@@ -247,7 +247,7 @@ def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLik
     if not model.least_ratio:
         return required
     lacking = column(DISTINCT_VALUES) < attribute.values - scope.vanishing(attribute)
-    return when(lacking, number(scope.records), required)
+    return when(lacking, number(scope.records), default=required)
 
 
 def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
@@ -260,7 +260,7 @@ def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TClose
     excess = exp.Paren(this=column(EXCEEDING) - allowed)
     rest = exp.Paren(this=real((1 - limit) * left) - column(FAVOURED))
     required = _whole(exp.Div(this=excess.copy(), expression=rest))
-    return when(excess > 0, required, number(0))
+    return when(excess > 0, required, default=number(0))
 
 
 def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
@@ -269,11 +269,11 @@ def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TClosen
         return number(0)
     mean = sum(rank * count for rank, count in enumerate(attribute.counts)) / attribute.records
     slack = scope.moved(attribute) + scope.vanishing(attribute) / steps
-    return _by_furthest(model, slack, max(mean, steps - mean) / steps)
+    return _by_furthest(model, slack, furthest=max(mean, steps - mean) / steps)
 
 
 def _by_level(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
-    return _by_furthest(model, scope.moved(attribute), 1.0)
+    return _by_furthest(model, scope.moved(attribute), furthest=1.0)
 
 
 def _by_divergence(
@@ -281,10 +281,10 @@ def _by_divergence(
 ) -> exp.Expr:
     if scope.moved(attribute) or not attribute.counts:
         return number(0)
-    return _by_furthest(model, 0.0, math.log(attribute.records / min(attribute.counts)))
+    return _by_furthest(model, 0.0, furthest=math.log(attribute.records / min(attribute.counts)))
 
 
-def _by_furthest(model: TCloseness, slack: float, furthest: float) -> exp.Expr:
+def _by_furthest(model: TCloseness, slack: float, *, furthest: float) -> exp.Expr:
     """S >= (D(C) - t') / (M - t') of a convex distance, t' being t and the slack.
 
     The slack is what suppression may change of the distance of any class, and the furthest distance

@@ -56,7 +56,7 @@ def settled_at_any_limit(problem: FullDomainProblem, node: Node) -> tuple[Chosen
 
 
 def alternatives(
-    problem: FullDomainProblem, outcome: SearchOutcome, loss: str, value: float
+    problem: FullDomainProblem, outcome: SearchOutcome, *, loss: str, value: float
 ) -> list[Alternative]:
     """Nodes that were checked and lose less than the best within the limit, by their limits.
 
@@ -75,7 +75,11 @@ def alternatives(
         if suppressed > MOST_SUPPRESSED * records:
             continue
         release = node_release(
-            problem.sets.engine, problem.subject, problem.sets.encoded, problem.policy, chosen
+            problem.sets.engine,
+            problem.subject,
+            encoded=problem.sets.encoded,
+            policy=problem.policy,
+            chosen=chosen,
         )
         lost = measured(release)[key(loss)]
         if lost < least:

@@ -68,7 +68,7 @@ class Violations:
         assert [batch.source.node] == list(batch.nodes)
         classes = self._classes(batch, batch.masks)
         gone = self.engine.materialize(
-            "suppressed", self._failing(classes, self._asked(), self.scope.k)
+            "suppressed", self._failing(classes, self._asked(), k=self.scope.k)
         )
         found, rounds = self._found(batch, gone), 1
         while self.scope.moving and 0 < found.records <= self.scope.allowance:
@@ -86,9 +86,9 @@ class Violations:
         if not settled.found.records:
             return True
         classes = self._classes(batch, [(0,) * self.scope.words])
-        inside = violations.within(classes.details, settled.suppressed, self.scope.keys)
+        inside = violations.within(classes.details, settled.suppressed, keys=self.scope.keys)
         together = replace(classes, details=self.engine.materialize("together", inside))
-        return not self.engine.rows(self._failing(together, self._asked(), self.scope.k))
+        return not self.engine.rows(self._failing(together, self._asked(), k=self.scope.k))
 
     def _counts(self, batch: Batch) -> Rows:
         """Sums over violating classes, from a query written once for a set that is small."""
@@ -107,16 +107,18 @@ class Violations:
         return _Classes(source.details, self.scope.words, masks)
 
     def _counted(self, classes: _Classes, batch: Batch) -> exp.Select:
-        failing = self._failing(classes, self._asked(), self.scope.k)
+        failing = self._failing(classes, self._asked(), k=self.scope.k)
         words, prices = self.scope.words, batch.source.prices
         query = self._added_up(failing, batch)
-        return query if classes.masks and prices is None else with_nodes(query, words, prices)
+        return (
+            query if classes.masks and prices is None else with_nodes(query, words, prices=prices)
+        )
 
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         words, parts = self.scope.words, []
         for part in batch.priced():
             added = self._added_up(select([star()], gone), part)
-            query = with_nodes(added, words, part.source.prices)
+            query = with_nodes(added, words, prices=part.source.prices)
             parts.append(self.engine.rows(query, part.parameters))
         rows = costs_together(parts, COSTS)
         return ViolationCounts(*rows[0][1:]) if rows else NOTHING
@@ -124,10 +126,14 @@ class Violations:
     def _added_up(self, classes: exp.Select, batch: Batch) -> exp.Select:
         counts = (CLASS_SIZE, REQUIRED)
         return added_up(
-            classes, self.scope.words, batch.source.prices, counts, squares=self.squares
+            classes,
+            self.scope.words,
+            prices=batch.source.prices,
+            counts=counts,
+            squares=self.squares,
         )
 
-    def _failing(self, classes: _Classes, asked: Sequence[_Asked], k: int = 0) -> exp.Select:
+    def _failing(self, classes: _Classes, asked: Sequence[_Asked], *, k: int = 0) -> exp.Select:
         """The classes that fail what is asked or have fewer than k records, or persons."""
         entity = self.scope.details.entity
         parts = [classes.figures(each) for each in asked]
@@ -156,13 +162,13 @@ class Violations:
     def _newly(self, classes: _Classes, gone: exp.Table) -> exp.Select:
         """Classes that fail a relative model by the distribution of what is not suppressed."""
         left = self.engine.materialize(
-            "left", violations.without(classes.details, gone, self.scope.keys)
+            "left", violations.without(classes.details, gone, keys=self.scope.keys)
         )
         asked = []
         for attribute in self.scope.details.attributes:
             close = [model for model in attribute.models if model.relative]
             if close:
-                renewed = self.scope.details.renewed(self.engine, attribute, left)
+                renewed = self.scope.details.renewed(self.engine, attribute, rows=left)
                 needed = models.needed_by(close, nulls=attribute.needed.nulls)
                 conditions = [(models.violates(m), exp.Literal.number(0)) for m in close]
                 asked.append(_Asked(renewed, needed, conditions))
@@ -229,14 +235,14 @@ class _Classes:
         figures = sensitive.class_figures(
             nested(values, "spread_rows"),
             self.keys,
-            asked.needed,
-            attribute.reference,
-            Shape(not attribute.persons, asked.figures),
+            needed=asked.needed,
+            reference=attribute.reference,
+            shape=Shape(not attribute.persons, asked.figures),
         )
         return Figures(figures, asked.conditions)
 
     def _rows(self, size: str, by: Mapping[str, str] | None = None) -> exp.Query:
         selected = Selected({size: SIZE}, violations.words(self.words), by or {})
         if self.masks is None:
-            return class_rows(self.details, self.words, selected)
-        return classes_side_by_side(self.details, self.masks, selected)
+            return class_rows(self.details, self.words, selected=selected)
+        return classes_side_by_side(self.details, self.masks, selected=selected)

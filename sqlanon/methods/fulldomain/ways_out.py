@@ -39,7 +39,9 @@ def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> Unsatis
         return impossible(problem.policy, too_much)
     suppressed = _suppressed(problem, problem.subject.high)
     ways = _ways_out(problem, suppressed)
-    return UnsatisfiableError(f"{_finding(problem, asked, suppressed)}; {' or '.join(ways)}")
+    return UnsatisfiableError(
+        f"{_finding(problem, asked, suppressed=suppressed)}; {' or '.join(ways)}"
+    )
 
 
 def _too_much(problem: FullDomainProblem) -> list[str]:
@@ -53,7 +55,7 @@ def _too_much(problem: FullDomainProblem) -> list[str]:
         faults.append(f"k is {policy.k} and the table has {counts[policy.entity]} persons")
     for column, model in diverse:
         if model.least_values > counts[column]:
-            faults.append(too_few_values(model, column, counts[column]))
+            faults.append(too_few_values(model, column, values=counts[column]))
     return faults
 
 
@@ -121,16 +123,16 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
         needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
         for entity in {policy.entity, None}:
             rows = value_ranks.as_one_class(
-                value_ranks.held(problem.subject.table, demand.column, entity)
+                value_ranks.held(problem.subject.table, demand.column, entity=entity)
             )
-            figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed)
-            [row] = engine.rows(worst.worst(figures, needed, [model]))
+            figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed=needed)
+            [row] = engine.rows(worst.worst(figures, needed, models=[model]))
             if row[-1]:
                 return False
     return True
 
 
-def _finding(problem: FullDomainProblem, asked: str, suppressed: int) -> str:
+def _finding(problem: FullDomainProblem, asked: str, *, suppressed: int) -> str:
     lattice, records = problem.lattice, problem.subject.records
     if suppressed <= lattice.allowance and lattice.smallest:
         return (

@@ -48,7 +48,7 @@ class Forest:
 
     @classmethod
     def of(
-        cls, taxonomy: Taxonomy, counts: Sequence[int], k: int, levels: tuple[int, int]
+        cls, taxonomy: Taxonomy, counts: Sequence[int], *, k: int, levels: tuple[int, int]
     ) -> Forest:
         """Keeps the nodes of at least k records.
 
@@ -154,7 +154,7 @@ class ItemCodes:
         varying = [n for n, forest in enumerate(self.forests) if not forest.is_constant]
         return sorted(varying, key=lambda n: (-self.forests[n].score, n))
 
-    def bits(self, attribute: int, low: int = 0, high: int | None = None) -> Words:
+    def bits(self, attribute: int, low: int = 0, *, high: int | None = None) -> Words:
         """The bits in each word of an attribute's fields of depths from `low` to below `high`."""
         return field_masks(self.fields[attribute][low:high], self.words)
 
@@ -171,10 +171,10 @@ class ItemCodes:
             found.append(tuple(code))
         return found
 
-    def some(self, attribute: int, node: int, code: Words) -> Words:
+    def some(self, attribute: int, node: int, *, code: Words) -> Words:
         """The bits that any of the values of a deepest node may have set; node -1 is none."""
         depth = int(self.forests[attribute].depths[node]) if node >= 0 else 0
-        below = self.bits(attribute, depth, depth + 1)
+        below = self.bits(attribute, depth, high=depth + 1)
         return tuple(own | other for own, other in zip(code, below, strict=True))
 
     def nodes(self, attribute: int, words: Sequence[Numbers]) -> Numbers:

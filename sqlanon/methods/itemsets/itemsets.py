@@ -74,7 +74,7 @@ class Itemsets:
         listed = by_column([ATTRIBUTE, *words, itemsets.LABEL], rows)
         table = engine.load_rows("labels", listed, {itemsets.LABEL: TEXT})
         columns = {tree.column: self.codes.bits(n) for n, tree in enumerate(trees)}
-        return itemsets.labelled(self.table, table, columns)
+        return itemsets.labelled(self.table, table, columns=columns)
 
 
 def taxonomy_of(tree: Tree) -> Taxonomy:

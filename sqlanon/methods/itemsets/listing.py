@@ -52,7 +52,9 @@ class Listed:
 
 
 @phase("mining")
-def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: Listed) -> MiningReport:
+def list_itemsets(
+    engine: Engine, table: exp.Table, *, policy: Policy, listed: Listed
+) -> MiningReport:
     """Mines the itemsets of a table within the level bounds of its quasi-identifiers.
 
     Raises:
@@ -63,15 +65,15 @@ def list_itemsets(engine: Engine, table: exp.Table, policy: Policy, listed: List
     """
     started = time.monotonic()
     plain = _plain(policy)
-    place = None if listed.into is None else _place(engine, table, listed)
-    subject = bind(engine, table, plain)
+    place = None if listed.into is None else _place(engine, table, listed=listed)
+    subject = bind(engine, table, policy=plain)
     if place is not None:
         _refuse_named_support(subject)
         try_place(engine, place)
     wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
     with engine.workspace():
         encoded = encode_subject(engine, subject, plain)
-        found = mined(engine, encoded, subject.trees, wanted)
+        found = mined(engine, encoded, trees=subject.trees, wanted=wanted)
         if place is not None:
             rows = found.labelled(engine, subject.trees)
             if engine.exists(place):
@@ -102,7 +104,7 @@ def _plain(policy: Policy) -> Policy:
     return replace(policy, models=(), **nothing)
 
 
-def _place(engine: Engine, table: exp.Table, listed: Listed) -> exp.Table:
+def _place(engine: Engine, table: exp.Table, *, listed: Listed) -> exp.Table:
     """The place of the new table."""
     assert listed.into is not None
     place = engine.target(listed.into, table)

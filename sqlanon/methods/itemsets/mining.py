@@ -61,7 +61,7 @@ class MiningRequest:
 
 
 def mined(
-    engine: Engine, encoded: Encoded, trees: Sequence[Tree], wanted: MiningRequest
+    engine: Engine, encoded: Encoded, *, trees: Sequence[Tree], wanted: MiningRequest
 ) -> Itemsets:
     """The frequent generalized itemsets of a table, closed ones alone or all.
 
@@ -70,7 +70,7 @@ def mined(
     """
     levels = zip(wanted.low, wanted.high, strict=True)
     forests = [
-        Forest.of(taxonomy_of(tree), counts, wanted.k, bounds)
+        Forest.of(taxonomy_of(tree), counts, k=wanted.k, levels=bounds)
         for tree, counts, bounds in zip(trees, encoded.counts, levels, strict=True)
     ]
     return _Mining(engine, ItemCodes.of(forests), wanted).run(encoded, trees)
@@ -90,23 +90,23 @@ class _Mining:
         # Where an attribute has no frequent node, not even all records have an itemset.
         least = sum(encoded.counts[0]) + 1 if self.codes.is_empty else self.wanted.k
         prefixes = self.engine.materialize(
-            "prefixes", itemsets.whole(members, least, self.codes.words)
+            "prefixes", itemsets.whole(members, least, words=self.codes.words)
         )
         steps = self._steps()
         for step in steps[:-1]:
             self._tell(step, prefixes)
             longer = self.engine.materialize(
-                "prefixes", extension.extended(prefixes, members, step)
+                "prefixes", extension.extended(prefixes, members, step=step)
             )
             wider = self.engine.materialize(
-                "members", extension.extended_members(longer, members, step)
+                "members", extension.extended_members(longer, members, step=step)
             )
             self._drop(prefixes, members)
             prefixes, members = longer, wider
         query: exp.Query = exp.select("*").from_(prefixes)
         for step in steps[-1:]:
             self._tell(step, prefixes)
-            query = extension.extended(prefixes, members, step)
+            query = extension.extended(prefixes, members, step=step)
         table = self.engine.materialize("itemsets", itemsets.finished(query, self.codes.words))
         self._drop(prefixes, members)
         count, memberships = self.engine.rows(itemsets.totals(table))[0]
@@ -155,9 +155,9 @@ class _Mining:
         first = 0 if self.codes.forests[attribute].top is not None else 1
         return [
             Depth(
-                above=self.codes.bits(attribute, max(depth - 1, 0), depth),
-                path=self.codes.bits(attribute, 0, depth),
-                below=self.codes.bits(attribute, depth, depth + 1),
+                above=self.codes.bits(attribute, max(depth - 1, 0), high=depth),
+                path=self.codes.bits(attribute, 0, high=depth),
+                below=self.codes.bits(attribute, depth, high=depth + 1),
             )
             for depth in range(first, count + 1)
         ]
@@ -172,7 +172,7 @@ class _Mining:
             for leaf in np.flatnonzero(forest.records).tolist():
                 node = int(forest.deepest[leaf])
                 every = own[node] if node >= 0 else (0,) * codes.words
-                some = codes.some(attribute, node, every)
+                some = codes.some(attribute, node, code=every)
                 rows.append((attribute, *packed[leaf], *every, *some))
         names = [ATTRIBUTE, *(word(w) for w in range(layout.words))]
         names += [name(w) for name in (itemsets.every, itemsets.some) for w in range(codes.words)]
@@ -182,7 +182,7 @@ class _Mining:
         """The encoded table in the codes for mining: values alike there are one from now on."""
         values, codes = self._values(encoded, trees), self.codes
         masks = {a: encoded.layout.column_masks(a, 0) for a in codes.order}
-        query = itemsets.compacted(encoded.table, values, masks, codes.words)
+        query = itemsets.compacted(encoded.table, values, masks=masks, words=codes.words)
         members = self.engine.materialize("members", query)
         self._drop(values)
         return members

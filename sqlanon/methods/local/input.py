@@ -59,7 +59,7 @@ class EncodedRecords:
 
 
 def encode_records(
-    engine: Engine, subject: Subject, policy: Policy, loss: str, encoded: Encoded | None = None
+    engine: Engine, subject: Subject, *, policy: Policy, loss: str, encoded: Encoded | None = None
 ) -> EncodedRecords:
     """Reads a table in codes, with its cell costs, from the table of its codes if there is one.
 
@@ -68,18 +68,20 @@ def encode_records(
         PolicyError: The policy asks for what no local method can do.
     """
     refuse_unsuited(subject, policy)
-    return read_records(engine, subject, policy, loss, encoded)
+    return read_records(engine, subject, policy=policy, loss=loss, encoded=encoded)
 
 
 def read_records(
-    engine: Engine, subject: Subject, policy: Policy, loss: str, encoded: Encoded | None = None
+    engine: Engine, subject: Subject, *, policy: Policy, loss: str, encoded: Encoded | None = None
 ) -> EncodedRecords:
     """Reads a table in codes as `encode_records`, whether it may be recoded so or not."""
     started = time.monotonic()
     coding = leaf_maps(engine, subject) if encoded is None else (encoded.layout, encoded.maps)
-    held = distinct_combinations(engine, subject, coding, policy)
+    held = distinct_combinations(engine, subject, coding=coding, policy=policy)
     counts = held.leaf_counts(subject.trees) if encoded is None else encoded.counts
-    costs = CellCosts.of(loss, subject.trees, subject.weights, subject.records, counts)
+    costs = CellCosts.of(
+        loss, subject.trees, weights=subject.weights, records=subject.records, counts=counts
+    )
     at = time.monotonic()
     return EncodedRecords(subject, policy, coding[0], counts, held, costs, at, at - started)
 

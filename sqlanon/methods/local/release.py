@@ -78,7 +78,9 @@ def tallied(read: EncodedRecords, assigned: Assigned) -> Tallied:
     there = ~assigned.dropped
     leaves = read.combinations.leaves[assigned.combination[there]]
     count, levels = assigned.count[there], assigned.levels[there]
-    cells = [_Cells.of(tree, leaves[:, c], levels[:, c]) for c, tree in enumerate(subject.trees)]
+    cells = [
+        _Cells.of(tree, leaves[:, c], level=levels[:, c]) for c, tree in enumerate(subject.trees)
+    ]
     first, group = alike(np.stack([each.label for each in cells], axis=1))
     sizes = np.bincount(group, weights=count).astype(np.int64)
     says_nothing = np.logical_and.reduce([each.says(label)[first] for each in cells])
@@ -88,7 +90,7 @@ def tallied(read: EncodedRecords, assigned: Assigned) -> Tallied:
         refuse_two_meanings(subject.trees, label)
     tally = _Tally(count * kept[group], first[kept], sizes[kept])
     columns = tuple(
-        each.column(weight, held, tally)
+        each.column(weight, held, tally=tally)
         for each, weight, held in zip(cells, subject.weights, read.counts, strict=True)
     )
     statistics, every = (
@@ -133,7 +135,7 @@ class _Cells:
     leaves: Numbers
 
     @classmethod
-    def of(cls, tree: Tree, leaf: Numbers, level: Numbers) -> _Cells:
+    def of(cls, tree: Tree, leaf: Numbers, *, level: Numbers) -> _Cells:
         """The labels of leaves at levels; one label never stands for two sets of leaves."""
         width = len(tree.leaves)
         pairs, place = _distinct(level * width + leaf)
@@ -152,17 +154,19 @@ class _Cells:
         """Which parts have this label."""
         return np.array([own == text for own in self.texts], bool)[self.label]
 
-    def column(self, weight: float, counts: tuple[int, ...], tally: _Tally) -> Column:
+    def column(self, weight: float, counts: tuple[int, ...], *, tally: _Tally) -> Column:
         """Records and classes per node; `counts` are records of the table per leaf [records]."""
         number = len(self.texts)
-        records = _sums(self.label, tally.count, number)
+        records = _sums(self.label, tally.count, numbers=number)
         classes = np.bincount(self.label[tally.first], minlength=number).tolist()
-        places = self._places(Nodes(self.tree, counts), records, classes)
+        places = self._places(Nodes(self.tree, counts), records, classes=classes)
         width = len(self.tree.leaves)
         pairs, pair = _distinct(self.label * width + self.leaf)
         origins = [
             (each % width, places[each // width], own)
-            for each, own in zip(pairs.tolist(), _sums(pair, tally.count, len(pairs)), strict=True)
+            for each, own in zip(
+                pairs.tolist(), _sums(pair, tally.count, numbers=len(pairs)), strict=True
+            )
             if own
         ]
         held: dict[Place, int] = {}
@@ -173,7 +177,7 @@ class _Cells:
         return Column(self.tree, weight, counts, held, alike, origins)
 
     def _places(
-        self, nodes: Nodes, records: Sequence[int], classes: Sequence[int]
+        self, nodes: Nodes, records: Sequence[int], *, classes: Sequence[int]
     ) -> dict[int, Place]:
         """The node of each label that is published, by the label's number."""
         numbers = {text: n for n, text in enumerate(self.texts) if records[n]}
@@ -196,7 +200,7 @@ def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
-def _sums(number: Numbers, count: Numbers, numbers: int) -> list[int]:
+def _sums(number: Numbers, count: Numbers, *, numbers: int) -> list[int]:
     """The records of each number."""
     found: list[int] = np.bincount(number, count, numbers).astype(np.int64).tolist()
     return found
@@ -208,5 +212,5 @@ def _ambiguities(cells: Sequence[_Cells], tally: _Tally) -> dict[float, int]:
     for each in cells:
         products *= each.leaves[each.label[tally.first]]
     distinct, number = np.unique(products, return_inverse=True)
-    records = _sums(number, tally.sizes, len(distinct))
+    records = _sums(number, tally.sizes, numbers=len(distinct))
     return dict(zip(distinct.tolist(), records, strict=True))

@@ -35,7 +35,7 @@ class LocalOutcome:
     notes: tuple[str, ...] = ()
 
 
-def decided(read: EncodedRecords, options: Options[Any], outcome: LocalOutcome) -> Decided:
+def decided(read: EncodedRecords, options: Options[Any], *, outcome: LocalOutcome) -> Decided:
     """The recoding that a search found, with a report of all that follows from it alone."""
     searched_at, subject = time.monotonic(), read.subject
     recoding = outcome.assigned.recoding(read.combinations.by[len(subject.names) :])

@@ -45,7 +45,7 @@ class InstanceQueries:
         if self._rows is not None:
             self.engine.drop(self._rows)
             self._ask.clear()
-        query = instances.among(self.combinations.coded, words, UNIT, COUNT, self.k)
+        query = instances.among(self.combinations.coded, words, unit=UNIT, records=COUNT, k=self.k)
         self._rows = self.engine.materialize("rows", query, parameters=[bits.tobytes().decode()])
 
     def frequent(self, patterns: Numbers) -> Flags:
@@ -53,7 +53,7 @@ class InstanceQueries:
         assert self._rows is not None
         parts = GROUPINGS if len(patterns) >= DIVIDED else 1
         if parts not in self._ask:
-            query = instances.frequent(self._rows, self.masks.shape[1], self.k, parts)
+            query = instances.frequent(self._rows, self.masks.shape[1], k=self.k, parts=parts)
             self._ask[parts] = self.engine.prepare(query)
         masks = self.masks[patterns].T.tolist()
         rows = self._ask[parts]([list(range(len(patterns))), *masks])

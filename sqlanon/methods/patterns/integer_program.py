@@ -62,7 +62,7 @@ class Component:
         first: An assignment to start from.
     """
 
-    def __init__(self, table: PatternProblem, places: Places, first: Placed) -> None:
+    def __init__(self, table: PatternProblem, places: Places, *, first: Placed) -> None:
         self.rows, self.row = np.unique(places.row, return_inverse=True)
         instances, self.instance = np.unique(places.instance, return_inverse=True)
         self.instances = len(instances)
@@ -115,7 +115,7 @@ class Component:
         """The cost of all records, with those left over suppressed [units]."""
         return int(counts @ self.cost + (self.sizes - self._placed(counts)) @ self.full)
 
-    def run(self, start: Numbers, most_left: int, deadline: Deadline) -> tuple[Numbers, int]:
+    def run(self, start: Numbers, most_left: int, *, deadline: Deadline) -> tuple[Numbers, int]:
         """Solves for least cost with at most so many records left over.
 
         Returns:
@@ -134,7 +134,7 @@ class Component:
         )
         bound = base
         while deadline.left() > len(self.cost) * BUILDING:
-            counts, low = _highs(self, objective, (start, most_left), deadline)
+            counts, low = _highs(self, objective, given=(start, most_left), deadline=deadline)
             bound = max(bound, base + divisor * max(0, math.ceil(low - 1e-6)))
             value = self._total(counts)
             cuts = self._failing(counts)
@@ -146,7 +146,7 @@ class Component:
                 break  # the time was over before the start was looked at, or a cut is too fine
         return start, min(bound, reached)
 
-    def model(self, highspy: Any, objective: Numbers, most_left: int) -> Any:
+    def model(self, highspy: Any, objective: Numbers, *, most_left: int) -> Any:
         """The program as the solver takes it."""
         places, rows, cuts = len(self.cost), len(self.rows), len(self.cuts)
         at, variable, value = self._entries()
@@ -209,7 +209,7 @@ class Component:
 
 
 def _highs(
-    program: Component, objective: Numbers, given: tuple[Numbers, int], deadline: Deadline
+    program: Component, objective: Numbers, *, given: tuple[Numbers, int], deadline: Deadline
 ) -> tuple[Numbers, float]:
     """Solves a program from a start; returns its counts and the bound of the objective."""
     highspy: Any = import_module("highspy")  # heavy, and an extra
@@ -220,7 +220,7 @@ def _highs(
     # Costs are whole, so a bound within one proves the best; ties are settled by the solver.
     solver.setOptionValue("mip_abs_gap", 0.99)
     solver.setOptionValue("mip_rel_gap", 0.0)
-    solver.passModel(program.model(highspy, objective, most_left))
+    solver.passModel(program.model(highspy, objective, most_left=most_left))
     if deadline.is_limited:
         solver.setOptionValue("time_limit", max(deadline.left(), 0.0))
     first = highspy.HighsSolution()

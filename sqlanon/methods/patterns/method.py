@@ -30,18 +30,18 @@ Improved = Callable[[PatternProblem, Placed], Parts]
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[PatternOptions]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PatternOptions]
 ) -> Decided:
     """The cheapest pattern that has a place for each record, one pattern after the other.
 
     Raises:
         SqlanonError: As `decide_patterns`.
     """
-    return decide_patterns(engine, subject, policy, options, greedy_parts)
+    return decide_patterns(engine, subject, policy=policy, options=options, improved=greedy_parts)
 
 
 def decide_patterns(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[Any], improved: Improved
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], improved: Improved
 ) -> Decided:
     """A pattern for every record.
 
@@ -52,15 +52,15 @@ def decide_patterns(
     """
     nodes = asked_nodes(subject, options)
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
-        read = encode_records(engine, subject, policy, options.loss)
+        read = encode_records(engine, subject, policy=policy, loss=options.loss)
     ended = search_end(read, options.deadline)
     table = replace(pattern_problem(read, nodes), deadline=ended)
     instances = InstanceQueries(engine, read.combinations, table.masks, table.k)
     with engine.limited(ended):
-        placed = greedy(table.rows, table.masks, table.k, instances, ended)
+        placed = greedy(table.rows, table.masks, k=table.k, instances=instances, deadline=ended)
     is_over = ended.expired
     parts = improved(table, placed)
-    finished = finish(table, parts, policy)
+    finished = finish(table, parts, policy=policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     # By the figures of the source: left-over records are one cluster.
     sizes, left = finished.sizes, parts.pattern == LEFT
@@ -79,7 +79,7 @@ def decide_patterns(
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
     outcome = LocalOutcome(assigned, parts.bound, search, tuple(notes))
-    return decided(read, options, outcome)
+    return decided(read, options, outcome=outcome)
 
 
 def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:
@@ -120,7 +120,7 @@ def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProbl
     levels = np.array(nodes, np.int64)
     totals = [own @ np.array(each) for own, each in zip(costs, read.counts, strict=True)]
     total = reduce(np.add, [own[levels[:, c]] for c, own in enumerate(totals)])
-    order = pattern_order(levels, total, tops)
+    order = pattern_order(levels, total, tops=tops)
     bits = [
         np.array([layout.column_masks(c, at) for at in range(top + 1)], np.int64)
         for c, top in enumerate(tops)

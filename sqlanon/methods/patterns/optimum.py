@@ -53,7 +53,7 @@ MOST_PLACES = 5_000_000
 
 
 def decide(
-    engine: Engine, subject: Subject, policy: Policy, options: Options[PatternOptions]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PatternOptions]
 ) -> Decided:
     """A pattern for every record, such that nothing published by these patterns loses less.
 
@@ -63,12 +63,12 @@ def decide(
     """
 
     def improved(table: PatternProblem, placed: Placed) -> Parts:
-        return optimal(table, placed, policy)
+        return optimal(table, placed, policy=policy)
 
-    return decide_patterns(engine, subject, policy, options, improved)
+    return decide_patterns(engine, subject, policy=policy, options=options, improved=improved)
 
 
-def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
+def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     """The assignment that is published with the least loss.
 
     Records that no pattern takes lose all cells, so at first each row may be left over at that
@@ -101,16 +101,16 @@ def optimal(table: PatternProblem, first: Placed, policy: Policy) -> Parts:
     apart = components(places, rows)
     alone = np.setdiff1d(np.arange(rows), places.row)
     bound = int(table.cost(alone, table.tops) @ table.rows.sizes[alone])
-    counts, low = _solved(table, places, apart, first)
+    counts, low = _solved(table, places, apart=apart, first=first)
     bound = min(bound + low, table.as_one_class)
-    found = [greedy_parts(table, first), _parts(table, places, counts), _as_one_class(table)]
+    found = [greedy_parts(table, first), _parts(table, places, counts=counts), _as_one_class(table)]
     late = table.deadline.left() < len(places.row) * BUILDING
-    if not late and min(published_cost(table, parts, policy) for parts in found) > bound:
-        again, low = _jointly(table, places, first, policy)
+    if not late and min(published_cost(table, parts, policy=policy) for parts in found) > bound:
+        again, low = _jointly(table, places, first=first, policy=policy)
         found += again
         bound = max(bound, min(low, table.as_one_class))
-    best = min(found, key=lambda parts: published_cost(table, parts, policy))
-    cost = published_cost(table, best, policy)
+    best = min(found, key=lambda parts: published_cost(table, parts, policy=policy))
+    cost = published_cost(table, best, policy=policy)
     if cost == math.inf:
         return best
     if is_shifting(table, policy):
@@ -129,7 +129,7 @@ def _as_one_class(table: PatternProblem) -> Parts:
 
 
 def _solved(
-    table: PatternProblem, places: Places, apart: list[Numbers], first: Placed
+    table: PatternProblem, places: Places, *, apart: list[Numbers], first: Placed
 ) -> tuple[Numbers, int]:
     """The records of each place, and what all cost at least [units].
 
@@ -147,14 +147,14 @@ def _solved(
             kept = first.pattern[some.row] == some.pattern
             counts[rest] = np.where(kept, table.rows.sizes[some.row], 0)
             return counts, bound + int(least @ table.rows.sizes[rows])
-        part = Component(table, places.of(own), first)
-        counts[own], low = part.run(part.start, int(part.sizes.sum()), table.deadline)
+        part = Component(table, places.of(own), first=first)
+        counts[own], low = part.run(part.start, int(part.sizes.sum()), deadline=table.deadline)
         bound += low
     return counts, bound
 
 
 def _jointly(
-    table: PatternProblem, places: Places, first: Placed, policy: Policy
+    table: PatternProblem, places: Places, *, first: Placed, policy: Policy
 ) -> tuple[list[Parts], int]:
     """The best with a class of suppressed records, the best with records left out, and a bound.
 
@@ -173,13 +173,15 @@ def _jointly(
     for own, left in ((every, 0), (places, most)):
         if own is places and not (most and len(places.row)):
             continue
-        program = Component(table, own, first)
+        program = Component(table, own, first=first)
         missing = np.setdiff1d(rows, own.row)
         allowed = left - int(table.rows.sizes[missing].sum())
         if allowed < 0:
             continue
-        counts, low = program.run(np.zeros(len(own.row), np.int64), allowed, table.deadline)
-        found.append(_parts(table, own, counts))
+        counts, low = program.run(
+            np.zeros(len(own.row), np.int64), allowed, deadline=table.deadline
+        )
+        found.append(_parts(table, own, counts=counts))
         bounds.append(low + int(table.cost(missing, table.tops) @ table.rows.sizes[missing]))
     return found, 0 if most and table.rows.demands is not None else min(bounds)
 
@@ -261,7 +263,7 @@ def components(places: Places, rows: int) -> list[Numbers]:
     return np.split(order, borders)
 
 
-def _parts(table: PatternProblem, places: Places, counts: Numbers) -> Parts:
+def _parts(table: PatternProblem, places: Places, *, counts: Numbers) -> Parts:
     """The records that go to the same place, and those that go nowhere, by row."""
     sizes = table.rows.sizes
     used = (counts > 0) & (places.pattern != LEFT)

@@ -108,10 +108,10 @@ def greedy_parts(table: PatternProblem, placed: Placed) -> Parts:
     return Parts(rows, table.rows.sizes, placed.pattern, placed.group)
 
 
-def published_cost(table: PatternProblem, parts: Parts, policy: Policy) -> float:
+def published_cost(table: PatternProblem, parts: Parts, *, policy: Policy) -> float:
     """The cost of parts as they are published [units]; infinite where they cannot be."""
     try:
-        finished = finish(table, parts, policy)
+        finished = finish(table, parts, policy=policy)
     except UnsatisfiableError:
         return math.inf
     if (finished.levels == table.tops).all() and not finished.dropped.any():
@@ -120,7 +120,7 @@ def published_cost(table: PatternProblem, parts: Parts, policy: Policy) -> float
     return int(costs @ parts.count)
 
 
-def finish(table: PatternProblem, parts: Parts, policy: Policy) -> Finished:
+def finish(table: PatternProblem, parts: Parts, *, policy: Policy) -> Finished:
     """Suppresses the records that no pattern has a place for.
 
     They are suppressed as one class where that satisfies the models. Else they are dropped where
@@ -144,21 +144,21 @@ def finish(table: PatternProblem, parts: Parts, policy: Policy) -> Finished:
     sizes = np.append(sizes, records)
     suppressed = (levels == table.tops).all(axis=1)
     told = f"no pattern has a place for {counted(records, 'record')} with enough others"
-    if _is_class(table, parts, suppressed):
+    if _is_class(table, parts, members=suppressed):
         return Finished(levels, kept, sizes, (f"{told}; all their cells are suppressed",))
     if records <= droppable(table, policy):
         return Finished(levels, left, sizes, (f"{told}; they are left out",))
-    joined = _joined(table, parts, suppressed, policy)
+    joined = _joined(table, parts, suppressed=suppressed, policy=policy)
     others = int(parts.count[joined & ~suppressed].sum())
     note = (
         f"{told}, too few for a class of their own: {counted(others, 'other record')} of the "
-        f"cheapest classes lose all cells with them{_leaving_out(table, policy, records)}"
+        f"cheapest classes lose all cells with them{_leaving_out(table, policy, records=records)}"
     )
     levels = np.where(joined[:, np.newaxis], table.tops, levels)
     return Finished(levels, kept, sizes, (note,))
 
 
-def _leaving_out(table: PatternProblem, policy: Policy, records: int) -> str:
+def _leaving_out(table: PatternProblem, policy: Policy, *, records: int) -> str:
     """What would leave records without a place out instead, as the end of a note."""
     if _is_relative(table):
         return ""  # no limit would
@@ -167,14 +167,14 @@ def _leaving_out(table: PatternProblem, policy: Policy, records: int) -> str:
     return f"; a suppression limit of {limit:g}{dropping} would leave them out"
 
 
-def _is_class(table: PatternProblem, parts: Parts, members: Flags) -> bool:
+def _is_class(table: PatternProblem, parts: Parts, *, members: Flags) -> bool:
     """Whether parts satisfy the models as one class."""
     row, count = parts.row[members], parts.count[members]
     if count.sum() < table.k:
         return False
     rows = replace(table.rows, sizes=np.bincount(row, count, len(table.rows.sizes)))
     own = np.unique(row)
-    return bool(rows.satisfying(own, np.zeros(len(own), np.int64), 1)[0])
+    return bool(rows.satisfying(own, np.zeros(len(own), np.int64), groups=1)[0])
 
 
 def droppable(table: PatternProblem, policy: Policy) -> int:
@@ -206,7 +206,7 @@ def _allowed(table: PatternProblem, policy: Policy) -> int:
     return min(policy.allowance(records), records - 1) if policy.suppressed == "drop" else 0
 
 
-def _joined(table: PatternProblem, parts: Parts, suppressed: Flags, policy: Policy) -> Flags:
+def _joined(table: PatternProblem, parts: Parts, *, suppressed: Flags, policy: Policy) -> Flags:
     """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
     before = table.cost(parts.row, table.nodes[parts.pattern])
     extra = (table.cost(parts.row, table.tops) - before) * parts.count
@@ -217,8 +217,8 @@ def _joined(table: PatternProblem, parts: Parts, suppressed: Flags, policy: Poli
     for group in groups[np.argsort(costs, kind="stable")]:
         # Too late to look for the fewest: then all records are suppressed.
         joined |= (parts.group == group) | table.deadline.expired
-        if _is_class(table, parts, joined):
+        if _is_class(table, parts, members=joined):
             return joined
-    found = unsatisfied_as_one(policy, table.rows.demands, int(table.rows.sizes.sum()))
+    found = unsatisfied_as_one(policy, table.rows.demands, records=int(table.rows.sizes.sum()))
     assert found is not None  # all records are joined by now, and still fail
     raise found

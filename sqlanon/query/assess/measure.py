@@ -50,20 +50,20 @@ def label(number: int) -> str:
     return f"label_{number}"
 
 
-def node_classes(source: exp.Table, masks: Masks, k: int) -> exp.Select:
+def node_classes(source: exp.Table, masks: Masks, *, k: int) -> exp.Select:
     """The classes of a node, suppressed where they are smaller than k [records]."""
     small = exp.LT(this=summed(SIZE), expression=number(k))
     return _node_classes(source, masks).select(alias(small, SMALL), copy=False)
 
 
-def node_classes_without(source: exp.Table, masks: Masks, suppressed: exp.Table) -> exp.Select:
+def node_classes_without(source: exp.Table, masks: Masks, *, suppressed: exp.Table) -> exp.Select:
     """The classes of a node, suppressed where another table has their words."""
     words = range(len(masks))
     found = column(word(0), "gone").is_(exp.null()).not_()
     own = [column(word(w), CLASSES) for w in words]
     figures = [*own, column(CLASS_SIZE, CLASSES), alias(found, SMALL)]
     query = select(figures, nested(_node_classes(source, masks), CLASSES))
-    same = same_columns(CLASSES, "gone", [word(w) for w in words])
+    same = same_columns(CLASSES, "gone", names=[word(w) for w in words])
     return query.join(named(suppressed, "gone"), on=same, join_type="left", copy=False)
 
 
@@ -75,20 +75,24 @@ def _node_classes(source: exp.Table, masks: Masks) -> exp.Select:
 
 def node_cells(classes: exp.Table, columns: Sequence[Masks]) -> exp.Select:
     """Values that a node publishes of columns, by their masks: number, words, records, classes."""
-    return _by_column(named(classes, CLASSES), CLASSES, CLASS_SIZE, columns).where(kept(CLASSES))
+    return _by_column(named(classes, CLASSES), CLASSES, size=CLASS_SIZE, columns=columns).where(
+        kept(CLASSES)
+    )
 
 
 def suppressed_values(
-    source: exp.Table, masks: Masks, classes: exp.Table, columns: Sequence[Masks]
+    source: exp.Table, masks: Masks, *, classes: exp.Table, columns: Sequence[Masks]
 ) -> exp.Select:
     """Records of suppressed classes per value of columns: number, words, records, combinations."""
-    query = _by_column(named(source, "source"), "source", SIZE, columns)
-    same = exp.and_(*same_words(masks, "source", CLASSES), copy=False)
+    query = _by_column(named(source, "source"), "source", size=SIZE, columns=columns)
+    same = exp.and_(*same_words(masks, "source", other=CLASSES), copy=False)
     query.join(named(classes, CLASSES), on=same, copy=False)
     return query.where(column(SMALL, CLASSES), copy=False)
 
 
-def _by_column(rows: exp.Table, relation: str, size: str, columns: Sequence[Masks]) -> exp.Select:
+def _by_column(
+    rows: exp.Table, relation: str, *, size: str, columns: Sequence[Masks]
+) -> exp.Select:
     """Records and rows per value of every column, each row counted once for every column."""
     names = [mask(w) for w in range(len(columns[0]))]
     keys: list[exp.Expr] = [column(ATTRIBUTE, "columns")]
@@ -105,11 +109,11 @@ def _by_column(rows: exp.Table, relation: str, size: str, columns: Sequence[Mask
     return select(figures, rows, by=keys).join(bits, join_type="CROSS", copy=False)
 
 
-def kept_values(source: exp.Table, masks: Masks, classes: exp.Table, name: str) -> exp.Select:
+def kept_values(source: exp.Table, masks: Masks, *, classes: exp.Table, name: str) -> exp.Select:
     """A column of the classes that are not suppressed: rows of words, VALUE and SIZE."""
     figures = [column(word(w), CLASSES) for w in range(len(masks))]
     query = coded_values(source, name).select(*figures, copy=False)
-    same = exp.and_(*same_words(masks, "source", CLASSES), copy=False)
+    same = exp.and_(*same_words(masks, "source", other=CLASSES), copy=False)
     query.join(named(classes, CLASSES), on=same, copy=False)
     return query.where(kept(CLASSES), copy=False)
 
@@ -147,7 +151,7 @@ class Sized:
     @classmethod
     def by_words(cls, number: int, masks: Masks) -> Sized:
         """A column of a node: its bits are the words of the sizes."""
-        return cls(number, tuple(same_words(masks, CLASSES, f"size_{number}")))
+        return cls(number, tuple(same_words(masks, CLASSES, other=f"size_{number}")))
 
     @classmethod
     def by_label(cls, number: int) -> Sized:
@@ -162,7 +166,7 @@ class Sized:
         return exp.Join(this=named(sizes, self.name), on=same)
 
 
-def products(classes: exp.Table, sizes: exp.Table, columns: Sequence[Sized]) -> exp.Select:
+def products(classes: exp.Table, sizes: exp.Table, *, columns: Sequence[Sized]) -> exp.Select:
     """Records per product of their nodes' leaves: rows of product and records.
 
     `sizes` has rows of ATTRIBUTE, LEAVES and the words or the label of a node.
@@ -183,19 +187,19 @@ def spread(rows: exp.Table | exp.Subquery, keys: Sequence[str]) -> exp.Select:
     Rows of class size, number of classes, and sum over these of their squared value counts, from
     rows of VALUE, SIZE and the keys that tell classes apart.
     """
-    classes = _class_values(rows, keys, alias(exp.Sum(this=_square(HELD)), "squares"))
+    classes = _class_values(rows, keys, figure=alias(exp.Sum(this=_square(HELD)), "squares"))
     figures = [column(CLASS_SIZE), bigint(count_all()), total(column("squares"))]
     return select(figures, nested(classes, CLASSES), by=[column(CLASS_SIZE)])
 
 
 def majority(rows: exp.Table | exp.Subquery, keys: Sequence[str]) -> exp.Select:
     """Records that hold the most frequent value of their class; arguments as `spread`."""
-    classes = _class_values(rows, keys, alias(exp.Max(this=column(HELD)), "largest"))
+    classes = _class_values(rows, keys, figure=alias(exp.Max(this=column(HELD)), "largest"))
     return select([total(column("largest"))], nested(classes, CLASSES))
 
 
 def _class_values(
-    rows: exp.Table | exp.Subquery, keys: Sequence[str], figure: exp.Expr
+    rows: exp.Table | exp.Subquery, keys: Sequence[str], *, figure: exp.Expr
 ) -> exp.Select:
     """Per class its size and a figure over the counts of its values, which are HELD."""
     own = [column(key) for key in keys]

@@ -54,7 +54,9 @@ def leaf(number: int) -> str:
     return f"leaf_{number}"
 
 
-def table_classes(source: exp.Table, columns: Sequence[str], suppressed: str | None) -> exp.Select:
+def table_classes(
+    source: exp.Table, columns: Sequence[str], *, suppressed: str | None
+) -> exp.Select:
     """The classes of a published table by the labels of its quasi-identifiers as texts.
 
     That whose every label is `suppressed` counts as suppressed.
@@ -81,7 +83,7 @@ def _is_suppressed(columns: Sequence[str], suppressed: str) -> exp.Expr:
 
 
 def class_values(
-    source: exp.Table, columns: Sequence[str], name: str, suppressed: str | None
+    source: exp.Table, columns: Sequence[str], *, name: str, suppressed: str | None
 ) -> exp.Select:
     """The records that `table_classes` does not suppress: rows of labels, VALUE and SIZE."""
     keys = [alias(column(each, SOURCE), label(number)) for number, each in enumerate(columns)]
@@ -113,7 +115,7 @@ def held_totals(held: exp.Table) -> exp.Select:
     return select([bigint(count_all()), total(column(RECORDS))], held)
 
 
-def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType) -> exp.Expr:
+def readings(held: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataType) -> exp.Expr:
     """The nodes that a column's labels may stand for: rows of label, place, records, classes.
 
     A label of an inner node is compared as text; an original value as a value of its type, since it
@@ -124,8 +126,8 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
     counted = [RECORDS, CLASSES]
     inner = exp.select(column(LEAF), column(PLACE)).from_(nodes)
     inner = inner.where(own, column(IS_LEAF).eq(0))
-    leaves = values_of(nodes, kind, [PLACE]).where(own, column(IS_LEAF).eq(1))
-    values = values_of(held, kind, [LEAF, *counted])
+    leaves = values_of(nodes, kind, carried=[PLACE]).where(own, column(IS_LEAF).eq(1))
+    values = values_of(held, kind, carried=[LEAF, *counted])
     parts = []
     for rows, matched, on in (
         (named(held, HELD), inner, LEAF),
@@ -138,7 +140,7 @@ def readings(held: exp.Table, nodes: exp.Table, number: int, kind: exp.DataType)
     return union_all(parts)
 
 
-def mapped(encoded: exp.Table, targets: exp.Table, columns: Sequence[Masks]) -> exp.Select:
+def mapped(encoded: exp.Table, targets: exp.Table, *, columns: Sequence[Masks]) -> exp.Select:
     """The encoded original with the leaf and the place of every column; without what has no place.
 
     `targets` has rows of ATTRIBUTE, LEAF (its number), its words, and PLACE; a column is given by
@@ -153,7 +155,7 @@ def mapped(encoded: exp.Table, targets: exp.Table, columns: Sequence[Masks]) -> 
     query = select([*figures, column(SIZE, SOURCE)], named(encoded, SOURCE))
     for number, (name, masks) in enumerate(zip(relations, columns, strict=True)):
         own = column(ATTRIBUTE, name).eq(number)
-        same = exp.and_(own, *same_words(masks, SOURCE, name), copy=False)
+        same = exp.and_(own, *same_words(masks, SOURCE, other=name), copy=False)
         query.join(named(targets, name), on=same, copy=False)
     return query
 
@@ -164,7 +166,7 @@ def place_sizes(rows: exp.Table, columns: int) -> exp.Select:
     return select([*keys, alias(total(column(SIZE)), HELD)], rows, by=keys)
 
 
-def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Select:
+def released_places(classes: exp.Table, read: exp.Table, *, columns: int) -> exp.Select:
     """Published records (RELEASED) per combination of places; `read` gives a label its PLACE."""
     labels = [Sized.by_label(number) for number in range(columns)]
     keys: list[exp.Expr] = [column(PLACE, each.name) for each in labels]
@@ -176,19 +178,19 @@ def released_places(classes: exp.Table, read: exp.Table, columns: int) -> exp.Se
     return query.where(kept(CLASSES), copy=False)
 
 
-def surplus(released: exp.Table, held: exp.Table, columns: int) -> exp.Select:
+def surplus(released: exp.Table, held: exp.Table, *, columns: int) -> exp.Select:
     """Number of combinations of places that more records are published under than there are."""
     more = exp.or_(
         column(HELD, HELD).is_(exp.null()),
         column(RELEASED, RELEASED) > column(HELD, HELD),
     )
     query = select([bigint(count_all())], named(released, RELEASED))
-    same = _same_places(RELEASED, HELD, columns)
+    same = _same_places(RELEASED, HELD, columns=columns)
     query.join(named(held, HELD), on=same, join_type="left", copy=False)
     return query.where(more, copy=False)
 
 
-def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int) -> exp.Expr:
+def origins(rows: exp.Table, released: exp.Table, *, held: exp.Table, columns: int) -> exp.Expr:
     """Published records per leaf of every column.
 
     Rows of number, leaf, records of classes that are published whole, and shares of the others.
@@ -205,15 +207,15 @@ def origins(rows: exp.Table, released: exp.Table, held: exp.Table, columns: int)
             exp.Literal.number(number),
             key,
             total(when(whole, size)),
-            double(exp.Sum(this=when(whole, exp.Literal.number("0.0"), share))),
+            double(exp.Sum(this=when(whole, exp.Literal.number("0.0"), default=share))),
         ]
         query = select(figures, named(rows, SOURCE), by=[key])
         for relation, name in ((released, RELEASED), (held, HELD)):
-            same = _same_places(SOURCE, name, columns)
+            same = _same_places(SOURCE, name, columns=columns)
             query.join(named(relation, name), on=same, copy=False)
         parts.append(query)
     return union_all(parts)
 
 
-def _same_places(left: str, right: str, columns: int) -> exp.Expr:
-    return same_columns(left, right, [place(number) for number in range(columns)])
+def _same_places(left: str, right: str, *, columns: int) -> exp.Expr:
+    return same_columns(left, right, names=[place(number) for number in range(columns)])

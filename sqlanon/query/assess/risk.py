@@ -42,7 +42,7 @@ def numbered_values(source: exp.Table, name: str) -> exp.Select:
     return select([column(VALUE), code], nested(distinct_values(source, name), "held"))
 
 
-def code_map(values: exp.Table, field: Field, words: int) -> exp.Select:
+def code_map(values: exp.Table, field: Field, *, words: int) -> exp.Select:
     """The codes of a column's `numbered_values` at its bits: rows of `value` and the words."""
     code = times(column(CODE), number(1 << field.offset))
     codes = [code if w == field.word else number(0) for w in range(words)]
@@ -57,12 +57,12 @@ def single_class_persons(source: exp.Table, words: int) -> exp.Select:
     return select([*keys, alias(bigint(count_all()), SIZE)], source, by=keys)
 
 
-def class_histogram(source: exp.Table, words: int, person: str | None = None) -> exp.Select:
+def class_histogram(source: exp.Table, words: int, *, person: str | None = None) -> exp.Select:
     """The sizes of the classes of all columns and how many classes have each size."""
-    return histogram(_classes(_rows(source), [], words_of(words), person))
+    return histogram(_classes(_rows(source), [], keys=words_of(words), person=person))
 
 
-def person_histogram(source: exp.Table, words: int, person: str) -> exp.Select:
+def person_histogram(source: exp.Table, words: int, *, person: str) -> exp.Select:
     """Persons by the size of the smallest class that holds a record of theirs: size, persons."""
     size = alias(over(count_all(), words_of(words)), CLASS_SIZE)
     sized = select([column(person), size], source)
@@ -70,7 +70,7 @@ def person_histogram(source: exp.Table, words: int, person: str) -> exp.Select:
     return histogram(select([smallest], nested(sized, "sized"), by=[column(person)]))
 
 
-def subset_counts(source: exp.Table, words: int, subsets: int, person: str | None) -> exp.Expr:
+def subset_counts(source: exp.Table, words: int, *, subsets: int, person: str | None) -> exp.Expr:
     """Counts of the classes of several subsets of columns, one aggregation for each.
 
     Rows of position, classes, records (or persons) that are alone in a class, and the sum of the
@@ -82,13 +82,13 @@ def subset_counts(source: exp.Table, words: int, subsets: int, person: str | Non
         keys: list[exp.Expr] = [
             exp.BitwiseAnd(this=column(word(w)), expression=exp.Placeholder()) for w in range(words)
         ]
-        classes = nested(_classes(_rows(source), [], keys, person), "classes")
+        classes = nested(_classes(_rows(source), [], keys=keys, person=person), "classes")
         parts.append(select([number(place), *_figures(person)], classes))
     return union_all(parts)
 
 
 def joint_subset_counts(
-    source: exp.Table, masks: Sequence[Masks], person: str | None
+    source: exp.Table, masks: Sequence[Masks], *, person: str | None
 ) -> exp.Select:
     """The rows of `subset_counts`, worked out in one aggregation for all subsets.
 
@@ -104,15 +104,15 @@ def joint_subset_counts(
     keys: list[exp.Expr] = [
         exp.BitwiseAnd(this=column(word(w)), expression=column(mask(w))) for w in range(words)
     ]
-    classes = nested(_classes(rows, [SUBSET], keys, person), "classes")
+    classes = nested(_classes(rows, [SUBSET], keys=keys, person=person), "classes")
     return select([column(SUBSET), *_figures(person)], classes, by=[column(SUBSET)])
 
 
 def matches(
     table: exp.Table,
     population: exp.Table,
-    quasi_identifiers: Sequence[str],
     *,
+    quasi_identifiers: Sequence[str],
     entity: str | None = None,
     population_entity: str | None = None,
 ) -> exp.Select:
@@ -130,9 +130,9 @@ def matches(
         entity: A column of the table that says whose record it is; None where records count.
         population_entity: That column of the population.
     """
-    released = _sized(table, quasi_identifiers, entity, CLASS_SIZE)
-    whole = _sized(population, quasi_identifiers, population_entity, POPULATION_SIZE)
-    same = same_columns("released", "whole", _keys(quasi_identifiers), nullable=True)
+    released = _sized(table, quasi_identifiers, entity=entity, size=CLASS_SIZE)
+    whole = _sized(population, quasi_identifiers, entity=population_entity, size=POPULATION_SIZE)
+    same = same_columns("released", "whole", names=_keys(quasi_identifiers), nullable=True)
     size = or_zero(column(POPULATION_SIZE))
     query = select([bigint(size), *_match_figures()], nested(released, "released"), by=[size])
     query.join(nested(whole, "whole"), on=same, join_type="FULL", copy=False)
@@ -156,7 +156,7 @@ def _match_figures() -> list[exp.Expr]:
     ]
 
 
-def _sized(table: exp.Table, names: Sequence[str], entity: str | None, size: str) -> exp.Select:
+def _sized(table: exp.Table, names: Sequence[str], *, entity: str | None, size: str) -> exp.Select:
     """The classes of a table by number of records, or of persons: key_0, key_1, ..., the size."""
     keys = [column(key) for key in _keys(names)]
     values = [alias(column(name), key) for key, name in zip(_keys(names), names, strict=True)]
@@ -173,7 +173,7 @@ def _rows(source: exp.Table) -> exp.Select:
 
 
 def _classes(
-    rows: exp.Select, labels: Sequence[str], keys: Sequence[exp.Expr], person: str | None
+    rows: exp.Select, labels: Sequence[str], *, keys: Sequence[exp.Expr], person: str | None
 ) -> exp.Select:
     """The classes of rows that share labels and keys: the labels, `class_size`, `person`.
 

@@ -49,7 +49,7 @@ def highest_ranks(ranks: exp.Table, part: Sequence[int]) -> exp.Select:
     return select(map(bigint, highest), ranks)
 
 
-def packed_ranks(ranks: exp.Table, part: Sequence[int], fields: Sequence[Field]) -> exp.Select:
+def packed_ranks(ranks: exp.Table, part: Sequence[int], *, fields: Sequence[Field]) -> exp.Select:
     """The words of a part: `entity`, the words."""
     held: list[list[exp.Expr]] = [[] for _ in range(1 + max(field.word for field in fields))]
     for place, field in zip(part, fields, strict=True):
@@ -82,6 +82,7 @@ def sized(joined: exp.Select, codes: Sequence[exp.Expr]) -> exp.Select:
 def carrying(
     joined: exp.Select,
     codes: Sequence[exp.Expr],
+    *,
     ranks: Mapping[int, exp.Table],
     entity: int | None,
 ) -> exp.Select:

@@ -30,7 +30,7 @@ def set_counts(source: exp.Table, sets: Sequence[Sequence[str]]) -> exp.Expr:
     return union_all(parts)
 
 
-def joined_records(source: exp.Table, names: Sequence[str], entity: str) -> exp.Expr:
+def joined_records(source: exp.Table, names: Sequence[str], *, entity: str) -> exp.Expr:
     """Records that a column joins as the entity column does, for each of some columns.
 
     Rows of its place; values; pairs of a value and a person; the records of values that one person

@@ -95,7 +95,7 @@ def node_columns(words: int, prices: Prices | None = None) -> list[str]:
     return names
 
 
-def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> exp.Select:
+def with_nodes(query: exp.Select, words: int, *, prices: Prices | None = None) -> exp.Select:
     """A query with the nodes that its parameters say."""
     lists = exp.DataType.build("BIGINT[]", dialect="duckdb")
     columns = [
@@ -105,7 +105,7 @@ def with_nodes(query: exp.Select, words: int, prices: Prices | None = None) -> e
     return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
 
 
-def roll_up(source: exp.Table, masks: Masks, carried: Sequence[str] = ()) -> exp.Select:
+def roll_up(source: exp.Table, masks: Masks, *, carried: Sequence[str] = ()) -> exp.Select:
     """The frequency set of a node from a finer set or its details, in the same shape.
 
     The values of `carried` columns are told apart within a class, too.
@@ -117,7 +117,7 @@ def roll_up(source: exp.Table, masks: Masks, carried: Sequence[str] = ()) -> exp
 
 
 def class_rows(
-    source: exp.Table, words: int, selected: Selected, nodes: exp.Expr | None = None
+    source: exp.Table, words: int, *, selected: Selected, nodes: exp.Expr | None = None
 ) -> exp.Select:
     """The classes of the nodes of the query: NUMBER of the node, and what is selected.
 
@@ -128,12 +128,14 @@ def class_rows(
         exp.BitwiseAnd(this=column(word(w), "source"), expression=column(mask(w), NODES))
         for w in range(words)
     ]
-    query = _grouped_rows(source, number, keys, selected, by=[number, *keys, *selected.own])
+    query = _grouped_rows(
+        source, number, keys=keys, selected=selected, by=[number, *keys, *selected.own]
+    )
     return query.join(nodes or table(NODES), join_type="cross", copy=False)
 
 
 def classes_side_by_side(
-    source: exp.Table, nodes: Sequence[Masks], selected: Selected, *, below: int | None = None
+    source: exp.Table, nodes: Sequence[Masks], *, selected: Selected, below: int | None = None
 ) -> exp.Query:
     """As `class_rows`, of nodes whose masks stand in the text, a grouping for each.
 
@@ -144,14 +146,14 @@ def classes_side_by_side(
     groupings = []
     for number, masks in enumerate(nodes):
         keys: list[exp.Expr] = [
-            masked(word(w), bits, "source") if bits else exp.Literal.number(0)
+            masked(word(w), bits, table="source") if bits else exp.Literal.number(0)
             for w, bits in enumerate(masks)
         ]
         told = alias(exp.Literal.number(number), NUMBER)
         # A number in GROUP BY would be the place of a column.
         varying = [key for key in keys if not isinstance(key, exp.Literal)] + selected.own
-        by = varying or [masked(word(0), 0, "source")]
-        query = _grouped_rows(source, told, keys, selected, by=by)
+        by = varying or [masked(word(0), 0, table="source")]
+        query = _grouped_rows(source, told, keys=keys, selected=selected, by=by)
         groupings.append(query if below is None else _below(query, below))
     return union_all(groupings)
 
@@ -159,9 +161,9 @@ def classes_side_by_side(
 def _grouped_rows(
     source: exp.Table,
     number: exp.Expr,
+    *,
     keys: Sequence[exp.Expr],
     selected: Selected,
-    *,
     by: Sequence[exp.Expr],
 ) -> exp.Select:
     """The selected columns and sums of classes."""
@@ -183,8 +185,8 @@ def _below(classes: exp.Select, size: int) -> exp.Select:
 def class_counts(
     source: exp.Table,
     words: int,
-    k: int,
     *,
+    k: int,
     squares: bool = False,
     masks: Sequence[Masks] | None = None,
 ) -> exp.Select:
@@ -205,22 +207,22 @@ def class_counts(
         figures += [total(square), total(when(_is_small(k), square))]
     sizes = Selected({CLASS_SIZE: SIZE})
     classes: exp.Query = (
-        class_rows(source, words, sizes)
+        class_rows(source, words, selected=sizes)
         if masks is None
-        else classes_side_by_side(source, masks, sizes)
+        else classes_side_by_side(source, masks, selected=sizes)
     )
     query = select(figures, nested(classes, "classes"), by=[column(NUMBER)])
     return with_nodes(query, words) if masks is None else query
 
 
 def small_classes(
-    source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
+    source: exp.Table, words: int, *, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> exp.Query:
     """The classes of the nodes that are smaller than k, with what tells their costs."""
     sizes = Selected({CLASS_SIZE: SIZE}, cost_keys(words, prices))
     if masks is None:
-        return _below(class_rows(source, words, sizes), k)
-    return classes_side_by_side(source, masks, sizes, below=k)
+        return _below(class_rows(source, words, selected=sizes), k)
+    return classes_side_by_side(source, masks, selected=sizes, below=k)
 
 
 def cost_keys(words: int, prices: Prices | None) -> list[str]:
@@ -231,19 +233,21 @@ def cost_keys(words: int, prices: Prices | None) -> list[str]:
 
 
 def small_costs(
-    source: exp.Table, words: int, k: int, prices: Prices, masks: Sequence[Masks] | None = None
+    source: exp.Table, words: int, *, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> exp.Select:
     """Records and costs of the small classes of the nodes: rows as of `added_up`."""
-    small = small_classes(source, words, k, prices, masks)
-    return with_nodes(added_up(small, words, prices, [CLASS_SIZE]), words, prices)
+    small = small_classes(source, words, k=k, prices=prices, masks=masks)
+    return with_nodes(
+        added_up(small, words, prices=prices, counts=[CLASS_SIZE]), words, prices=prices
+    )
 
 
 def added_up(
     rows: exp.Query,
     words: int,
+    *,
     prices: Prices | None,
     counts: Sequence[str],
-    *,
     squares: bool = False,
 ) -> exp.Select:
     """Records and costs of violating classes, one row per node that has any, in any order.
@@ -282,7 +286,7 @@ def _costs(words: int, prices: Prices | None) -> tuple[list[exp.Join], exp.Expr 
     """The joins for the cell costs of a violating class, and these; None where nothing costs."""
     if prices is None or not prices.levels:
         return [], None
-    joins = [exp.Join(this=table(NODES), on=same_columns(NODES, SMALL, [NUMBER]))]
+    joins = [exp.Join(this=table(NODES), on=same_columns(NODES, SMALL, names=[NUMBER]))]
     parts: list[exp.Expr] = []
     for number, prices_table in prices.tables.items():
         name = f"price_{number}"

@@ -75,6 +75,7 @@ class Valued:
 def of_nodes(
     details: exp.Table,
     words: int,
+    *,
     attributes: Sequence[Valued],
     k: int,
     masks: Sequence[Masks] | None = None,
@@ -89,27 +90,29 @@ def of_nodes(
         by = {_RANK: violations.value_of(each.number)}
         selected = Selected({_HELD: SIZE}, keys, by)
         values: exp.Query = (
-            class_rows(details, words, selected)
+            class_rows(details, words, selected=selected)
             if masks is None
-            else classes_side_by_side(details, masks, selected)
+            else classes_side_by_side(details, masks, selected=selected)
         )
-        parts.append(_summed(_classes(values, [NUMBER, *keys], each), each, k, [NUMBER]))
+        parts.append(
+            _summed(_classes(values, [NUMBER, *keys], attribute=each), each, k=k, by=[NUMBER])
+        )
     names = (EVERY, POSITIVE, LARGE, POSITIVE_LARGE)
     sums = [alias(total(column(name)), name) for name in names]
     relation = nested(union_all(parts), "parts")
     return select([column(NUMBER), *sums], relation, by=[column(NUMBER)])
 
 
-def of_classes(rows: exp.Table, words: int, attribute: Valued) -> exp.Select:
+def of_classes(rows: exp.Table, words: int, *, attribute: Valued) -> exp.Select:
     """The gains of one attribute over the classes of some details, in one row without a NUMBER."""
     keys, value = violations.words(words), violations.value_of(attribute.number)
     own, held = [column(key) for key in keys], alias(bigint(summed(SIZE)), _HELD)
     figures = [*own, alias(column(value), _RANK), held]
     values = select(figures, rows, by=[*own, column(value)])
-    return _summed(_classes(values, keys, attribute), attribute, 0, [])
+    return _summed(_classes(values, keys, attribute=attribute), attribute, k=0, by=[])
 
 
-def _classes(values: exp.Query, keys: Sequence[str], attribute: Valued) -> exp.Select:
+def _classes(values: exp.Query, keys: Sequence[str], *, attribute: Valued) -> exp.Select:
     """Per class the keys, its size, its records that count and its squares.
 
     `values` has rows of the keys, RANK and HELD, one per class and value.
@@ -125,7 +128,7 @@ def _classes(values: exp.Query, keys: Sequence[str], attribute: Valued) -> exp.S
     return select(figures, nested(values, "held"), by=[column(key) for key in keys])
 
 
-def _summed(classes: exp.Select, each: Valued, k: int, by: Sequence[str]) -> exp.Select:
+def _summed(classes: exp.Select, each: Valued, *, k: int, by: Sequence[str]) -> exp.Select:
     """The gains of classes, added up by some columns."""
     figures = [*map(column, by), column(CLASS_SIZE), column(_COUNTED), alias(_excess(each), _ABOVE)]
     inner = select(figures, nested(classes, "classes"))
@@ -161,4 +164,4 @@ def _rounded(each: Valued) -> exp.Expr:
 
 def _rounded_up(each: Valued) -> exp.Expr:
     up = plus(bigint(exp.Ceil(this=_parts(each))), number(1))
-    return when(exp.GT(this=column(_ABOVE), expression=number(0)), up, number(0))
+    return when(exp.GT(this=column(_ABOVE), expression=number(0)), up, default=number(0))

@@ -9,7 +9,7 @@ from sqlanon.query.encoding.encode import SIZE, union_all, words_of
 from sqlanon.query.syntax import alias, column, least, nested, select, star, table
 
 
-def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.Select:
+def among(units: exp.Table, words: int, *, unit: str, records: str, k: int) -> exp.Select:
     """Words and SIZE of the distinct combinations whose bit a parameter sets, counted up to k.
 
     `units` has rows of the words, and in the columns `unit` and `records` the number of a
@@ -23,11 +23,11 @@ def among(units: exp.Table, words: int, unit: str, records: str, k: int) -> exp.
     return query.where(is_set, copy=False)
 
 
-def frequent(rows: exp.Table, words: int, k: int, parts: int) -> exp.Select:
+def frequent(rows: exp.Table, words: int, *, k: int, parts: int) -> exp.Select:
     """The NUMBER of each pattern of the query that has an instance of k records."""
     enough = exp.GTE(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(k))
     found = [
-        class_rows(rows, words, Selected({}), nodes).having(enough, copy=False)
+        class_rows(rows, words, selected=Selected({}), nodes=nodes).having(enough, copy=False)
         for nodes in _divided(parts)
     ]
     query = select([column(NUMBER)], nested(union_all(found), "found")).distinct(copy=False)

@@ -49,7 +49,7 @@ def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> exp.S
     return histogram(select([_SIZE], source, by=[column(name) for name in quasi_identifiers]))
 
 
-def distinct_among(source: exp.Table, columns: Sequence[str], first: int) -> exp.Select:
+def distinct_among(source: exp.Table, columns: Sequence[str], *, first: int) -> exp.Select:
     """Distinct values per column among the first records of a table, in one row."""
     head = select(map(column, columns), source).limit(first, copy=False)
     return select(_distinct_counts(columns), nested(head, "head"))
@@ -95,7 +95,7 @@ def coded_rows(source: exp.Table, coding: Coding) -> exp.Select:
     if coding.entity is not None:
         carried.append(alias(column(coding.entity, "source"), ENTITY))
     codes = [alias(code, word(w)) for w, code in enumerate(_codes(coding))]
-    query = _joined([*codes, *carried], source, coding)
+    query = _joined([*codes, *carried], source, coding=coding)
     for number, (name, ranks) in enumerate(coding.ranks.items()):
         own = value_of(number)
         same = same_value(column(name, "source"), column(VALUE, own), nullable=True)
@@ -105,7 +105,7 @@ def coded_rows(source: exp.Table, coding: Coding) -> exp.Select:
 
 def coded_histogram(source: exp.Table, coding: Coding) -> exp.Select:
     """As `size_histogram`, by codes."""
-    return histogram(_joined([_SIZE], source, coding, by=_codes(coding)))
+    return histogram(_joined([_SIZE], source, coding=coding, by=_codes(coding)))
 
 
 def _codes(coding: Coding) -> list[exp.Expr]:
@@ -116,8 +116,8 @@ def _codes(coding: Coding) -> list[exp.Expr]:
 def _joined(
     figures: Sequence[exp.Expr],
     source: exp.Table,
-    coding: Coding,
     *,
+    coding: Coding,
     by: Sequence[exp.Expr] = (),
 ) -> exp.Select:
     query = select(figures, named(source, "source"), by=by)
@@ -145,32 +145,32 @@ def sizes_histogram(classes: exp.Table) -> exp.Select:
     return histogram(select([column(CLASS_SIZE)], classes))
 
 
-def sized_rows(rows: exp.Table, larger: exp.Table, words: int) -> exp.Select:
+def sized_rows(rows: exp.Table, larger: exp.Table, *, words: int) -> exp.Select:
     """The rows of `coded_rows` with the CLASS_SIZE of `larger_classes`, or 1."""
     size = exp.Coalesce(this=column(CLASS_SIZE, "larger"), expressions=[_ONE])
     query = select([star("rows"), alias(size, CLASS_SIZE)], named(rows, "rows"))
-    same = same_columns("rows", "larger", [word(w) for w in range(words)])
+    same = same_columns("rows", "larger", names=[word(w) for w in range(words)])
     return query.join(named(larger, "larger"), on=same, join_type="left", copy=False)
 
 
-def attribute_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
+def attribute_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
     """Rows of the words, VALUE and SIZE."""
     return select([*words_of(words), alias(value, VALUE), alias(_ONE, SIZE)], rows)
 
 
-def person_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
+def person_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
     """As `attribute_rows`; a person counts once for each class and value."""
     columns = [*words_of(words), alias(value, VALUE), column(ENTITY)]
     each = nested(select(columns, rows).distinct(copy=False), "persons")
     return select([*words_of(words), column(VALUE), alias(_ONE, SIZE)], each)
 
 
-def shared_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
+def shared_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
     """As `attribute_rows` of `sized_rows`, of classes of more than one record."""
-    return attribute_rows(rows, words, value).where(column(CLASS_SIZE) > 1, copy=False)
+    return attribute_rows(rows, words, value=value).where(column(CLASS_SIZE) > 1, copy=False)
 
 
-def single_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
+def single_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
     """As `attribute_rows` of `sized_rows`, one class of one record for each value of such classes.
 
     All such classes of a value have the same figures.
@@ -181,6 +181,6 @@ def single_rows(rows: exp.Table, words: int, value: exp.Expr) -> exp.Select:
     return query.where(column(CLASS_SIZE).eq(1), copy=False)
 
 
-def pair_value(one: int, other: int, values: int) -> exp.Expr:
+def pair_value(one: int, other: int, *, values: int) -> exp.Expr:
     """The ranks of two attributes, the second with so many values, as one number, else NULL."""
     return column(value_of(one)) * values + column(value_of(other))

@@ -22,7 +22,7 @@ _CLASS = "class"
 
 
 def trajectories(
-    rows: exp.Table, words: int, person: str, records: exp.Expr | None = None
+    rows: exp.Table, words: int, *, person: str, records: exp.Expr | None = None
 ) -> exp.Select:
     """Every person with the number of their trajectory: `person`, `trajectory`.
 
@@ -54,7 +54,9 @@ def trajectory_histogram(persons: exp.Table) -> exp.Select:
     return histogram(select([size], persons, by=[column(TRAJECTORY)]))
 
 
-def with_trajectories(rows: exp.Table, persons: exp.Table, words: int, person: str) -> exp.Select:
+def with_trajectories(
+    rows: exp.Table, persons: exp.Table, *, words: int, person: str
+) -> exp.Select:
     """The rows with their person's trajectory as one more word."""
     own = alias(column(TRAJECTORY, "persons"), word(words))
     same = same_value(column(person, "rows"), column(PERSON, "persons"), nullable=True)

@@ -51,7 +51,7 @@ def words(count: int) -> list[str]:
     return [word(w) for w in range(count)]
 
 
-def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.Select:
+def spread_rows(rows: Rows, keys: Keys, *, attribute: int, entity: bool) -> exp.Select:
     """Rows of the keys, VALUE and SIZE of one sensitive attribute.
 
     A person with several records of a class and value counts once, where the details have any.
@@ -63,18 +63,18 @@ def spread_rows(rows: Rows, keys: Keys, attribute: int, *, entity: bool) -> exp.
     return each_once(persons, keys)
 
 
-def small(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
+def small(rows: Rows, keys: Keys, *, k: int, records: int) -> exp.Select:
     """Classes of fewer than k records: nothing below them can be published."""
-    return _too_few(rows, keys, exp.Sum(this=column(SIZE)), k, records)
+    return _too_few(rows, keys, count=exp.Sum(this=column(SIZE)), k=k, records=records)
 
 
-def few_persons(rows: Rows, keys: Keys, k: int, records: int) -> exp.Select:
+def few_persons(rows: Rows, keys: Keys, *, k: int, records: int) -> exp.Select:
     """Classes of fewer than k persons; records without one are one person's."""
     persons = select([*_columns(keys), column(ENTITY)], rows).distinct(copy=False)
-    return _too_few(nested(persons, "persons"), keys, count_all(), k, records)
+    return _too_few(nested(persons, "persons"), keys, count=count_all(), k=k, records=records)
 
 
-def _too_few(rows: Rows, keys: Keys, count: exp.Expr, k: int, records: int) -> exp.Select:
+def _too_few(rows: Rows, keys: Keys, *, count: exp.Expr, k: int, records: int) -> exp.Select:
     few = exp.LT(this=count, expression=number(k))
     required = alias(bigint(number(records)), REQUIRED)
     query = select([*_columns(keys), required], rows, by=_columns(keys))
@@ -82,10 +82,10 @@ def _too_few(rows: Rows, keys: Keys, count: exp.Expr, k: int, records: int) -> e
 
 
 def failing(
-    figures: exp.Select, keys: Keys, conditions: Sequence[tuple[exp.Expr, exp.Expr]]
+    figures: exp.Select, keys: Keys, *, conditions: Sequence[tuple[exp.Expr, exp.Expr]]
 ) -> exp.Select:
     """Classes whose figures fail any model."""
-    needed = [when(fails, required, number(0)) for fails, required in conditions]
+    needed = [when(fails, required, default=number(0)) for fails, required in conditions]
     most = greatest(*needed)
     fails = exp.or_(*(fails for fails, _ in conditions), copy=False)
     query = select([*_columns(keys), alias(bigint(most), REQUIRED)], nested(figures, "figures"))
@@ -121,7 +121,7 @@ def violating(parts: Sequence[Figures], keys: Keys) -> exp.Select:
     """
     first, *others = [f"part_{place}" for place in range(len(parts))]
     needed = [
-        when(_of(fails, name), _of(required, name), number(_KEPT))
+        when(_of(fails, name), _of(required, name), default=number(_KEPT))
         for name, part in zip([first, *others], parts, strict=True)
         for fails, required in part.conditions
     ]
@@ -130,7 +130,7 @@ def violating(parts: Sequence[Figures], keys: Keys) -> exp.Select:
     kept = [column(name, first) for name in keys]
     judged = select([*kept, size, alias(most, REQUIRED)], nested(parts[0].rows, first))
     for name, part in zip(others, parts[1:], strict=True):
-        judged.join(nested(part.rows, name), on=same_columns(first, name, keys), copy=False)
+        judged.join(nested(part.rows, name), on=same_columns(first, name, names=keys), copy=False)
     query = select([star()], nested(judged, "judged"))
     kept_not = exp.GTE(this=column(REQUIRED), expression=number(0))
     return query.where(kept_not, copy=False)
@@ -159,19 +159,19 @@ def each_once(rows: exp.Query, keys: Keys) -> exp.Select:
 
 
 def without(
-    rows: exp.Table, suppressed: exp.Table, keys: Keys, *, nullable: bool = False
+    rows: exp.Table, suppressed: exp.Table, *, keys: Keys, nullable: bool = False
 ) -> exp.Select:
     """The details of the classes that are not suppressed."""
     gone = select([number(1)], named(suppressed, "gone"))
-    gone.where(same_columns("gone", _DETAILS, keys, nullable=nullable), copy=False)
+    gone.where(same_columns("gone", _DETAILS, names=keys, nullable=nullable), copy=False)
     query = select([star()], named(rows, _DETAILS))
     return query.where(exp.Not(this=exp.Exists(this=gone)), copy=False)
 
 
-def within(rows: exp.Table, suppressed: exp.Table, keys: Keys) -> exp.Select:
+def within(rows: exp.Table, suppressed: exp.Table, *, keys: Keys) -> exp.Select:
     """The details of the classes that are suppressed."""
     query = select([star(_DETAILS)], named(rows, _DETAILS))
-    same = same_columns("gone", _DETAILS, keys)
+    same = same_columns("gone", _DETAILS, names=keys)
     return query.join(named(suppressed, "gone"), on=same, copy=False)
 
 

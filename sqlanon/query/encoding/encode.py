@@ -67,7 +67,7 @@ def distinct_values(source: exp.Table, name: str) -> exp.Select:
 
 
 def distinct_paths(
-    source: exp.Table, name: str, labels: Sequence[exp.Expr], kind: exp.DataType = TEXT
+    source: exp.Table, name: str, *, labels: Sequence[exp.Expr], kind: exp.DataType = TEXT
 ) -> exp.Select:
     """Per distinct value of a column its text, its labels of `value` from level 1 up, its records.
 
@@ -80,15 +80,15 @@ def distinct_paths(
 
 
 def leaf_map(
-    leaves: exp.Table, number: int, column_type: exp.DataType, words: Sequence[int]
+    leaves: exp.Table, number: int, *, column_type: exp.DataType, words: Sequence[int]
 ) -> exp.Select:
     """The codes of the leaves of column `number` by value: rows of `value` and some words."""
-    query = values_of(leaves, column_type, [word(w) for w in words])
+    query = values_of(leaves, column_type, carried=[word(w) for w in words])
     return query.where(column(ATTRIBUTE).eq(number), copy=False)
 
 
 def values_of(
-    leaves: exp.Table | exp.Values, column_type: exp.DataType, carried: Sequence[str]
+    leaves: exp.Table | exp.Values, column_type: exp.DataType, *, carried: Sequence[str]
 ) -> exp.Select:
     """Leaf texts turned into values of the column's type, with what they carry.
 
@@ -150,6 +150,7 @@ class Carried:
 def encoded(
     source: exp.Table,
     leaves: Mapping[str, exp.Select],
+    *,
     nullable: set[str],
     words: int,
     carried: Mapping[str, Carried] | None = None,
@@ -171,7 +172,7 @@ def encoded(
     parts = [[column(own, name) for name in names if own in held[name]] for own in _names(words)]
     # A number in GROUP BY would be the place of a column.
     codes = [added(each) if each else bigint(exp.Literal.number(0)) for each in parts]
-    query = _grouped(source, codes, carried or {})
+    query = _grouped(source, codes, carried=carried or {})
     query.set("joins", [*joins, *query.args.get("joins", [])])
     return query
 
@@ -179,6 +180,7 @@ def encoded(
 def joined(
     source: exp.Table,
     leaves: Mapping[str, exp.Select],
+    *,
     nullable: set[str],
     begun: Sequence[str],
     kept: Mapping[str, str],
@@ -205,11 +207,11 @@ def joined(
 
 
 def grouped(
-    joined_rows: exp.Table, words: int, carried: Mapping[str, Carried] | None = None
+    joined_rows: exp.Table, words: int, *, carried: Mapping[str, Carried] | None = None
 ) -> exp.Select:
     """As `encoded`, of records whose columns are all encoded."""
     codes = [column(own, "source") for own in _names(words)]
-    return _grouped(joined_rows, codes, carried or {})
+    return _grouped(joined_rows, codes, carried=carried or {})
 
 
 def _leaf_joins(
@@ -229,7 +231,7 @@ def _words_of(leaf_rows: exp.Select) -> list[str]:
 
 
 def _grouped(
-    source: exp.Table, codes: Sequence[exp.Expr], carried: Mapping[str, Carried]
+    source: exp.Table, codes: Sequence[exp.Expr], *, carried: Mapping[str, Carried]
 ) -> exp.Select:
     """Codes, what is carried, and the records that have them."""
     details = {
@@ -262,23 +264,24 @@ def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
     return kind(this=left, expression=right)
 
 
-def same_words(masks: Sequence[int], relation: str, other: str) -> list[exp.Expr]:
+def same_words(masks: Sequence[int], relation: str, *, other: str) -> list[exp.Expr]:
     """Equality of a relation's masked words and another's words, a condition per word."""
     return [
         exp.EQ(
-            this=exp.Paren(this=masked(word(w), mask, relation)), expression=column(word(w), other)
+            this=exp.Paren(this=masked(word(w), mask, table=relation)),
+            expression=column(word(w), other),
         )
         for w, mask in enumerate(masks)
     ]
 
 
-def same_columns(one: str, other: str, names: Sequence[str], *, nullable: bool = False) -> exp.Expr:
+def same_columns(one: str, other: str, *, names: Sequence[str], nullable: bool = False) -> exp.Expr:
     """Equality of two relations in some columns, which may be `nullable`."""
     pairs = [same_value(column(name, one), column(name, other), nullable) for name in names]
     return exp.and_(*pairs, copy=False)
 
 
-def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
+def uncovered(source: exp.Table, name: str, *, leaves: exp.Select) -> exp.Select:
     """Distinct values of a column that its leaf map misses, and the records that hold them."""
     counts = [alias(column(name), VALUE), alias(count_all(), SIZE)]
     values = nested(select(counts, source, by=[column(name)]), "held")
@@ -288,7 +291,7 @@ def uncovered(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
     return query.where(exp.Exists(this=known).not_(), copy=False)
 
 
-def unlisted(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
+def unlisted(source: exp.Table, name: str, *, leaves: exp.Select) -> exp.Select:
     """The texts of the values but NULL that a leaf map misses, in their order."""
     values = nested(distinct_values(source, name), "held")
     same = exp.EQ(this=column(VALUE, "held"), expression=column(VALUE, "leaves"))
@@ -300,7 +303,7 @@ def unlisted(source: exp.Table, name: str, leaves: exp.Select) -> exp.Select:
     return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
 
 
-def missed(source: exp.Table, name: str, leaves: exp.Select, most: int) -> exp.Select:
+def missed(source: exp.Table, name: str, *, leaves: exp.Select, most: int) -> exp.Select:
     """The values that a leaf map misses, as texts, the most frequent first, and their records."""
     counts = [alias(column(name), VALUE), alias(count_all(), SIZE)]
     values = nested(select(counts, source, by=[column(name)]), "held")

@@ -19,7 +19,7 @@ _NOT_ASCII = r"[^\x00-\x7f]"
 
 
 def spelling_counts(
-    source: exp.Table, texts: Sequence[str], reals: Sequence[str], digits: int
+    source: exp.Table, texts: Sequence[str], *, reals: Sequence[str], digits: int
 ) -> exp.Expr:
     """Rows of place, values that have several spellings, and values with letters beyond ASCII.
 

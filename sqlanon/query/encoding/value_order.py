@@ -21,16 +21,16 @@ from sqlanon.query.syntax import alias, bigint, column, nested, select
 Row = tuple[str | int | None, ...]
 
 
-def listed(rows: Sequence[Row], kind: exp.DataType, levels: Sequence[int]) -> exp.Subquery:
+def listed(rows: Sequence[Row], kind: exp.DataType, *, levels: Sequence[int]) -> exp.Subquery:
     """The order that the user's own texts say: rows of text, rank and the node of each level."""
     names = [RANK, *(node(level) for level in levels)]
     texts = exp.values(
         [tuple(map(exp.convert, row)) for row in rows], alias="listed", columns=[LEAF, *names]
     )
-    return nested(values_of(texts, kind, names), "ordered")
+    return nested(values_of(texts, kind, carried=names), "ordered")
 
 
-def ruled(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Subquery:
+def ruled(source: exp.Table, name: str, *, labels: Sequence[exp.Expr]) -> exp.Subquery:
     """The order of the type, with a rule's labels of VALUE as nodes; the top is left out."""
     place = over(exp.RowNumber(), order=[ascending(column(VALUE))])
     nodes = [alias(label, node(level)) for level, label in enumerate(labels[:-1], start=1)]
@@ -38,7 +38,7 @@ def ruled(source: exp.Table, name: str, labels: Sequence[exp.Expr]) -> exp.Subqu
     return nested(select(figures, nested(distinct_values(source, name), "held")), "ordered")
 
 
-def reordered(order: exp.Subquery, nodes: exp.Subquery, levels: Sequence[int]) -> exp.Subquery:
+def reordered(order: exp.Subquery, nodes: exp.Subquery, *, levels: Sequence[int]) -> exp.Subquery:
     """The ranks of one order with the nodes of another, at some levels."""
     own = [column(name, "ranked") for name in (VALUE, RANK)]
     figures = [*own, *(column(node(level), "tree") for level in levels)]

@@ -76,7 +76,7 @@ class _Grid:
 
 
 def interval_labels(
-    rule: Intervals, column: exp.Expr, column_type: exp.DataType, *, name: str
+    rule: Intervals, column: exp.Expr, *, column_type: exp.DataType, name: str
 ) -> list[exp.Expr]:
     """The interval that holds a value, at each level below the top; `name` is for messages.
 
@@ -88,17 +88,18 @@ def interval_labels(
         raise HierarchyError(
             [f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"]
         )
-    _check_decimals(rule, column_type, subject)
+    _check_decimals(rule, column_type, subject=subject)
     value = double(column) if column_type.this is _Type.FLOAT else column
     grid = _grid(rule, column_type)
-    units = _units(value, column_type, grid.scale)
-    ends = [*_outer_ends(value, column_type, grid), *_inner_ends(units, grid)]
+    units = _units(value, column_type, scale=grid.scale)
+    ends = [*_outer_ends(value, column_type, grid=grid), *_inner_ends(units, grid)]
     return [
-        not_null(column, _label(units, rule.units(width), grid), *ends) for width in rule.widths
+        not_null(column, _label(units, rule.units(width), grid=grid), *ends)
+        for width in rule.widths
     ]
 
 
-def _check_decimals(rule: Intervals, column_type: exp.DataType, subject: str) -> None:
+def _check_decimals(rule: Intervals, column_type: exp.DataType, *, subject: str) -> None:
     if column_type.this in _DECIMALS:
         precision, decimals = _precision(column_type)
         digits = decimals + min(_EXACT_DIGITS, precision - decimals + rule.scale)
@@ -126,7 +127,7 @@ def _grid(rule: Intervals, column_type: exp.DataType) -> _Grid:
     )
 
 
-def _units(value: exp.Expr, column_type: exp.DataType, scale: int) -> exp.Expr:
+def _units(value: exp.Expr, column_type: exp.DataType, *, scale: int) -> exp.Expr:
     """The largest whole number of units that is not above the value, as BIGINT."""
     factor = 10**scale
     if column_type.this in _INTEGERS:
@@ -147,7 +148,7 @@ def _units(value: exp.Expr, column_type: exp.DataType, scale: int) -> exp.Expr:
     return bigint(nearest) - excess
 
 
-def _outer_ends(value: exp.Expr, column_type: exp.DataType, grid: _Grid) -> list[exp.If]:
+def _outer_ends(value: exp.Expr, column_type: exp.DataType, *, grid: _Grid) -> list[exp.If]:
     """Labels of values that no unit counts: NaN, infinities, and values beyond the limit."""
     least, most = -grid.limit, grid.limit
     kind = column_type.this
@@ -189,10 +190,10 @@ def _inner_ends(units: exp.Expr, grid: _Grid) -> list[exp.If]:
     return ends
 
 
-def _label(units: exp.Expr, width: int, grid: _Grid) -> exp.Expr:
+def _label(units: exp.Expr, width: int, *, grid: _Grid) -> exp.Expr:
     """The interval around the units, cut off at the open ends."""
     clipped = grid.low is not None or grid.high is not None
-    first: exp.Expr = _interval_start(units, width, grid.origin % width)
+    first: exp.Expr = _interval_start(units, width, origin=grid.origin % width)
     end: exp.Expr = first + width
     if grid.low is not None:
         first = exp.func("GREATEST", first, exp.convert(grid.low))
@@ -211,7 +212,7 @@ def _label(units: exp.Expr, width: int, grid: _Grid) -> exp.Expr:
     return exp.Case(ifs=[case(first.eq(last), varchar(first))], default=label)
 
 
-def _interval_start(units: exp.Expr, width: int, origin: int) -> exp.Expr:
+def _interval_start(units: exp.Expr, width: int, *, origin: int) -> exp.Expr:
     """The border at or below the units; SQL's remainder takes the sign of its dividend."""
     if width == 1:
         return units

@@ -56,7 +56,7 @@ def stored_paths(name: str) -> exp.Select:
     return query.where(column("hierarchy").eq(name), copy=False)
 
 
-def restored(kind: str, specification: str, paths: Iterable[Sequence[str | None]]) -> Hierarchy:
+def restored(kind: str, specification: str, *, paths: Iterable[Sequence[str | None]]) -> Hierarchy:
     """The hierarchy that was stored, its paths those of `stored_paths`, none for a rule.
 
     Raises:
@@ -80,7 +80,7 @@ def delete_hierarchy(name: str) -> list[exp.Delete]:
 
 
 def store_hierarchy(
-    name: str, hierarchy: Hierarchy, staging: exp.Table | None = None
+    name: str, hierarchy: Hierarchy, *, staging: exp.Table | None = None
 ) -> list[exp.Expr]:
     """Store a hierarchy under a name, in the place of one that had it, in one transaction.
 

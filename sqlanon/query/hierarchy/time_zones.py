@@ -24,7 +24,7 @@ _OFFSET = re.compile(
 )
 
 
-def leaf_faults(leaves: Sequence[str | None], column_type: exp.DataType, name: str) -> list[str]:
+def leaf_faults(leaves: Sequence[str | None], column_type: exp.DataType, *, name: str) -> list[str]:
     """Faults of listed values of a column: texts that mean no instant without a time zone."""
     if not is_zoned(column_type) and column_type.this != _TIME_WITH_ZONE:
         return []
@@ -32,7 +32,7 @@ def leaf_faults(leaves: Sequence[str | None], column_type: exp.DataType, name: s
     if not bare:
         return []
     return [
-        f"{counted(bare, 'leaf', 'leaves')} of column {name!r} ({type_name(column_type)}) "
+        f"{counted(bare, 'leaf', more='leaves')} of column {name!r} ({type_name(column_type)}) "
         f"{'has' if bare == 1 else 'have'} no offset from UTC, so that the session's time zone "
         "would decide what is meant; write one, as in 2020-01-31 12:00:00+00"
     ]

@@ -74,7 +74,7 @@ _REFUSED_NAMES = {
 
 
 def level_labels(
-    hierarchy: Hierarchy, column: exp.Expr, column_type: exp.DataType, *, name: str | None = None
+    hierarchy: Hierarchy, column: exp.Expr, *, column_type: exp.DataType, name: str | None = None
 ) -> list[exp.Expr]:
     """The labels that a rule gives a value, from level 1 to the top, as text.
 
@@ -96,20 +96,20 @@ def level_labels(
         case Suppression():
             labels: list[exp.Expr] = []
         case Intervals():
-            labels = interval_labels(rule, column, column_type, name=known)
+            labels = interval_labels(rule, column, column_type=column_type, name=known)
         case Prefix():
-            labels = _prefix_labels(rule, column, column_type, known)
+            labels = _prefix_labels(rule, column, column_type=column_type, name=known)
         case Dates():
-            labels = _date_labels(rule, column, column_type, known)
+            labels = _date_labels(rule, column, column_type=column_type, name=known)
         case Expressions():
-            labels = _expression_labels(rule, column, column_type, known)
+            labels = _expression_labels(rule, column, column_type=column_type, name=known)
         case Rows() | Table():
             raise HierarchyError([f"hierarchy of column '{known}' has rows, not a rule"])
     return [*labels, exp.Literal.string(TOP)]
 
 
 def _prefix_labels(
-    rule: Prefix, column: exp.Expr, column_type: exp.DataType, name: str
+    rule: Prefix, column: exp.Expr, *, column_type: exp.DataType, name: str
 ) -> list[exp.Expr]:
     if is_nested(column_type):
         raise HierarchyError(
@@ -137,7 +137,7 @@ def _prefix_labels(
 
 
 def _date_labels(
-    rule: Dates, column: exp.Expr, column_type: exp.DataType, name: str
+    rule: Dates, column: exp.Expr, *, column_type: exp.DataType, name: str
 ) -> list[exp.Expr]:
     kind = column_type.this
     if kind not in _DATES:
@@ -219,7 +219,7 @@ def _padded(number: exp.Expr, width: int) -> exp.Expr:
 
 
 def _expression_labels(
-    rule: Expressions, column: exp.Expr, column_type: exp.DataType, name: str
+    rule: Expressions, column: exp.Expr, *, column_type: exp.DataType, name: str
 ) -> list[exp.Expr]:
     faults: list[str] = []
     labels = []

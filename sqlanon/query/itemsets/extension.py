@@ -97,17 +97,17 @@ class Step:
         return [a | b for a, b in zip(self.prefix(depth), self.rest, strict=True)]
 
 
-def extended(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
+def extended(itemsets: exp.Table, members: exp.Table, *, step: Step) -> exp.Query:
     """The itemsets with a node of one more attribute that are frequent and closed so far."""
     parts = []
     for depth in step.depths:
         if depth.is_top:
             candidates = _with_top(itemsets, step)
         elif depth.is_deepest and not any(step.rest):
-            candidates = _alone(members, step, depth)
+            candidates = _alone(members, step, depth=depth)
         else:
-            candidates = _counted(members, step, depth)
-        parts.append(_closed(_narrowed(candidates, step, depth, SUPPORT), step))
+            candidates = _counted(members, step, depth=depth)
+        parts.append(_closed(_narrowed(candidates, step, depth=depth, count=SUPPORT), step))
     return union_all(parts)
 
 
@@ -117,23 +117,23 @@ def _with_top(itemsets: exp.Table, step: Step) -> exp.Select:
     return select([column(name, "prefix") for name in names], named(itemsets, "prefix"))
 
 
-def _counted(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
+def _counted(members: exp.Table, step: Step, *, depth: Depth) -> exp.Select:
     """With a node below the top, counted from the members."""
-    figures, keys = _merged(step, step.prefix(depth), SUPPORT)
-    query = _with_node(figures, members, depth, by=keys)
+    figures, keys = _merged(step, step.prefix(depth), size=SUPPORT)
+    query = _with_node(figures, members, depth=depth, by=keys)
     return query.having(at_least(step.k), copy=False)
 
 
-def _alone(members: exp.Table, step: Step, depth: Depth) -> exp.Select:
+def _alone(members: exp.Table, step: Step, *, depth: Depth) -> exp.Select:
     """With one of the deepest nodes of the last attribute, whose members are one row already."""
     names = [*step.codes, *step.shared]
     support = alias(column(SIZE, "member"), SUPPORT)
-    query = _with_node([*(column(name, "member") for name in names), support], members, depth)
+    query = _with_node([*(column(name, "member") for name in names), support], members, depth=depth)
     enough = exp.GTE(this=column(SIZE, "member"), expression=number(step.k))
     return query.where(enough, copy=False)
 
 
-def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp.Query:
+def extended_members(itemsets: exp.Table, members: exp.Table, *, step: Step) -> exp.Query:
     """The members of the itemsets that have a node of one more attribute.
 
     Members of the deepest nodes stay different; of others, those that only differed in this
@@ -143,37 +143,37 @@ def extended_members(itemsets: exp.Table, members: exp.Table, step: Step) -> exp
     for depth in step.depths:
         if depth.is_deepest:
             names = [*step.codes, *step.shared, SIZE]
-            query = _with_node([column(name, "member") for name in names], members, depth)
+            query = _with_node([column(name, "member") for name in names], members, depth=depth)
         else:
-            figures, keys = _merged(step, step.kept(depth), SIZE)
-            query = _with_node(figures, members, depth, by=keys)
-        own = exp.and_(*same_code("itemset", "member", step.prefix(depth)), copy=False)
+            figures, keys = _merged(step, step.kept(depth), size=SIZE)
+            query = _with_node(figures, members, depth=depth, by=keys)
+        own = exp.and_(*same_code("itemset", "member", bits=step.prefix(depth)), copy=False)
         query.join(named(itemsets, "itemset"), on=own, copy=False)
-        parts.append(_narrowed(query, step, depth, SIZE))
+        parts.append(_narrowed(query, step, depth=depth, count=SIZE))
     return union_all(parts)
 
 
 def _with_node(
-    figures: Sequence[exp.Expr], members: exp.Table, depth: Depth, *, by: Sequence[exp.Expr] = ()
+    figures: Sequence[exp.Expr], members: exp.Table, *, depth: Depth, by: Sequence[exp.Expr] = ()
 ) -> exp.Select:
     """Figures of the members that have a node of the depth above them."""
     query = select(figures, named(members, "member"), by=by)
     set_bits = [
-        exp.NEQ(this=exp.Paren(this=masked(code(w), bits, "member")), expression=number(0))
+        exp.NEQ(this=exp.Paren(this=masked(code(w), bits, table="member")), expression=number(0))
         for w, bits in enumerate(depth.above)
         if bits
     ]
     return query.where(*set_bits, copy=False) if set_bits else query
 
 
-def _merged(step: Step, bits: Words, size: str) -> tuple[list[exp.Expr], list[exp.Expr]]:
+def _merged(step: Step, bits: Words, *, size: str) -> tuple[list[exp.Expr], list[exp.Expr]]:
     """Figures of members that agree in some bits of the code, and what groups them."""
-    keys: list[exp.Expr] = [masked(code(w), own, "member") for w, own in enumerate(bits)]
+    keys: list[exp.Expr] = [masked(code(w), own, table="member") for w, own in enumerate(bits)]
     codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
     return [*codes, *shared(len(bits)), alias(total(column(SIZE, "member")), size)], keys
 
 
-def _narrowed(query: exp.Select, step: Step, depth: Depth, count: str) -> exp.Select:
+def _narrowed(query: exp.Select, step: Step, *, depth: Depth, count: str) -> exp.Select:
     """Rows of which `every` and `some` keep only the field below their node of the attribute."""
     shown: list[exp.Expr] = [column(name, "row") for name in step.codes]
     for name in (every, some):

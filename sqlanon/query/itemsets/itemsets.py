@@ -54,7 +54,7 @@ def some(number: int) -> str:
 
 
 def compacted(
-    encoded: exp.Table, values: exp.Table, masks: Mapping[int, Words], words: int
+    encoded: exp.Table, values: exp.Table, *, masks: Mapping[int, Words], words: int
 ) -> exp.Select:
     """The members of the itemset that has no node yet.
 
@@ -75,16 +75,16 @@ def compacted(
     ]
     query = select(figures, named(encoded, "source"), by=keys if names else ())
     for attribute, name in names.items():
-        same = [is_number(ATTRIBUTE, name, attribute)]
+        same = [is_number(ATTRIBUTE, name, value=attribute)]
         for w, mask in enumerate(masks[attribute]):
             if mask:
-                own = exp.Paren(this=masked(word(w), mask, "source"))
+                own = exp.Paren(this=masked(word(w), mask, table="source"))
                 same.append(exp.EQ(this=own, expression=column(word(w), name)))
         query.join(named(values, name), on=exp.and_(*same, copy=False), copy=False)
     return query
 
 
-def whole(members: exp.Table, k: int, words: int) -> exp.Select:
+def whole(members: exp.Table, k: int, *, words: int) -> exp.Select:
     """The itemset that has no node yet; none where the table has less than k records."""
     nodes = [alias(bigint(number(0)), code(w)) for w in range(words)]
     support = alias(total(column(SIZE, "member")), SUPPORT)
@@ -122,7 +122,7 @@ def totals(itemsets: exp.Table) -> exp.Select:
     return select([bigint(count_all()), total(column(SUPPORT))], itemsets)
 
 
-def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words]) -> exp.Select:
+def labelled(itemsets: exp.Table, labels: exp.Table, *, columns: Mapping[str, Words]) -> exp.Select:
     """Finished itemsets as generalized values and support, in the order of their codes.
 
     `labels` has rows of attribute number, the code of a node, and LABEL; `columns` per attribute's
@@ -132,18 +132,18 @@ def labelled(itemsets: exp.Table, labels: exp.Table, columns: Mapping[str, Words
     values = [alias(column(LABEL, own), name) for own, name in zip(names, columns, strict=True)]
     query = select([*values, column(SUPPORT, "found")], named(itemsets, "found"))
     for attribute, (name, bits) in enumerate(zip(names, columns.values(), strict=True)):
-        same = [is_number(ATTRIBUTE, name, attribute), *same_code(name, "found", bits)]
+        same = [is_number(ATTRIBUTE, name, value=attribute), *same_code(name, "found", bits=bits)]
         query.join(named(labels, name), on=exp.and_(*same, copy=False), copy=False)
     words = len(next(iter(columns.values())))
     return query.order_by(*_order(words), copy=False)
 
 
-def same_code(source: str, other: str, bits: Words) -> list[exp.Expr]:
+def same_code(source: str, other: str, *, bits: Words) -> list[exp.Expr]:
     """Whether the code of one row is the part of another's that the bits let through."""
     return [
         exp.EQ(
             this=column(code(w), source),
-            expression=exp.Paren(this=masked(code(w), own, other)),
+            expression=exp.Paren(this=masked(code(w), own, table=other)),
         )
         for w, own in enumerate(bits)
     ]
@@ -157,6 +157,6 @@ def _order(words: int) -> list[exp.Expr]:
     return [exp.Ordered(this=column(code(w), "found")) for w in reversed(range(words))]
 
 
-def is_number(name: str, source: str, value: int) -> exp.Expr:
+def is_number(name: str, source: str, *, value: int) -> exp.Expr:
     """Whether a column holds a number."""
     return exp.EQ(this=column(name, source), expression=number(value))

@@ -127,23 +127,23 @@ def reference(
         height: Height of the hierarchy whose nodes `order` has; 0 for none.
     """
     levels = range(1, height)
-    sums = [alias(bigint(over(summed(RECORDS), [], [ascending(column(RANK))])), REACHED)]
+    sums = [alias(bigint(over(summed(RECORDS), [], order=[ascending(column(RANK))])), REACHED)]
     sums += [
         alias(bigint(over(summed(RECORDS), [column(node(level))])), node_records(level))
         for level in levels
     ]
-    before = minus(over(summed(REACHED), [], [ascending(column(RANK))]), column(REACHED))
-    reached = extended(_ranked(source, nulls, order, levels), sums)
+    before = minus(over(summed(REACHED), [], order=[ascending(column(RANK))]), column(REACHED))
+    reached = extended(_ranked(source, nulls, order=order, levels=levels), sums)
     return extended(reached, [alias(bigint(before), BELOW)])
 
 
-def _ranked(source: Relation, nulls: bool, order: Relation | None, levels: range) -> exp.Select:
+def _ranked(source: Relation, nulls: bool, *, order: Relation | None, levels: range) -> exp.Select:
     """Rows of VALUE, RANK, RECORDS and nodes."""
     counts = exp.select(column(VALUE), alias(total(column(SIZE)), RECORDS)).from_(source.copy())
     if not nulls:
         counts = counts.where(exp.Not(this=is_null(column(VALUE))))
     place = column(VALUE, "held") if order is None else column(RANK, "ordered")
-    rank = minus(over(exp.RowNumber(), [], [ascending(place)]), number(1))
+    rank = minus(over(exp.RowNumber(), [], order=[ascending(place)]), number(1))
     ranked = exp.select(
         column(VALUE, "held"),
         alias(bigint(rank), RANK),

@@ -134,11 +134,11 @@ def _uneven(model: LDiversity) -> exp.Expr:
 
 
 def _dominated(model: LDiversity) -> exp.Expr:
-    return _compared(exp.GTE, LARGEST, Fraction(str(model.c)), tail(int(model.l)))
+    return _compared(exp.GTE, LARGEST, factor=Fraction(str(model.c)), other=tail(int(model.l)))
 
 
 def _too_frequent(model: AlphaAnonymity) -> exp.Expr:
-    return _compared(exp.GT, LARGEST, Fraction(str(model.alpha)), COUNTED)
+    return _compared(exp.GT, LARGEST, factor=Fraction(str(model.alpha)), other=COUNTED)
 
 
 def _gains(model: BetaLikeness) -> exp.Expr:
@@ -159,7 +159,7 @@ def _above(limits: Mapping[str, float]) -> exp.Expr:
     return exp.or_(*each, copy=False)
 
 
-def _compared(how: type[exp.Binary], figure: str, factor: Fraction, other: str) -> exp.Expr:
+def _compared(how: type[exp.Binary], figure: str, *, factor: Fraction, other: str) -> exp.Expr:
     """A figure compared with another one times a factor, exactly."""
     return how(
         this=times(wide(column(figure)), number(factor.denominator)),

@@ -68,6 +68,7 @@ _NO_REFERENCE = Reference(table("none"), 0, 0)
 def class_figures(
     source: Relation,
     keys: Sequence[str],
+    *,
     needed: Needed,
     reference: Reference | None = None,
     shape: Shape | None = None,
@@ -117,7 +118,7 @@ def _entropy() -> exp.Expr:
     """H = ln n - (sum c ln c) / n, exactly 0 for one value."""
     sums = _real_sum(times(column(HELD), exp.Ln(this=column(HELD))))
     several = exp.GT(this=exp.Count(this=column(HELD)), expression=number(1))
-    return when(several, minus(exp.Ln(this=_n()), divided(sums, _n())), number(0))
+    return when(several, minus(exp.Ln(this=_n()), divided(sums, _n())), default=number(0))
 
 
 def _real_sum(terms: exp.Expr) -> exp.Expr:
@@ -180,7 +181,7 @@ def _ordered(scope: SpreadScope) -> exp.Expr:
     )
     is_first = exp.EQ(this=column(THROUGH), expression=column(HELD))
     before = times(scope.exact(column(BELOW)), column(COUNTED))
-    work = exp.Sum(this=when(_counts(), plus(after, when(is_first, before, number(0)))))
+    work = exp.Sum(this=when(_counts(), plus(after, when(is_first, before, default=number(0)))))
     return divided(double(work), _whole(scope.records, _steps(scope)))
 
 
@@ -214,7 +215,7 @@ def _inverse(scope: SpreadScope) -> exp.Expr:
     own = divided(double(column(RECORDS)), double(column(HELD)))
     greatest = divided(times(exp.Max(this=own), summed(HELD)), double(scope.records))
     lacking = exp.LT(this=exp.Count(this=column(HELD)), expression=scope.values)
-    return when(lacking, double(exp.Literal.string("Infinity")), greatest)
+    return when(lacking, double(exp.Literal.string("Infinity")), default=greatest)
 
 
 def _surplus(scope: SpreadScope) -> exp.Expr:

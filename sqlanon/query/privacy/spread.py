@@ -180,7 +180,7 @@ def _sized(scope: SpreadScope, rows: exp.Select) -> exp.Select:
     counts = select(sizes, table("values"), by=scope.by())
     query = select([star("values"), column(COUNTED, "sizes")], table("values"))
     query.join(nested(counts, "sizes"), on=scope.same("values", "sizes"), copy=False)
-    return _with(query, "values", rows)
+    return _with(query, "values", rows=rows)
 
 
 def _windows(scope: SpreadScope) -> list[exp.Expr]:
@@ -189,7 +189,7 @@ def _windows(scope: SpreadScope) -> list[exp.Expr]:
     if scope.needed.in_order:
 
         def along(function: exp.Expr) -> exp.Window:
-            return over(function, scope.by(), [ascending(column(RANK))])
+            return over(function, scope.by(), order=[ascending(column(RANK))])
 
         all_below = exp.select(summed(REACHED)).from_(scope.reference.table.copy())
         next_below = along(exp.Lead(this=column(BELOW)))
@@ -205,7 +205,7 @@ def _windows(scope: SpreadScope) -> list[exp.Expr]:
         ]
     if max(scope.needed.tails, default=0) > 2:
         by_size = [descending(column(HELD))]
-        figures.append(alias(over(exp.RowNumber(), scope.by(), by_size), PLACE))
+        figures.append(alias(over(exp.RowNumber(), scope.by(), order=by_size), PLACE))
     return figures
 
 
@@ -221,7 +221,7 @@ def _steps(scope: SpreadScope) -> list[exp.Expr]:
 
     terms = {"scaled": step(), "scaled-literal": exp.Abs(this=step())}
     return [
-        alias(over(exp.Sum(this=terms[name]), scope.by(), [ascending(column(RANK))]), name)
+        alias(over(exp.Sum(this=terms[name]), scope.by(), order=[ascending(column(RANK))]), name)
         for name in scope.needed.scaled
     ]
 
@@ -238,15 +238,15 @@ def _moved(scope: SpreadScope, rows: exp.Select) -> exp.Select:
         ]
         by = [*scope.by(), column(COUNTED), column(node(level))]
         nodes = select(counts, table("spread"), by=by)
-        parts.append(_per_class(scope, excess(scope), nested(nodes, "nodes")))
-    moved = _per_class(scope, summed(MOVED), nested(union_all(parts), "levels"))
+        parts.append(_per_class(scope, excess(scope), relation=nested(nodes, "nodes")))
+    moved = _per_class(scope, summed(MOVED), relation=nested(union_all(parts), "levels"))
     query = select([star("spread"), column(MOVED, "moved")], table("spread"))
     same = scope.same("spread", "moved")
     query.join(nested(moved, "moved"), on=same, join_type="left", copy=False)
-    return _with(query, "spread", rows)
+    return _with(query, "spread", rows=rows)
 
 
-def _per_class(scope: SpreadScope, moved: exp.Expr, relation: exp.Subquery) -> exp.Select:
+def _per_class(scope: SpreadScope, moved: exp.Expr, *, relation: exp.Subquery) -> exp.Select:
     return select([*scope.by(), alias(moved, MOVED)], relation, by=scope.by())
 
 
@@ -269,7 +269,7 @@ def _turned(scope: SpreadScope, rows: exp.Select) -> exp.Select:
     )
     turns = nested(_turns(scope), "turns")
     query.join(turns, on=same, join_type="left", copy=False)
-    return _with(query, "marked", extended(rows, [alias(mark, _MARK)]))
+    return _with(query, "marked", rows=extended(rows, [alias(mark, _MARK)]))
 
 
 def _turns(scope: SpreadScope) -> exp.Select:
@@ -281,7 +281,7 @@ def _turns(scope: SpreadScope) -> exp.Select:
     def so_far(function: exp.Expr) -> exp.Window:
         # A mark comes before a Q of its own height: only smaller ones are before it.
         order = [ascending(column(_MARK)), ascending(column(REACHED), nulls_first=True)]
-        return over(function, [], order)
+        return over(function, [], order=order)
 
     figures = [
         alias(so_far(exp.Count(this=column(REACHED))), TURN),
@@ -291,7 +291,7 @@ def _turns(scope: SpreadScope) -> exp.Select:
     return select([column(_MARK), column(REACHED), *figures], axis)
 
 
-def _with(query: exp.Select, name: str, rows: exp.Select) -> exp.Select:
+def _with(query: exp.Select, name: str, *, rows: exp.Select) -> exp.Select:
     """WITH name AS (rows) query."""
     own = exp.TableAlias(this=exp.Identifier(this=name, quoted=True))
     query.set("with_", exp.With(expressions=[exp.CTE(this=rows, alias=own)]))

@@ -11,7 +11,7 @@ from sqlanon.query.privacy.figures import BELOW, REACHED, RECORDS, node, node_re
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested
 
 
-def held(source: exp.Table, name: str, entity: str | None) -> exp.Select:
+def held(source: exp.Table, name: str, *, entity: str | None) -> exp.Select:
     """Rows of VALUE and SIZE of a column; a person of `entity` counts once for each value."""
     if entity is None:
         counts = [alias(column(name), VALUE), alias(bigint(count_all()), SIZE)]

@@ -37,7 +37,7 @@ def violations(number: int) -> str:
     return f"violations_{number}"
 
 
-def worst(figures: exp.Select, needed: Needed, models: Sequence[ValueModel]) -> exp.Select:
+def worst(figures: exp.Select, needed: Needed, *, models: Sequence[ValueModel]) -> exp.Select:
     """One row: the worst figures of all classes, NULL or 0 where there is none.
 
     FEWEST distinct values, LEAST_ENTROPY, GREATEST_SHARE, the HOMOGENEOUS records whose

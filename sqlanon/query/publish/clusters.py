@@ -69,7 +69,7 @@ def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
     """
     values = [column(name) for name in by]
     grouped = select([*values, alias(bigint(count_all()), free(SIZE, by))], source, by=values)
-    unit = _numbered(exp.RowNumber(), by, free(UNIT, by))
+    unit = _numbered(exp.RowNumber(), by, name=free(UNIT, by))
     return select([star(), unit], nested(grouped, "grouped"))
 
 
@@ -160,6 +160,7 @@ def _listed(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
 def published(
     source: exp.Table,
     columns: Mapping[str, exp.DataType | None],
+    *,
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     recoding: Clusters,
 ) -> exp.Select:
@@ -169,7 +170,13 @@ def published(
     """
     own: dict[str, LocalRecode] = {}
     for (name, (hierarchy, kind)), levels in zip(hierarchies.items(), recoding.levels, strict=True):
-        labels = labelled(source, name, hierarchy, {at: label(at) for at in levels if at}, kind)
+        labels = labelled(
+            source,
+            name,
+            hierarchy=hierarchy,
+            levels={at: label(at) for at in levels if at},
+            column_type=kind,
+        )
         own[name] = LocalRecode(name, len(own), levels, labels, kind)
     values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
     values |= {name: own[name].published(values[name]) for name in own if name in values}
@@ -178,11 +185,11 @@ def published(
     figures = [alias(value, name) for name, value in values.items()]
     query = select(figures, named(table(RECORDS), RECORD))
     query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
-    query.join(table(NODES), on=same_columns(ASSIGNED, NODES, [NODE]), copy=False)
+    query.join(table(NODES), on=same_columns(ASSIGNED, NODES, names=[NODE]), copy=False)
     with_labels(query, {name: item.labels.rows for name, item in own.items()})
     order = [name for name in columns if name not in by]
     parts = {
-        RECORDS: _placed(source, needed, by, order),
+        RECORDS: _placed(source, needed, by=by, order=order),
         ASSIGNED: assigned(recoding),
         NODES: nodes(recoding),
     }
@@ -202,20 +209,20 @@ def _own_run(needed: Sequence[str]) -> exp.Expr:
 
 
 def _placed(
-    source: exp.Table, needed: Sequence[str], by: Sequence[str], order: Sequence[str]
+    source: exp.Table, needed: Sequence[str], *, by: Sequence[str], order: Sequence[str]
 ) -> exp.Select:
     """The records with their UNIT, and their POSITION within it by what else is published."""
     own, within = free(UNIT, needed), free(POSITION, needed)
     held = [column(name) for name in needed]
-    units = select([*held, _numbered(exp.DenseRank(), by, own)], source)
-    position = _numbered(exp.RowNumber(), order or [own], within, within=[own])
+    units = select([*held, _numbered(exp.DenseRank(), by, name=own)], source)
+    position = _numbered(exp.RowNumber(), order or [own], name=within, within=[own])
     return select([star(), position], nested(units, "numbered"))
 
 
 def _numbered(
-    function: exp.Expr, by: Sequence[str], name: str, *, within: Sequence[str] = ()
+    function: exp.Expr, by: Sequence[str], *, name: str, within: Sequence[str] = ()
 ) -> exp.Expr:
     """A window's number, from 0."""
     order = [exp.Ordered(this=column(each)) for each in by]
-    place = over(function, [column(each) for each in within], order)
+    place = over(function, [column(each) for each in within], order=order)
     return alias(bigint(minus(place, number(1))), name)

@@ -72,15 +72,15 @@ class Dialect:
 
 
 def typed_source(
-    source: exp.Table, columns: Mapping[str, exp.DataType], dialect: Dialect
+    source: exp.Table, columns: Mapping[str, exp.DataType], *, dialect: Dialect
 ) -> exp.Select:
     """The columns that a statement needs, of the plan's types and compared byte by byte."""
     return select(
-        [alias(_typed(name, kind, dialect), name) for name, kind in columns.items()], source
+        [alias(_typed(name, kind, dialect=dialect), name) for name, kind in columns.items()], source
     )
 
 
-def _typed(name: str, kind: exp.DataType, dialect: Dialect) -> exp.Expr:
+def _typed(name: str, kind: exp.DataType, *, dialect: Dialect) -> exp.Expr:
     value = exp.cast(column(name), kind)
     if dialect.collation is None or kind.this is not _Type.TEXT:
         return value
@@ -97,7 +97,7 @@ def with_source(rows: exp.Select, source: exp.Select) -> exp.Select:
     return result
 
 
-def sorted_by_bytes(rows: exp.Select, texts: Sequence[str], dialect: Dialect) -> exp.Select:
+def sorted_by_bytes(rows: exp.Select, texts: Sequence[str], *, dialect: Dialect) -> exp.Select:
     """The same rows, their text sorted byte by byte whatever the collation of the database.
 
     The published columns have the database's own collation.
@@ -180,7 +180,7 @@ def staged(rows: exp.Select, name: Callable[[str], str]) -> list[tuple[str, exp.
     several = [n for n in queries if n != SOURCE and sum(each.count(n) for each in uses) > 1]
     parts = [(n, queries[n]) for n in several] + [("", final)]
     return [
-        (name(own) if own else "", _self_contained(query, queries, several, name))
+        (name(own) if own else "", _self_contained(query, queries, stored=several, name=name))
         for own, query in parts
     ]
 
@@ -192,6 +192,7 @@ def _used(query: exp.Expr, queries: Mapping[str, exp.Expr]) -> list[str]:
 def _self_contained(
     query: exp.Select,
     queries: Mapping[str, exp.Select],
+    *,
     stored: Sequence[str],
     name: Callable[[str], str],
 ) -> exp.Select:
@@ -202,9 +203,9 @@ def _self_contained(
         fresh = {n for n in _used(left.pop(), queries) if n not in stored and n not in needed}
         needed |= fresh
         left += [queries[n] for n in fresh]
-    result = _renamed(query, stored, name)
+    result = _renamed(query, stored, name=name)
     with_ = [
-        exp.CTE(this=_renamed(queries[n], stored, name), alias=_table_alias(n))
+        exp.CTE(this=_renamed(queries[n], stored, name=name), alias=_table_alias(n))
         for n in queries
         if n in needed
     ]
@@ -212,7 +213,7 @@ def _self_contained(
     return result
 
 
-def _renamed(query: exp.Select, stored: Sequence[str], name: Callable[[str], str]) -> exp.Select:
+def _renamed(query: exp.Select, stored: Sequence[str], *, name: Callable[[str], str]) -> exp.Select:
     result = query.copy()
     for each in list(result.find_all(exp.Table)):
         if each.name in stored and not each.db:
@@ -247,7 +248,9 @@ def _finite_part(part: exp.Extract) -> exp.Expr:
     value: exp.Expr = part
     if part.name.upper() == "YEAR":
         shifted = exp.Add(this=part.copy(), expression=exp.Literal.number(1))
-        value = when(exp.LT(this=part.copy(), expression=exp.Literal.number(0)), shifted, part)
+        value = when(
+            exp.LT(this=part.copy(), expression=exp.Literal.number(0)), shifted, default=part
+        )
     is_finite = exp.Anonymous(this="ISFINITE", expressions=[part.expression.copy()])
     return exp.Paren(this=when(is_finite, value.copy()))
 

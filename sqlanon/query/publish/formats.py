@@ -63,7 +63,7 @@ def is_text_file(ending: str) -> bool:
     return ending.startswith(".csv")
 
 
-def written(name: str, kind: exp.DataType, ending: str, *, fits: bool = True) -> Written:
+def written(name: str, kind: exp.DataType, *, ending: str, fits: bool = True) -> Written:
     """How a column of a type is written to a file, told whether all its values fit: see `fit`.
 
     Enumerations are text by now. A database keeps every type.
@@ -88,21 +88,21 @@ def _written_as_text(value: exp.Expr, kind: exp.DataType) -> Written:
     return Written(shown, kind, "text" if kind.this == _Type.VARBINARY else "itself")
 
 
-def fit(name: str, kind: exp.DataType, ending: str) -> exp.Expr | None:
+def fit(name: str, kind: exp.DataType, *, ending: str) -> exp.Expr | None:
     """Whether every value of a column fits the type that a format has for it, as an aggregate.
 
     None where its type alone says so.
     """
     if ending == ".duckdb" or is_text_file(ending) or _is_text(kind, ending):
         return None
-    conditions = _conditions(column(name), kind, ending)
+    conditions = _conditions(column(name), kind, ending=ending)
     if not conditions:
         return None
     every = exp.LogicalAnd(this=exp.and_(*conditions))
     return exp.Coalesce(this=every, expressions=[exp.true()])
 
 
-def _conditions(value: exp.Expr, kind: exp.DataType, ending: str) -> list[exp.Expr]:
+def _conditions(value: exp.Expr, kind: exp.DataType, *, ending: str) -> list[exp.Expr]:
     """What must hold of each value that a format's own type shall keep."""
     conditions: list[exp.Expr] = []
     if kind.this in _WIDE:
@@ -129,7 +129,7 @@ def _conditions(value: exp.Expr, kind: exp.DataType, ending: str) -> list[exp.Ex
     return conditions
 
 
-def merged(source: exp.Table, name: str, kind: exp.DataType) -> exp.Select:
+def merged(source: exp.Table, name: str, *, kind: exp.DataType) -> exp.Select:
     """Number of texts that stand for more than one value of a column."""
     values = select([alias(column(name), "value")], source).distinct(copy=False)
     texts = select([alias(text_of(column("value"), kind), "text")], nested(values, "held"))

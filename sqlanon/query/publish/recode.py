@@ -68,7 +68,7 @@ class Recode:
 
 
 def recode(
-    source: exp.Table, name: str, hierarchy: Hierarchy, level: int, column_type: exp.DataType
+    source: exp.Table, name: str, *, hierarchy: Hierarchy, level: int, column_type: exp.DataType
 ) -> Recode:
     """The recoding of a column to a level of its hierarchy, in [0, height].
 
@@ -77,7 +77,9 @@ def recode(
     """
     if level == 0:
         return Recode(name)
-    found = labelled(source, name, hierarchy, {level: LABEL}, column_type)
+    found = labelled(
+        source, name, hierarchy=hierarchy, levels={level: LABEL}, column_type=column_type
+    )
     return Recode(name, found.constants.get(level), found.rows)
 
 
@@ -98,6 +100,7 @@ class Labelled:
 def labelled(
     source: exp.Table,
     name: str,
+    *,
     hierarchy: Hierarchy,
     levels: Mapping[int, str],
     column_type: exp.DataType,
@@ -106,12 +109,12 @@ def labelled(
     if hierarchy.rows is not None:
         top = {hierarchy.height: hierarchy.rows[0][-1]} if hierarchy.height in levels else {}
         others = {at: own for at, own in levels.items() if at not in top}
-        rows = _listed(hierarchy.rows, others, column_type) if others else None
+        rows = _listed(hierarchy.rows, others, column_type=column_type) if others else None
         if rows is not None and hierarchy.others is not None:
             common = {own: hierarchy.others[at - 1] for at, own in others.items()}
-            rows = _with_unlisted(source, name, rows, common)
+            rows = _with_unlisted(source, name, rows=rows, labels=common)
         return Labelled({at: str(text) for at, text in top.items()}, rows)
-    every = level_labels(hierarchy, column(VALUE), column_type, name=name)
+    every = level_labels(hierarchy, column(VALUE), column_type=column_type, name=name)
     labels = {at: every[at - 1] for at in levels}
     constants = {at: own.this for at, own in labels.items() if isinstance(own, exp.Literal)}
     varying = [alias(own, levels[at]) for at, own in labels.items() if at not in constants]
@@ -122,7 +125,7 @@ def labelled(
 
 
 def _listed(
-    rows: Sequence[Sequence[str | None]], levels: Mapping[int, str], column_type: exp.DataType
+    rows: Sequence[Sequence[str | None]], levels: Mapping[int, str], *, column_type: exp.DataType
 ) -> exp.Select:
     """The labels that explicit rows list."""
     kept = [(row[0], *(row[at] for at in levels)) for row in rows]
@@ -132,11 +135,11 @@ def _listed(
     listed = exp.values(
         [tuple(map(exp.convert, row)) for row in kept], alias="listed", columns=[LEAF, *names]
     )
-    return values_of(listed, column_type, names)
+    return values_of(listed, column_type, carried=names)
 
 
 def _with_unlisted(
-    source: exp.Table, name: str, rows: exp.Select, labels: Mapping[str, str]
+    source: exp.Table, name: str, *, rows: exp.Select, labels: Mapping[str, str]
 ) -> exp.Select:
     """The labels that are listed, and those that all other values of the column have in common.
 
@@ -148,7 +151,7 @@ def _with_unlisted(
     marked = nested(select(listed, nested(rows, "listed")), "known")
     is_other = exp.and_(column(_MARK, "known").is_(exp.null()), value.is_(exp.null()).not_())
     figures = [
-        alias(when(is_other, exp.Literal.string(text), column(own, "known")), own)
+        alias(when(is_other, exp.Literal.string(text), default=column(own, "known")), own)
         for own, text in labels.items()
     ]
     query = select([value, *figures], nested(distinct_values(source, name), "held"))
@@ -163,8 +166,8 @@ def constant_text(text: str) -> exp.Expr:
 def published(
     source: exp.Table,
     columns: Mapping[str, exp.DataType | None],
-    recodes: Mapping[str, Recode],
     *,
+    recodes: Mapping[str, Recode],
     suppressed: SuppressionQuery | None,
 ) -> exp.Select:
     """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
@@ -177,11 +180,11 @@ def published(
         name: recodes.get(name, Recode(name)).published(kind) for name, kind in columns.items()
     }
     if suppressed is not None:
-        query = with_suppressed(query, source, recodes, suppressed)
+        query = with_suppressed(query, source, recodes=recodes, suppressed=suppressed)
         if suppressed.label is not None:
             gone, label = is_suppressed(SMALL), exp.Literal.string(suppressed.label)
             texts = {n: item.text(values[n], columns.get(n)) for n, item in recodes.items()}
-            values |= {n: when(gone, label, text) for n, text in texts.items()}
+            values |= {n: when(gone, label, default=text) for n, text in texts.items()}
     query.select(*(alias(value, name) for name, value in values.items()), copy=False)
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
 
@@ -189,6 +192,7 @@ def published(
 def with_suppressed(
     query: exp.Select,
     source: exp.Table,
+    *,
     recodes: Mapping[str, Recode],
     suppressed: SuppressionQuery,
 ) -> exp.Select:

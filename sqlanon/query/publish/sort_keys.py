@@ -53,9 +53,9 @@ class _Cell:
 def published_by_place(
     few: Collection[str],
     source: exp.Table,
+    *,
     columns: Mapping[str, exp.DataType | None],
     recodes: Mapping[str, Recode],
-    *,
     suppressed: SuppressionQuery | None,
 ) -> exp.Select:
     """The rows of `recode.published`, sorted by the places of labels, where columns have few.
@@ -68,32 +68,33 @@ def published_by_place(
     every = {name: Recode(name) for name in columns} | dict(recodes)
     listed = [name for name in every if name in few and every[name].constant is None]
     if not listed:
-        return published(source, columns, recodes, suppressed=suppressed)
+        return published(source, columns, recodes=recodes, suppressed=suppressed)
     relations = {name: f"sqlanon_places_{number}" for number, name in enumerate(listed)}
     placed = {
         name: replace(item, labels=_places(relations[name])) if name in relations else item
         for name, item in every.items()
     }
-    cells = {name: _cell(placed[name], relations.get(name), columns[name]) for name in columns}
+    cells = {name: _cell(placed[name], relations.get(name), kind=columns[name]) for name in columns}
     records = generalized(source, placed)
     if suppressed is not None:
         keys = {name: placed[name] for name in recodes}
-        records = with_suppressed(records, source, keys, suppressed)
+        records = with_suppressed(records, source, recodes=keys, suppressed=suppressed)
         label = suppressed.label
         if label is not None:
             for n, item in keys.items():
-                text = None if n in relations else _text(cells[n], item, columns[n])
-                cells[n] = _kept(cells[n], item, text, label)
+                text = None if n in relations else _text(cells[n], item, kind=columns[n])
+                cells[n] = _kept(cells[n], item, text=text, label=label)
     ranked = {
-        relation: _ranked(_labels(source, every[name], columns.get(name)))
+        relation: _ranked(_labels(source, every[name], kind=columns.get(name)))
         for name, relation in relations.items()
     }
-    return _labelled(records, cells, ranked)
+    return _labelled(records, cells, ranked=ranked)
 
 
 def _labelled(
     records: exp.Select,
     cells: Mapping[str, _Cell],
+    *,
     ranked: Mapping[str, exp.Select],
 ) -> exp.Select:
     """The records sorted, and their labels in place of places."""
@@ -108,7 +109,7 @@ def _labelled(
     return query
 
 
-def _labels(source: exp.Table, item: Recode, kind: exp.DataType | None) -> exp.Select:
+def _labels(source: exp.Table, item: Recode, *, kind: exp.DataType | None) -> exp.Select:
     """Rows of VALUE and LABEL, which is the value itself where the column stays as it is."""
     if item.labels is not None:
         return item.labels
@@ -136,7 +137,7 @@ def _listed(relation: str) -> exp.Select:
     return select([alias(exp.ArrayAgg(this=in_order), _LABELS)], nested(rows, "held"))
 
 
-def _cell(item: Recode, relation: str | None, kind: exp.DataType | None) -> _Cell:
+def _cell(item: Recode, relation: str | None, *, kind: exp.DataType | None) -> _Cell:
     """A column of records of which none is suppressed."""
     if item.constant is not None:
         return _Cell(None, item.published())
@@ -145,26 +146,26 @@ def _cell(item: Recode, relation: str | None, kind: exp.DataType | None) -> _Cel
     return _Cell(item.published(kind), column(item.name, _SORTED))
 
 
-def _text(cell: _Cell, item: Recode, kind: exp.DataType | None) -> exp.Expr | None:
+def _text(cell: _Cell, item: Recode, *, kind: exp.DataType | None) -> exp.Expr | None:
     """A column that is sorted as it is shown, as text."""
     return None if cell.sorted is None else item.text(cell.sorted, kind)
 
 
-def _kept(cell: _Cell, item: Recode, text: exp.Expr | None, label: str) -> _Cell:
+def _kept(cell: _Cell, item: Recode, *, text: exp.Expr | None, label: str) -> _Cell:
     """The column of a quasi-identifier where suppressed records are kept under a label.
 
     It is sorted by its text, where that is given.
     """
     gone, name = is_suppressed(SMALL), column(item.name, _SORTED)
     if text is not None:
-        return _Cell(when(gone, exp.Literal.string(label), text), cell.shown)
+        return _Cell(when(gone, exp.Literal.string(label), default=text), cell.shown)
     if item.constant == label:
         return cell
     place = exp.Literal.number(_KNOWN) if cell.sorted is None else cell.sorted
     is_gone = exp.EQ(this=name, expression=exp.Literal.number(_GONE))
     return _Cell(
-        when(gone, exp.Literal.number(_GONE), place),
-        when(is_gone, exp.Literal.string(label), varchar(cell.shown)),
+        when(gone, exp.Literal.number(_GONE), default=place),
+        when(is_gone, exp.Literal.string(label), default=varchar(cell.shown)),
     )
 
 

@@ -49,22 +49,27 @@ def _of_node(recoding: FullDomain, publication: Publication) -> exp.Select:
     source = publication.source
     parts = zip(publication.hierarchies.items(), recoding.node, strict=True)
     recodes = {
-        name: recode.recode(source, name, hierarchy, level, kind)
+        name: recode.recode(source, name, hierarchy=hierarchy, level=level, column_type=kind)
         for (name, (hierarchy, kind)), level in parts
     }
     columns, suppressed = publication.columns, publication.suppressed
     if not publication.few:
-        return recode.published(source, columns, recodes, suppressed=suppressed)
+        return recode.published(source, columns, recodes=recodes, suppressed=suppressed)
     from sqlanon.query.publish.sort_keys import published_by_place  # small tables do not need it
 
-    return published_by_place(publication.few, source, columns, recodes, suppressed=suppressed)
+    return published_by_place(
+        publication.few, source, columns=columns, recodes=recodes, suppressed=suppressed
+    )
 
 
 def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
     from sqlanon.query.publish import clusters  # recodings at one level do not need it
 
     return clusters.published(
-        publication.source, publication.columns, publication.hierarchies, recoding
+        publication.source,
+        publication.columns,
+        hierarchies=publication.hierarchies,
+        recoding=recoding,
     )
 
 

@@ -76,24 +76,24 @@ class SuppressionQuery:
         """
         rows = table(_DETAILS)
         steps = [(_DETAILS, details)]
-        parts = [violations.small(rows, keys, self.k, _NONE)]
+        parts = [violations.small(rows, keys, k=self.k, records=_NONE)]
         if self.entity is not None:
-            parts.append(violations.few_persons(rows, keys, self.k, _NONE))
-        references, failing = self._failing(rows, keys, 1)
+            parts.append(violations.few_persons(rows, keys, k=self.k, records=_NONE))
+        references, failing = self._failing(rows, keys, number=1)
         steps += [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
         for number in range(2, self.rounds + 1):
             gone, left = table(_suppressed(number - 1)), f"sqlanon_left_{number}"
             known = select([star()], gone)
-            references, failing = self._failing(table(left), keys, number)
+            references, failing = self._failing(table(left), keys, number=number)
             steps += [
-                (left, violations.without(rows, gone, keys, nullable=True)),
+                (left, violations.without(rows, gone, keys=keys, nullable=True)),
                 *references,
                 (_suppressed(number), violations.merged([known, *failing], keys)),
             ]
         return steps
 
     def _failing(
-        self, rows: exp.Table, keys: Sequence[str], number: int
+        self, rows: exp.Table, keys: Sequence[str], *, number: int
     ) -> tuple[list[Step], list[exp.Select]]:
         """The classes that fail a model in a round, and the references that these ask for.
 
@@ -105,7 +105,9 @@ class SuppressionQuery:
             if not asked:
                 continue
             name = f"sqlanon_reference_{place}_{number}"
-            counted = violations.spread_rows(rows, (), attribute.number, entity=attribute.persons)
+            counted = violations.spread_rows(
+                rows, (), attribute=attribute.number, entity=attribute.persons
+            )
             counts = reference(
                 nested(counted, "rows"),
                 nulls=attribute.needed.nulls,
@@ -113,15 +115,17 @@ class SuppressionQuery:
                 height=attribute.height,
             )
             references.append((name, counts))
-            spread = violations.spread_rows(rows, keys, attribute.number, entity=attribute.persons)
+            spread = violations.spread_rows(
+                rows, keys, attribute=attribute.number, entity=attribute.persons
+            )
             figures = sensitive.class_figures(
                 nested(spread, "spread_rows"),
                 keys,
-                attribute.needed,
-                Reference.of(table(name), height=attribute.height),
+                needed=attribute.needed,
+                reference=Reference.of(table(name), height=attribute.height),
             )
             conditions = [(models.violates(m), exp.Literal.number(_NONE)) for m in asked]
-            failing.append(violations.failing(figures, keys, conditions))
+            failing.append(violations.failing(figures, keys, conditions=conditions))
         return references, failing
 
 
@@ -139,7 +143,7 @@ def _suppressed(number: int) -> str:
     return f"sqlanon_suppressed_{number}"
 
 
-def all_labelled(source: exp.Table, names: Sequence[str], label: str) -> exp.Select:
+def all_labelled(source: exp.Table, names: Sequence[str], *, label: str) -> exp.Select:
     """Number of records of a published table with the label of suppressed ones in some columns."""
     same = [varchar(column(name)).eq(exp.Literal.string(label)) for name in names]
     query = select([bigint(count_all())], source)

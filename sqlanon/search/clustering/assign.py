@@ -31,7 +31,7 @@ def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     costs = problem.cost(nodes)
     for record in np.flatnonzero(label < 0):
         problem.deadline.check()
-        joined = join(problem, nodes, problem.leaves[record])
+        joined = join(problem, nodes, other=problem.leaves[record])
         dearer = problem.cost(joined)
         cluster = int((dearer * (sizes + 1) - costs * sizes).argmin())
         label[record] = cluster
@@ -40,7 +40,7 @@ def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     return mend(problem, Clustering.of(problem, label))
 
 
-def join(problem: ClusteringProblem, nodes: Numbers, other: Numbers) -> Numbers:
+def join(problem: ClusteringProblem, nodes: Numbers, *, other: Numbers) -> Numbers:
     """The closure of each node tuple with another one, shape `(tuples, columns)`."""
     columns = enumerate(problem.taxonomies)
     return np.stack(
@@ -69,9 +69,9 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
                 "all records in one cluster do not satisfy the models of the sensitive "
                 "attributes; weaken them"
             )
-        partner = _nearest(problem, held, nodes, cluster, others)
+        partner = _nearest(problem, held, nodes=nodes, cluster=cluster, others=others)
         held[partner] = np.concatenate([held[partner], held[cluster]])
-        nodes[partner] = join(problem, nodes[[partner]], nodes[cluster])[0]
+        nodes[partner] = join(problem, nodes[[partner]], other=nodes[cluster])[0]
         alive[cluster] = False
         waiting.append(partner)
     label = clusters.label.copy()
@@ -81,10 +81,15 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
 
 
 def _nearest(
-    problem: ClusteringProblem, held: list[Numbers], nodes: Numbers, cluster: int, others: Numbers
+    problem: ClusteringProblem,
+    held: list[Numbers],
+    *,
+    nodes: Numbers,
+    cluster: int,
+    others: Numbers,
 ) -> int:
     """The cluster whose union with another one adds least to the loss."""
     sizes = np.array([len(held[other]) for other in others])
-    joined = problem.cost(join(problem, nodes[others], nodes[cluster]))
+    joined = problem.cost(join(problem, nodes[others], other=nodes[cluster]))
     added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[others]) * sizes
     return int(others[added.argmin()])

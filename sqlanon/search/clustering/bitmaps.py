@@ -51,7 +51,7 @@ class BitMaps:
 
     @classmethod
     def of_candidates(
-        cls, taxonomies: Sequence[Taxonomy], leaves: Numbers, nodes: Numbers
+        cls, taxonomies: Sequence[Taxonomy], leaves: Numbers, *, nodes: Numbers
     ) -> BitMaps:
         """Bit maps of the nodes that some candidates have."""
         used = []

@@ -35,7 +35,7 @@ def cut(problem: ClusteringProblem, most: int) -> list[Numbers]:
     blocks, waiting = [], [np.arange(problem.records)]
     while waiting:
         records = waiting.pop()
-        cuts = list(_cuts(problem, records, most)) if len(records) > most else []
+        cuts = list(_cuts(problem, records, most=most)) if len(records) > most else []
         if cuts:
             waiting += min(cuts, key=lambda each: each.regret).parts
         else:
@@ -64,10 +64,10 @@ class _Cut:
         return bool(shares.max() > LARGEST_PART), told / self.added if self.added > 0 else np.inf
 
 
-def _cuts(problem: ClusteringProblem, records: Numbers, most: int) -> Iterator[_Cut]:
+def _cuts(problem: ClusteringProblem, records: Numbers, *, most: int) -> Iterator[_Cut]:
     """The ways to cut a block, one for each column that allows it."""
     leaves = problem.leaves[records]
-    nodes = closed(problem, leaves, np.zeros(1, np.int64))[0]
+    nodes = closed(problem, leaves, starts=np.zeros(1, np.int64))[0]
     for column, taxonomy in enumerate(problem.taxonomies):
         problem.deadline.check()
         level = int(taxonomy.level[nodes[column]])

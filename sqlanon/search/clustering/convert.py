@@ -41,10 +41,10 @@ class _Conversion:
         for record in sorted(self._owners):
             self._problem.deadline.check()
             while len(owners := self._owners[record]) > 1:
-                self._separate(record, owners[0], owners[1])
+                self._separate(record, owners[0], second=owners[1])
         return [np.array(sorted(records)) for records in self._sets if records]
 
-    def _separate(self, record: int, first: int, second: int) -> None:
+    def _separate(self, record: int, first: int, *, second: int) -> None:
         """Takes a record out of one of two sets, or unites them."""
         for number in sorted((first, second), key=lambda n: -len(self._sets[n])):
             if self._may_lose(number, record):

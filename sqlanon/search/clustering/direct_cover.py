@@ -51,7 +51,7 @@ def _greedy(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
         made += 1
         return True
 
-    if sweep(problem, candidates, problem.k, take) < len(candidates):
+    if sweep(problem, candidates, least=problem.k, take=take) < len(candidates):
         raise TimeLimitError
     return label
 
@@ -59,6 +59,7 @@ def _greedy(problem: ClusteringProblem, candidates: Candidates) -> Numbers:
 def sweep(
     problem: ClusteringProblem,
     candidates: Candidates,
+    *,
     least: int,
     take: Callable[[int, Numbers], bool],
 ) -> int:
@@ -77,7 +78,7 @@ def sweep(
         return 0
     left = np.arange(problem.records)
     gone = np.zeros(problem.records, np.bool_)
-    maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
+    maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, nodes=candidates.nodes)
     for start in range(0, len(candidates), BATCH):
         if problem.deadline.expired:
             return start

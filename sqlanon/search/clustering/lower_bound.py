@@ -13,7 +13,7 @@ from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
 
 def record_bounds(
-    problem: ClusteringProblem, candidates: Candidates, uncovered: int = 0
+    problem: ClusteringProblem, candidates: Candidates, *, uncovered: int = 0
 ) -> Numbers:
     """The cost of the cheapest closed frequent itemset that holds each record [units].
 
@@ -30,7 +30,7 @@ def record_bounds(
         seen[records] = True
         return True
 
-    looked = sweep(problem, candidates, 1, take)
+    looked = sweep(problem, candidates, least=1, take=take)
     if looked < len(candidates):
         bounds[~seen] = candidates.cost[looked]
     return bounds

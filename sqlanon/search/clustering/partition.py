@@ -46,7 +46,7 @@ def _cut(problem: ClusteringProblem, records: Numbers) -> list[Numbers]:
     for most, below, saved in sorted(_cuts(problem, records), key=lambda each: -each[0]):
         if most <= best or problem.deadline.expired:
             break
-        apart, kept = _parted(problem, records, below)
+        apart, kept = _parted(problem, records, below=below)
         value = int(saved[kept].sum())
         if value > best:
             best, parts = value, apart
@@ -59,7 +59,7 @@ def _cuts(problem: ClusteringProblem, records: Numbers) -> Iterator[tuple[int, N
     Savings are per node, in the column itself, without those of less than k records [units].
     """
     leaves = problem.leaves[records]
-    nodes = closed(problem, leaves, np.zeros(1, np.int64))[0]
+    nodes = closed(problem, leaves, starts=np.zeros(1, np.int64))[0]
     for column, taxonomy in enumerate(problem.taxonomies):
         level = int(taxonomy.level[nodes[column]])
         if not level or problem.deadline.expired:
@@ -72,7 +72,7 @@ def _cuts(problem: ClusteringProblem, records: Numbers) -> Iterator[tuple[int, N
 
 
 def _parted(
-    problem: ClusteringProblem, records: Numbers, below: Numbers
+    problem: ClusteringProblem, records: Numbers, *, below: Numbers
 ) -> tuple[list[Numbers], list[int]]:
     """Two or more parts by nodes, and the nodes that have one of their own; else none.
 

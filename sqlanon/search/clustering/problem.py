@@ -106,7 +106,7 @@ class Candidates:
     rank: Numbers
 
     @classmethod
-    def of(cls, problem: ClusteringProblem, nodes: Numbers, support: Numbers) -> Candidates:
+    def of(cls, problem: ClusteringProblem, nodes: Numbers, *, support: Numbers) -> Candidates:
         """Sorts mined itemsets, each once; those with fewer than k records are left out.
 
         Raises:
@@ -200,10 +200,10 @@ def runs(label: Numbers) -> tuple[Numbers, Numbers]:
 def closures(problem: ClusteringProblem, label: Numbers) -> Numbers:
     """The closure of each cluster 0, 1, …, shape `(clusters, columns)`."""
     order, starts = runs(label)
-    return closed(problem, problem.leaves[order], starts)
+    return closed(problem, problem.leaves[order], starts=starts)
 
 
-def closed(problem: ClusteringProblem, leaves: Numbers, starts: Numbers) -> Numbers:
+def closed(problem: ClusteringProblem, leaves: Numbers, *, starts: Numbers) -> Numbers:
     """The closure of each run of records, whose leaves are of shape `(records, columns)`."""
     if not len(starts):
         return np.zeros((0, leaves.shape[1]), np.int64)

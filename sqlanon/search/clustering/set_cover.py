@@ -89,7 +89,7 @@ def _converted(problem: ClusteringProblem, cover: Cover) -> tuple[Clustering, in
     return assign_rest(problem, label), len(cover.uncovered)
 
 
-def within(problem: ClusteringProblem, candidates: Candidates, beta: float) -> Candidates:
+def within(problem: ClusteringProblem, candidates: Candidates, *, beta: float) -> Candidates:
     """Candidates that cost less than 1 / beta of a suppressed record.
 
     They are fewer, and the guarantee is weaker by the factor beta.
@@ -134,7 +134,9 @@ class _Queue:
         self._left = np.arange(problem.records)
         self._uncovered = np.ones(problem.records, np.bool_)
         problem.deadline.check()
-        self._maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, candidates.nodes)
+        self._maps = BitMaps.of_candidates(
+            problem.taxonomies, problem.leaves, nodes=candidates.nodes
+        )
         problem.deadline.check()
         self._all = self._maps
         self._ratio = candidates.cost / np.minimum(candidates.support, self._most)
@@ -182,11 +184,13 @@ class _Queue:
 
     def _first(self) -> tuple[Numbers, tuple[float, int]]:
         """Candidates of the least known ratios, and the first one behind them."""
-        front, behind = _least(self._ratio, self._near, WINDOW)
+        front, behind = _least(self._ratio, self._near, count=WINDOW)
         if not behind < self._far:
-            self._near, self._far = _least(self._ratio, np.arange(len(self._ratio)), NEXT_WINDOWS)
+            self._near, self._far = _least(
+                self._ratio, np.arange(len(self._ratio)), count=NEXT_WINDOWS
+            )
             self._near.sort()
-            front, behind = _least(self._ratio, self._near, WINDOW)
+            front, behind = _least(self._ratio, self._near, count=WINDOW)
         return front, min(behind, self._far)
 
     def _refresh(self) -> None:
@@ -230,7 +234,7 @@ class _Queue:
         self._refresh()
 
 
-def _least(ratio: Reals, among: Numbers, count: int) -> tuple[Numbers, tuple[float, int]]:
+def _least(ratio: Reals, among: Numbers, *, count: int) -> tuple[Numbers, tuple[float, int]]:
     """Candidates with the least ratios, by ratio and number, and the first one behind them.
 
     Args:
@@ -275,7 +279,7 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
     ]
     starts = np.cumsum([0, *map(len, subsets)])[:-1]
     records = np.concatenate([np.zeros(0, np.int64), *subsets])
-    costs = problem.cost(closed(problem, problem.leaves[records], starts))
+    costs = problem.cost(closed(problem, problem.leaves[records], starts=starts))
     cheap = np.flatnonzero(costs < limit)
     subsets, costs = [subsets[subset] for subset in cheap.tolist()], costs[cheap]
     held = np.zeros((len(subsets), problem.records), np.bool_)

@@ -148,7 +148,7 @@ def _lowest(search: Search, box: Box) -> int:
     """A lower bound on the loss of a box whose highest node was checked."""
     floor, additive = search.lattice.objective.floor, search.lattice.objective.additive
     up, ratio = at_node(box.low, floor, additive=additive), search.lattice.ratio
-    bound = int(combine(up, search.checks[box.high].down, additive))
+    bound = int(combine(up, search.checks[box.high].down, additive=additive))
     if ratio is None:
         return bound
     below = (c for n, c in search.checks.items() if all(map(le, n, box.low)))
@@ -212,7 +212,7 @@ def witnesses(
     beyond = excess**2
     if lattice.allowance:
         beyond = (certain * lattice.records > (1 + MARGIN) * lattice.allowance).astype(np.float64)
-    value = search.weighed(knowledge, combine(knowledge.up, down, objective.additive))
+    value = search.weighed(knowledge, combine(knowledge.up, down, additive=objective.additive))
     picked, left = [], candidates.copy()
     promising = np.where(candidates & (excess < 0.5), value, np.inf)
     first = int(promising.argmin())

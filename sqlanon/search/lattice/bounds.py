@@ -154,8 +154,8 @@ class Knowledge:
         self,
         box: Box,
         floor: Sequence[Sequence[int]],
-        records: int,
         *,
+        records: int,
         additive: bool,
         gain: int | None = None,
     ) -> None:
@@ -188,10 +188,10 @@ class Knowledge:
 
     def bound(self) -> Any:
         """A lower bound on the loss of every node of the box; on the cost where it has a gain."""
-        return combine(self.up, self.down, self.additive)
+        return combine(self.up, self.down, additive=self.additive)
 
 
-def combine(up: Any, down: Any, additive: bool) -> Any:
+def combine(up: Any, down: Any, *, additive: bool) -> Any:
     """A loss from its two parts, for numbers and arrays: their sum, or the larger of them."""
     return up + down if additive else np.maximum(up, down)
 
@@ -205,7 +205,7 @@ def spread(box: Box, table: Sequence[Sequence[float]], *, additive: bool = True)
         if number in box.axes:
             shape[box.axes.index(number)] = len(side)
         side = side.reshape(shape)
-        result = side if result is None else combine(result, side, additive)
+        result = side if result is None else combine(result, side, additive=additive)
     return np.array(np.broadcast_to(result, box.shape))
 
 

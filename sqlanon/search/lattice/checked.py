@@ -133,7 +133,7 @@ class Search:
         knowledge = Knowledge(
             box,
             objective.floor,
-            self.lattice.records,
+            records=self.lattice.records,
             additive=objective.additive,
             gain=None if ratio is None else ratio.highest,
         )

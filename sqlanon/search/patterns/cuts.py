@@ -77,13 +77,17 @@ def cut(demand: ValueDemand, counts: Numbers) -> Cut:
 
 def _distinct(demand: ValueDemand, counts: Numbers) -> Cut:
     missing = counts == 0
-    return _cut(demand, -missing.astype(float), demand.model.threshold - int((~missing).sum()))
+    return _cut(
+        demand, -missing.astype(float), least=demand.model.threshold - int((~missing).sum())
+    )
 
 
 def _entropy(demand: ValueDemand, counts: Numbers) -> Cut:
     if not counts.sum():
-        return _cut(demand, -np.ones(len(counts)), 1.0)
-    return _gradient(demand, counts, np.ones(len(counts)), math.log(demand.model.threshold))
+        return _cut(demand, -np.ones(len(counts)), least=1.0)
+    return _gradient(
+        demand, counts, reference=np.ones(len(counts)), constant=math.log(demand.model.threshold)
+    )
 
 
 def _recursive(demand: ValueDemand, counts: Numbers) -> Cut:
@@ -93,39 +97,39 @@ def _recursive(demand: ValueDemand, counts: Numbers) -> Cut:
     factors = np.full(len(counts), -c.numerator)
     factors[largest_first[: int(model.l) - 1]] = 0
     factors[largest_first[0]] += c.denominator
-    return _cut(demand, factors.astype(float), 1.0)
+    return _cut(demand, factors.astype(float), least=1.0)
 
 
 def _alpha(demand: ValueDemand, counts: Numbers) -> Cut:
     alpha, value = Fraction(str(demand.model.threshold)), int(counts.argmax())
     if counts[value] - alpha * int(counts.sum()) <= _PARTED * int(counts.sum()):
-        return _by_share(demand, counts, value, 1)
+        return _by_share(demand, counts, value=value, sign=1)
     factors = np.full(len(counts), -float(alpha.numerator))
     factors[value] += alpha.denominator
     return _scaled(demand, factors)
 
 
-def _by_share(demand: ValueDemand, counts: Numbers, value: int, sign: int) -> Cut:
+def _by_share(demand: ValueDemand, counts: Numbers, *, value: int, sign: int) -> Cut:
     """The cut by the share of a value in this very class, for a bound that hardly parts it.
 
     A class that satisfies the model has a smaller share (greater, with a sign of -1), which is a
     difference of at least 1 in whole numbers.
     """
     factors = np.eye(len(counts), dtype=np.int64)[value] * counts.sum() - counts[value]
-    return _cut(demand, (sign * factors).astype(float), 1.0)
+    return _cut(demand, (sign * factors).astype(float), least=1.0)
 
 
 def _by_ratio(demand: ValueDemand, counts: Numbers) -> Cut:
     least, most = ratio_bounds(demand)
     size, own = int(counts.sum()), np.eye(len(counts))
     if not size:
-        return _cut(demand, -own[0], 1.0)
+        return _cut(demand, -own[0], least=1.0)
     above, below = counts - most * size, least * size - counts
     is_over = bool(above.max() >= below.max())
     beyond = above if is_over else below
     value = int(beyond.argmax())
     if beyond[value] <= _PARTED * size:
-        return _by_share(demand, counts, value, 1 if is_over else -1)
+        return _by_share(demand, counts, value=value, sign=1 if is_over else -1)
     return _scaled(demand, own[value] - most[value] if is_over else least[value] - own[value])
 
 
@@ -133,18 +137,18 @@ def _ordered(demand: ValueDemand, counts: Numbers) -> Cut:
     table, records = demand.table, int(demand.table.sum())
     signs = np.sign(np.cumsum(counts * records - table * int(counts.sum())))
     factors = np.cumsum(signs[::-1])[::-1] * records - int(signs @ np.cumsum(table))
-    return _norm(demand, factors, max(len(counts) - 1, 1))
+    return _norm(demand, factors, parts=max(len(counts) - 1, 1))
 
 
 def _equal(demand: ValueDemand, counts: Numbers) -> Cut:
-    return _by_nodes(demand, counts, [np.arange(len(counts))])
+    return _by_nodes(demand, counts, nodes=[np.arange(len(counts))])
 
 
 def _hierarchical(demand: ValueDemand, counts: Numbers) -> Cut:
-    return _by_nodes(demand, counts, [np.arange(len(counts)), *demand.nodes])
+    return _by_nodes(demand, counts, nodes=[np.arange(len(counts)), *demand.nodes])
 
 
-def _by_nodes(demand: ValueDemand, counts: Numbers, nodes: list[Numbers]) -> Cut:
+def _by_nodes(demand: ValueDemand, counts: Numbers, *, nodes: list[Numbers]) -> Cut:
     """The cut by the excess of a class over its share of every node at each level."""
     table, records = demand.table, int(demand.table.sum())
     beyond = counts * records - table * int(counts.sum())
@@ -152,10 +156,10 @@ def _by_nodes(demand: ValueDemand, counts: Numbers, nodes: list[Numbers]) -> Cut
     for each in nodes:
         above = np.bincount(each, weights=beyond).astype(np.int64) > 0
         factors += above[each] * records - int(table[above[each]].sum())
-    return _norm(demand, factors, len(nodes))
+    return _norm(demand, factors, parts=len(nodes))
 
 
-def _norm(demand: ValueDemand, factors: Numbers, parts: int) -> Cut:
+def _norm(demand: ValueDemand, factors: Numbers, *, parts: int) -> Cut:
     """The signs that make a distance as large as it is, less what is allowed in its parts."""
     allowed = Fraction(str(demand.model.threshold)) * parts
     records = int(demand.table.sum())
@@ -164,10 +168,12 @@ def _norm(demand: ValueDemand, factors: Numbers, parts: int) -> Cut:
 
 
 def _divergence(demand: ValueDemand, counts: Numbers) -> Cut:
-    return _gradient(demand, counts, demand.shares, -float(demand.model.threshold))
+    return _gradient(
+        demand, counts, reference=demand.shares, constant=-float(demand.model.threshold)
+    )
 
 
-def _gradient(demand: ValueDemand, counts: Numbers, reference: Reals, constant: float) -> Cut:
+def _gradient(demand: ValueDemand, counts: Numbers, *, reference: Reals, constant: float) -> Cut:
     """The gradient of a convex measure of a class, near it where values are missing."""
     size, present = int(counts.sum()), counts > 0
     ratios = np.log(counts[present] / (reference[present] * size))
@@ -179,10 +185,10 @@ def _gradient(demand: ValueDemand, counts: Numbers, reference: Reals, constant: 
 
 
 def _scaled(demand: ValueDemand, factors: Reals) -> Cut:
-    return _cut(demand, factors * (GREATEST / np.abs(factors).max()), 0.0)
+    return _cut(demand, factors * (GREATEST / np.abs(factors).max()), least=0.0)
 
 
-def _cut(demand: ValueDemand, factors: Reals, least: float) -> Cut:
+def _cut(demand: ValueDemand, factors: Reals, *, least: float) -> Cut:
     return Cut(demand.attribute, tuple(factors.tolist()), least)
 
 

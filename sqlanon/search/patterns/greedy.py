@@ -54,7 +54,7 @@ class DistinctRows:
     sizes: Numbers
     demands: Demands | None = None
 
-    def satisfying(self, rows: Numbers, group: Numbers, groups: int) -> Flags:
+    def satisfying(self, rows: Numbers, group: Numbers, *, groups: int) -> Flags:
         """Which groups of rows, numbered below `groups`, satisfy the demands beyond k."""
         holds = np.ones(groups, bool)
         if self.demands is None:
@@ -103,6 +103,7 @@ class Instances(Protocol):
 def greedy(
     rows: DistinctRows,
     masks: Numbers,
+    *,
     k: int,
     instances: Instances | None = None,
     deadline: Deadline = NEVER,
@@ -122,7 +123,7 @@ def greedy(
 
     Source: Bredereck, Nichterlein and Niedermeier 2013, Algorithm 1.
     """
-    return _Search(rows, masks, k, instances).placed(deadline)
+    return _Search(rows, masks, k=k, instances=instances).placed(deadline)
 
 
 class _Search:
@@ -134,7 +135,7 @@ class _Search:
     """
 
     def __init__(
-        self, rows: DistinctRows, masks: Numbers, k: int, instances: Instances | None
+        self, rows: DistinctRows, masks: Numbers, *, k: int, instances: Instances | None
     ) -> None:
         self._rows, self._masks, self._k, self._instances = rows, masks, k, instances
         self._pattern, self._group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
@@ -173,7 +174,7 @@ class _Search:
         most = max(1, BATCH // int(self._counted.sum()))
         numbers = self._turn + np.flatnonzero(self._undecided[self._turn :])[:most]
         codes = np.repeat(self._codes, self._counted, axis=1)
-        found = promising(codes, self._masks[numbers], self._k)
+        found = promising(codes, self._masks[numbers], k=self._k)
         self._undecided[numbers[~found]] = False
         return numbers, found
 
@@ -244,7 +245,7 @@ class _Search:
         place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
         taken = enough[place] == keys
         if rows.demands is not None:
-            own = rows.satisfying(self._left[taken], place[taken], len(enough))
+            own = rows.satisfying(self._left[taken], place[taken], groups=len(enough))
             taken &= own[place]
         taken_rows = self._left[taken]
         self._pattern[taken_rows] = number
@@ -255,7 +256,7 @@ class _Search:
         self._codes = self._codes[:, ~taken]
 
 
-def promising(codes: Numbers, masks: Numbers, k: int) -> Flags:
+def promising(codes: Numbers, masks: Numbers, *, k: int) -> Flags:
     """Which patterns may have an instance of k of `codes[word, record]`; the others have none."""
     # Words are mixed into one number: codes that are equal stay so, others rarely become equal.
     keys = sum(
@@ -274,7 +275,7 @@ def _frequent(keys: Numbers, k: int) -> Numbers:
     return np.unique(found) if len(found) else found
 
 
-def pattern_order(nodes: Numbers, costs: Numbers, tops: Sequence[int]) -> Numbers:
+def pattern_order(nodes: Numbers, costs: Numbers, *, tops: Sequence[int]) -> Numbers:
     """The numbers of patterns by cost, then by their kept columns in lexicographic order.
 
     Args:

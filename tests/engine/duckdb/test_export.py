@@ -48,7 +48,7 @@ def content(engine: DuckDB, table: exp.Table) -> list[Row]:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_what_is_written_is_read_back_the_same(engine: DuckDB, tmp_path: Path, ending: str) -> None:
-    exported = export(engine, PEOPLE, tmp_path / f"o'ut[1]{ending}")
+    exported = export(engine, PEOPLE, path=tmp_path / f"o'ut[1]{ending}")
     with exported.opened() as (reader, written):
         assert content(reader, written) == content(engine, PEOPLE)
         columns = dict(engine.columns(PEOPLE), label=TEXT)
@@ -62,7 +62,7 @@ def test_what_is_written_is_read_back_the_same(engine: DuckDB, tmp_path: Path, e
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_what_is_written_opens_as_a_source(engine: DuckDB, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"out{ending}"
-    export(engine, PEOPLE, path).publish()
+    export(engine, PEOPLE, path=path).publish()
     with open_source(path) as source:
         assert source.table.name == "out"
         found = source.engine.rows(exp.select("zip", exp.column("a\"b", quoted=True)).from_(
@@ -77,7 +77,7 @@ def test_nobody_else_sees_it_before_it_is_published(
     target = tmp_path / f"out{ending}"
     mask = os.umask(0o022)
     try:
-        exported = export(engine, PEOPLE, target)
+        exported = export(engine, PEOPLE, path=target)
         assert not target.exists()
         assert stat.S_IMODE(exported.written.stat().st_mode) == 0o600
         assert stat.S_IMODE(exported.written.parent.stat().st_mode) == 0o700
@@ -92,28 +92,28 @@ def test_no_label_of_an_enum_that_is_not_in_the_table(
     engine: DuckDB, tmp_path: Path, ending: str
 ) -> None:
     path = tmp_path / f"out{ending}"
-    export(engine, PEOPLE, path).publish()
+    export(engine, PEOPLE, path=path).publish()
     data = path.read_bytes()
     assert b"SECRET" not in (gzip.decompress(data) if ending.endswith("gz") else data)
 
 
 def test_csv_tells_null_from_empty_text(engine: DuckDB, tmp_path: Path) -> None:
     table = engine.load_rows("t", {"a": [None, "", "x"], "b": [1, 2, None]}, {"a": TEXT})
-    export(engine, table, tmp_path / "t.csv").publish()
+    export(engine, table, path=tmp_path / "t.csv").publish()
     assert (tmp_path / "t.csv").read_text() == 'a,b\n,1\n"",2\nx,\n'
 
 
 def test_csv_of_one_column_keeps_its_nulls(engine: DuckDB, tmp_path: Path) -> None:
     values = [None, "x", None, "", None]
     table = engine.load_rows("t", {"a": values}, {"a": TEXT})
-    exported = export(engine, table, tmp_path / "t.csv")
+    exported = export(engine, table, path=tmp_path / "t.csv")
     with exported.opened() as (reader, written):
         assert [row[0] for row in reader.rows(exp.select("*").from_(written))] == values
 
 
 def test_parquet_and_arrow_hold_no_metadata(engine: DuckDB, tmp_path: Path) -> None:
     for ending in (".parquet", ".arrow"):
-        export(engine, PEOPLE, tmp_path / f"t{ending}").publish()
+        export(engine, PEOPLE, path=tmp_path / f"t{ending}").publish()
     parquet = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet")
     assert not parquet.metadata.metadata
     assert parquet.schema_arrow.names == list(engine.columns(PEOPLE))
@@ -127,7 +127,7 @@ def test_parquet_and_arrow_hold_no_metadata(engine: DuckDB, tmp_path: Path) -> N
 def test_rows_keep_the_tables_order(engine: DuckDB, tmp_path: Path, ending: str) -> None:
     numbers = list(range(300_000))
     table = engine.load_rows("ordered", {"i": numbers})
-    exported = export(engine, table, tmp_path / f"out{ending}")
+    exported = export(engine, table, path=tmp_path / f"out{ending}")
     with exported.opened() as (reader, written):
         assert [row[0] for row in reader.rows(exp.select("*").from_(written))] == numbers
 
@@ -139,7 +139,7 @@ def test_wide_and_nested_types_survive(engine: DuckDB, tmp_path: Path, ending: s
         "{'a': 'x'::ENUM ('SECRET', 'x'), 'b': 2} AS s, TIMESTAMP '2020-01-02 03:04:05.678' AS t"
     )
     table = qualified("memory", "main", "odd")
-    exported = export(engine, table, tmp_path / f"odd{ending}")
+    exported = export(engine, table, path=tmp_path / f"odd{ending}")
     with exported.opened() as (reader, written):
         assert content(reader, written) == content(engine, table)
     assert b"SECRET" not in exported.written.read_bytes()
@@ -152,7 +152,7 @@ def test_a_database_keeps_types_that_arrow_lacks(engine: DuckDB, tmp_path: Path)
         "INTERVAL '1 month 2 days' AS v"
     )
     table = qualified("memory", "main", "odd")
-    exported = export(engine, table, tmp_path / "odd.duckdb")
+    exported = export(engine, table, path=tmp_path / "odd.duckdb")
     with exported.opened() as (reader, written):
         assert reader.columns(written) == engine.columns(table)
         text = [exp.cast(exp.column(name), "VARCHAR") for name in "hub"]
@@ -170,7 +170,7 @@ def test_export_inside_an_open_transaction_of_a_read_only_database(
         connection.execute("CREATE TABLE t AS SELECT 1 AS i")
     with open_source(path, read_only=True) as source, source.engine.transaction():
         staged = source.engine.load_rows("staged", {"i": [5]})
-        export(source.engine, staged, tmp_path / f"out{ending}").publish()
+        export(source.engine, staged, path=tmp_path / f"out{ending}").publish()
     with open_source(tmp_path / f"out{ending}") as source:
         assert source.engine.rows(exp.select("*").from_(source.table)) == [(5,)]
 
@@ -183,8 +183,8 @@ def test_an_existing_target_needs_overwrite_and_keeps_its_rights(
     target.write_text("before")
     target.chmod(0o640)
     with pytest.raises(SourceError, match="--overwrite"):
-        export(engine, PEOPLE, target)
-    exported = export(engine, PEOPLE, target, overwrite=True)
+        export(engine, PEOPLE, path=target)
+    exported = export(engine, PEOPLE, path=target, overwrite=True)
     assert target.read_text() == "before"
     exported.publish()
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
@@ -193,7 +193,7 @@ def test_an_existing_target_needs_overwrite_and_keeps_its_rights(
 
 
 def test_a_target_that_appears_meanwhile_is_not_replaced(engine: DuckDB, tmp_path: Path) -> None:
-    exported = export(engine, PEOPLE, tmp_path / "out.csv")
+    exported = export(engine, PEOPLE, path=tmp_path / "out.csv")
     exported.target.write_text("theirs")
     with pytest.raises(SourceError, match="is there already"):
         exported.publish()
@@ -202,22 +202,22 @@ def test_a_target_that_appears_meanwhile_is_not_replaced(engine: DuckDB, tmp_pat
 
 
 def test_discard_leaves_nothing(engine: DuckDB, tmp_path: Path) -> None:
-    export(engine, PEOPLE, tmp_path / "out.duckdb").discard()
+    export(engine, PEOPLE, path=tmp_path / "out.duckdb").discard()
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["out", "out.xlsx", "out.json", ".csv", "out.csv.bz2"])
 def test_unknown_endings_are_refused(engine: DuckDB, tmp_path: Path, name: str) -> None:
     with pytest.raises(SourceError, match="no known ending"):
-        export(engine, PEOPLE, tmp_path / name)
+        export(engine, PEOPLE, path=tmp_path / name)
 
 
 def test_missing_folder_and_folder_as_target(engine: DuckDB, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no folder"):
-        export(engine, PEOPLE, tmp_path / "none" / "out.csv")
+        export(engine, PEOPLE, path=tmp_path / "none" / "out.csv")
     (tmp_path / "dir.csv").mkdir()
     with pytest.raises(SourceError, match="is a folder"):
-        export(engine, PEOPLE, tmp_path / "dir.csv", overwrite=True)
+        export(engine, PEOPLE, path=tmp_path / "dir.csv", overwrite=True)
 
 
 def test_the_source_is_never_the_target(tmp_path: Path) -> None:
@@ -228,13 +228,13 @@ def test_the_source_is_never_the_target(tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(file)
     for path, target in ((database, database), (file, file), (file, tmp_path / "link.csv")):
         with open_source(path) as source, pytest.raises(SourceError, match="holds the original"):
-            export(source.engine, source.table, target, overwrite=True)
+            export(source.engine, source.table, path=target, overwrite=True)
 
 
 def test_a_stray_log_is_not_read_into_a_new_database(engine: DuckDB, tmp_path: Path) -> None:
     (tmp_path / "out.duckdb.wal").write_bytes(b"stale")
     with pytest.raises(SourceError, match=r"out\.duckdb\.wal"):
-        export(engine, PEOPLE, tmp_path / "out.duckdb")
+        export(engine, PEOPLE, path=tmp_path / "out.duckdb")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -246,13 +246,13 @@ def test_a_failure_while_writing_leaves_nothing(
         "AS i FROM range(300000) AS t(i)"
     )
     with pytest.raises(EngineError) as raised:
-        export(engine, qualified("memory", "main", "failing"), tmp_path / f"out{ending}")
+        export(engine, qualified("memory", "main", "failing"), path=tmp_path / f"out{ending}")
     assert "Alice" not in str(raised.value)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_publish_twice_is_an_error_and_keeps_the_target(engine: DuckDB, tmp_path: Path) -> None:
-    exported: ExportedFile = export(engine, PEOPLE, tmp_path / "out.csv")
+    exported: ExportedFile = export(engine, PEOPLE, path=tmp_path / "out.csv")
     exported.publish()
     before = exported.target.read_bytes()
     with pytest.raises(SourceError):

@@ -64,7 +64,7 @@ def checks_of(connection, case, bits=WORD_BITS):
         )
     }
     policy = Policy(attributes)
-    subject = bind(engine, engine.resolve("people"), policy)
+    subject = bind(engine, engine.resolve("people"), policy=policy)
     with patch.object(layout, "WORD_BITS", bits):
         encoded = encode_subject(engine, subject, policy)
     objective, costs = objective_of(case, subject)
@@ -88,7 +88,7 @@ def objective_of(case, subject):
     """The loss, its floor left at nothing, and the costs of its cells."""
     records, floor = subject.records, tuple((0,) * (tree.height + 1) for tree in subject.trees)
     if case["loss"] in CELL_LOSSES:
-        costs = CellCosts.of(case["loss"], subject.trees, subject.weights, records)
+        costs = CellCosts.of(case["loss"], subject.trees, weights=subject.weights, records=records)
         return CellObjective(costs.unit, records, floor), costs
     if case["loss"] == "discernibility":
         return DiscernibilityObjective(records, floor), None

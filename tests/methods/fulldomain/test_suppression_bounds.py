@@ -31,7 +31,7 @@ NODES = {job: number for number, job in enumerate(JOBS)} | {"boss": 1}  # clerk 
 TREE = listed(
     [(job, rank, NODES[job]) for rank, job in enumerate(JOBS)],
     exp.DataType.build("VARCHAR"),
-    [1],
+    levels=[1],
 )
 counts = st.tuples(*[st.integers(0, 4)] * 3)
 allowances = st.integers(0, 3)
@@ -70,7 +70,9 @@ def by_figures(own, others, model, scope):
         counted = reference(table("source"), order=TREE, height=2)
         connection.execute(render(create_table(table("reference"), counted), "duckdb"))
         needed = scope.needed(codes)
-        figures = sensitive.class_figures(table("source"), ["class"], needed, codes.reference)
+        figures = sensitive.class_figures(
+            table("source"), ["class"], needed=needed, reference=codes.reference
+        )
         answer = [violates(model), scope.required(codes, model)]
         query = exp.select(*answer).from_(nested(figures, "figures")).where("class = 0")
         [(fails_it, required)] = ask(connection, query)

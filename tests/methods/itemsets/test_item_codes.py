@@ -13,7 +13,7 @@ ROWS = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d"
 def forest(counts, k, levels=(0, 3), rows=ROWS):
     tree = Tree.grow("column", rows)
     costs = [[0] * len(tree.sizes(level)) for level in range(tree.height + 1)]
-    return Forest.of(Taxonomy.of(tree, costs), counts, k, levels)
+    return Forest.of(Taxonomy.of(tree, costs), counts, k=k, levels=levels)
 
 
 def test_nodes_below_k_records_are_left_out():
@@ -53,7 +53,7 @@ def test_the_code_of_a_node_is_that_of_its_values_without_the_fields_below_it():
     assert len(set(found)) == len(found)
     for node, code in enumerate(found):
         for above in made.ancestors(node):
-            path = codes.bits(0, 0, int(made.depths[above]))
+            path = codes.bits(0, 0, high=int(made.depths[above]))
             assert tuple(a & b for a, b in zip(code, path, strict=True)) == found[above]
 
 
@@ -61,14 +61,14 @@ def test_values_agree_on_nothing_below_their_deepest_node():
     codes = ItemCodes.of([forest([3, 3, 1, 2], 2)])
     for node, code in enumerate(codes.codes(0)):
         depth = int(codes.forests[0].depths[node])
-        differing = codes.some(0, node, code)[0] - code[0]
-        assert differing == codes.bits(0, depth, depth + 1)[0]
+        differing = codes.some(0, node, code=code)[0] - code[0]
+        assert differing == codes.bits(0, depth, high=depth + 1)[0]
 
 
 def test_values_below_no_node_agree_on_nothing():
     codes = ItemCodes.of([forest([3, 1, 1, 1], 2, (0, 1))])
     assert codes.forests[0].deepest.tolist() == [0, 1, 1, -1]
-    assert codes.some(0, -1, (0,)) == codes.bits(0)
+    assert codes.some(0, -1, code=(0,)) == codes.bits(0)
 
 
 def test_nodes_are_found_again_from_their_codes():

@@ -37,7 +37,7 @@ class Case:
     def mined(self, k, kind="closed", levels=None, progress=None):
         low, high = levels or (self.subject.low, self.subject.high)
         wanted = MiningRequest(k, kind, low, high, progress)
-        return mined(self.engine, self.encoded, self.subject.trees, wanted)
+        return mined(self.engine, self.encoded, trees=self.subject.trees, wanted=wanted)
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def case(records, hierarchies, threads=2):
         marks = ", ".join("?" for _ in names)
         connection.executemany(f"INSERT INTO records VALUES ({marks})", records)
         engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("records"), policy)
+        subject = bind(engine, engine.resolve("records"), policy=policy)
         yield Case(engine, subject, encode_subject(engine, subject, policy))
 
 

@@ -28,7 +28,7 @@ tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=8)
 
 
 def greedily(table):
-    placed = greedy(table.rows, table.masks, table.k)
+    placed = greedy(table.rows, table.masks, k=table.k)
     return Parts(np.arange(len(table.rows.sizes)), table.rows.sizes, placed.pattern, placed.group)
 
 
@@ -39,14 +39,14 @@ def policy_of(k, limit=0.0, demands=None):
 
 
 def exactly(table, seconds=None, limit=0.0):
-    first = greedy(table.rows, table.masks, table.k)
+    first = greedy(table.rows, table.masks, k=table.k)
     timed = replace(table, deadline=Deadline.after(seconds))
-    return optimal(timed, first, policy_of(table.k, limit, table.rows.demands))
+    return optimal(timed, first, policy=policy_of(table.k, limit, table.rows.demands))
 
 
 def cost(parts, table, limit=0.0):
     """The suppressed cells as published; None where nothing may be."""
-    found = published_cost(table, parts, policy_of(table.k, limit, table.rows.demands))
+    found = published_cost(table, parts, policy=policy_of(table.k, limit, table.rows.demands))
     return None if found == math.inf else found
 
 
@@ -217,7 +217,7 @@ def test_greedy_is_algorithm_1_however_many_patterns_it_looks_at(rows, kept, k, 
     table = table_of(rows, kept, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sqlanon.search.patterns.greedy.BATCH", batch)
-        found = greedy(table.rows, table.masks, k).pattern.tolist()
+        found = greedy(table.rows, table.masks, k=k).pattern.tolist()
     assert found == algorithm_1(table)
 
 
@@ -260,7 +260,7 @@ def test_greedy_is_algorithm_1_whoever_counts_and_whatever_is_looked_at_first(
         held = {"IN_MEMORY": few, "QUERY": room, "COARSER_ABOVE": half}
         for name, value in held.items():
             patch.setattr(f"sqlanon.search.patterns.greedy.{name}", value)
-        found = greedy(table.rows, table.masks, k, Slowly(table)).pattern.tolist()
+        found = greedy(table.rows, table.masks, k=k, instances=Slowly(table)).pattern.tolist()
     assert found == algorithm_1(table)
 
 
@@ -272,7 +272,7 @@ def test_a_coarser_pattern_without_an_instance_rules_out_all_finer_ones():
     asked = Slowly(table)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", 0)
-        found = greedy(table.rows, table.masks, 2, asked)
+        found = greedy(table.rows, table.masks, k=2, instances=asked)
     assert set(found.pattern.tolist()) == {LEFT}
     assert asked.asked < 8
 
@@ -281,7 +281,7 @@ def test_a_coarser_pattern_without_an_instance_rules_out_all_finer_ones():
 def test_patterns_of_one_cost_come_by_their_kept_columns(kept, cost):
     nodes = [[int(column not in own) for column in range(21)] for own in kept]
     costs = np.array([cost * (len(own) > 5) for own in kept], np.int64)
-    order = pattern_order(np.array(nodes, np.int64).reshape(-1, 21), costs, [1] * 21)
+    order = pattern_order(np.array(nodes, np.int64).reshape(-1, 21), costs, tops=[1] * 21)
     expected = sorted(range(len(kept)), key=lambda n: (costs[n], sorted(kept[n])))
     assert order.tolist() == expected
 
@@ -289,20 +289,20 @@ def test_patterns_of_one_cost_come_by_their_kept_columns(kept, cost):
 def test_greedy_takes_cheap_patterns_first_and_ties_by_kept_columns():
     table = table_of([(0, 0), (0, 1), (1, 1)], [{1}, {0}, {0, 1}], 2)
     assert table.nodes.tolist() == [[0, 0], [0, 1], [1, 0]]
-    assert greedy(table.rows, table.masks, 2).pattern.tolist() == [1, 1, LEFT]
+    assert greedy(table.rows, table.masks, k=2).pattern.tolist() == [1, 1, LEFT]
 
 
 def test_greedy_stops_where_fewer_than_k_records_are_left():
     """Five a are published as they are; what is left of the batch is for three b, too few of 5."""
     table = table_of([(0, 0)] * 5 + [(1, 0), (1, 1), (1, 2)], [{0, 1}, {0}, {1}], 5)
-    assert greedy(table.rows, table.masks, 5).pattern.tolist() == [0, LEFT, LEFT, LEFT]
+    assert greedy(table.rows, table.masks, k=5).pattern.tolist() == [0, LEFT, LEFT, LEFT]
 
 
 def test_greedy_reads_codes_of_several_words():
     rows = [(1, *[0] * 7, 2), (1, *[1] * 7, 2), (1, *[2] * 7, 0)]
     table = table_of(rows, [{0, 8}], 2)
     assert table.masks.shape == (1, 2)
-    assert greedy(table.rows, table.masks, 2).pattern.tolist() == [0, 0, LEFT]
+    assert greedy(table.rows, table.masks, k=2).pattern.tolist() == [0, 0, LEFT]
 
 
 def test_rows_that_share_no_instance_are_solved_apart():
@@ -330,4 +330,4 @@ def test_exact_starts_from_nothing_as_well():
     rows, kept = tight(3)
     table = table_of(rows, kept, 3)
     none = np.full(len(table.rows.sizes), LEFT)
-    assert assignment(optimal(table, Placed(none, none), policy_of(3)), table) == (0, 9)
+    assert assignment(optimal(table, Placed(none, none), policy=policy_of(3)), table) == (0, 9)

@@ -184,7 +184,7 @@ def test_set_cover_is_within_its_guarantee(problem, kind):
 
 def test_candidates_below_a_share_of_the_cost_leave_records_uncovered():
     problem = problem_of([*FIGURE_1, ("40~49", "Widowed", "Peru", "Male")], 2)
-    cheap = within(problem, candidates_of(problem), 1.8)
+    cheap = within(problem, candidates_of(problem), beta=1.8)
     assert [int(cost) for cost in cheap.cost] == [1, 2]
     clusters, uncovered = set_cover(problem, cheap)
     assert (uncovered, clusters.label.tolist()) == (1, [0, 1, 0, 1, 1])
@@ -192,7 +192,7 @@ def test_candidates_below_a_share_of_the_cost_leave_records_uncovered():
 
 def test_no_candidates_at_all_make_one_cluster():
     problem = problem_of(FIGURE_1, 2)
-    clusters, uncovered = set_cover(problem, within(problem, candidates_of(problem), 100))
+    clusters, uncovered = set_cover(problem, within(problem, candidates_of(problem), beta=100))
     assert (clusters.label.tolist(), uncovered) == ([0, 0, 0, 0], 4)
 
 
@@ -212,7 +212,7 @@ def test_beta_below_one_is_refused_for_subsets():
 def test_beta_below_one_is_refused():
     problem = problem_of(FIGURE_1, 2)
     with pytest.raises(PolicyError, match="at least 1"):
-        within(problem, candidates_of(problem), 0.5)
+        within(problem, candidates_of(problem), beta=0.5)
 
 
 def test_too_many_subsets_are_refused_with_their_number():

@@ -33,7 +33,9 @@ def random_pools(problem, count, seed):
 
 
 def random_boxes(problem, pools, seed):
-    return boxes_of(problem, pools, Joins(problem.taxonomies), np.random.default_rng(seed))
+    return boxes_of(
+        problem, pools, joins=Joins(problem.taxonomies), random=np.random.default_rng(seed)
+    )
 
 
 def held_boxes(problem, records, k):
@@ -58,10 +60,11 @@ def test_joins_are_closures_with_and_without_tables(problem, most):
     pairs = list(zip(range(problem.records), reversed(range(problem.records)), strict=True))
     nodes = np.array([closure_of(problem, pair) for pair in pairs])
     for column in range(nodes.shape[1]):
-        found = made.of(column, some[:, column], other[:, column])
+        found = made.of(column, some[:, column], second=other[:, column])
         assert found.tolist() == nodes[:, column].tolist()
     keys = sum(
-        made.keys(column, some[:, column], other[:, column]) for column in range(len(some[0]))
+        made.keys(column, some[:, column], second=other[:, column])
+        for column in range(len(some[0]))
     )
     assert keys.tolist() == made.keys_of(nodes).tolist()
     assert made.costs(some, other).diagonal().tolist() == problem.cost(nodes).tolist()
@@ -116,7 +119,7 @@ def test_trials_lose_what_covering_slowly_does(seed):
     problem = random_table(30, 3, seed)
     pools = random_pools(problem, 2, seed)
     boxes = random_boxes(problem, pools, seed)
-    trials = try_all(pools, boxes, 3, np.full(2, NO_LOSS))
+    trials = try_all(pools, boxes, k=3, now=np.full(2, NO_LOSS))
     for pool in range(2):
         real = np.flatnonzero(boxes.cost[pool] < NO_LOSS)
         held = [
@@ -134,9 +137,9 @@ def test_trials_are_given_up_only_where_they_lose_as_much_as_now(seed):
     problem = random_table(60, 3, seed)
     pools = random_pools(problem, 4, seed)
     boxes = random_boxes(problem, pools, seed)
-    every = try_all(pools, boxes, 3, np.full(4, NO_LOSS)).loss
+    every = try_all(pools, boxes, k=3, now=np.full(4, NO_LOSS)).loss
     now = np.sort(every, axis=1)[:, 5]
-    some = try_all(pools, boxes, 3, now).loss
+    some = try_all(pools, boxes, k=3, now=now).loss
     cheap = every < now[:, None]
     assert some[cheap].tolist() == every[cheap].tolist()
 
@@ -146,9 +149,9 @@ def test_a_trial_loses_no_less_than_its_clusters(seed):
     problem = random_table(60, 3, seed)
     pools = random_pools(problem, 4, seed)
     boxes = random_boxes(problem, pools, seed)
-    trials = try_all(pools, boxes, problem.k, np.full(4, NO_LOSS))
+    trials = try_all(pools, boxes, k=problem.k, now=np.full(4, NO_LOSS))
     for pool, trial in zip(*np.nonzero(trials.loss < NO_LOSS), strict=True):
-        parts = replay(pools, boxes, trials, np.full(4, trial))[pool]
+        parts = replay(pools, boxes, trials=trials, chosen=np.full(4, trial))[pool]
         order = pools.records[pool]
         sizes = np.bincount(parts)
         assert (sizes[sizes > 0] >= problem.k).all()

@@ -36,7 +36,7 @@ def random_table(records, k, seed=1, demand=None):
 @given(problems(), st.integers(0, 3))
 def test_refinement_never_raises_the_loss_and_keeps_k(problem, seed):
     clusters = direct_cover(problem, candidates_of(problem))
-    found = refine(problem, clusters, Effort(passes=8, seed=seed))
+    found = refine(problem, clusters, effort=Effort(passes=8, seed=seed))
     check(problem, found)
     assert (found.label >= 0).all()
     assert least_loss(problem) <= found.loss(problem) <= clusters.loss(problem)
@@ -48,7 +48,7 @@ def test_refinement_keeps_the_demand_of_random_tables(problem, seed, direct):
     assume(problem.satisfies(np.arange(problem.records)))
     candidates = candidates_of(problem)
     clusters = direct_cover(problem, candidates) if direct else set_cover(problem, candidates)[0]
-    found = refine(problem, clusters, Effort(passes=8, seed=seed))
+    found = refine(problem, clusters, effort=Effort(passes=8, seed=seed))
     check(problem, found)
     assert (found.label >= 0).all()
     assert found.loss(problem) <= clusters.loss(problem)
@@ -59,7 +59,7 @@ def test_a_round_whose_pools_all_lose_more_changes_nothing():
     rows = [(str(n % 10), str(n % 7)) for n in range(200)]
     problem = problem_of(rows, 5, demand=Distinct(np.arange(200) % 4, 2))
     before = direct_cover(problem, candidates_of(problem))
-    found = refine(problem, before, SHORT)
+    found = refine(problem, before, effort=SHORT)
     check(problem, found)
     assert found.loss(problem) <= before.loss(problem)
 
@@ -67,7 +67,7 @@ def test_a_round_whose_pools_all_lose_more_changes_nothing():
 def test_refinement_gains_on_a_random_table():
     problem = random_table(120, 4)
     before = Clustering.of(problem, np.arange(120) // 4)
-    found = refine(problem, before, SHORT)
+    found = refine(problem, before, effort=SHORT)
     check(problem, found)
     assert found.loss(problem) < 0.95 * before.loss(problem)
 
@@ -75,14 +75,14 @@ def test_refinement_gains_on_a_random_table():
 def test_refinement_gains_on_a_direct_cover():
     problem = random_table(120, 4)
     before = direct_cover(problem, candidates_of(problem))
-    assert refine(problem, before, SHORT).loss(problem) < before.loss(problem)
+    assert refine(problem, before, effort=SHORT).loss(problem) < before.loss(problem)
 
 
 def test_refinement_gains_with_bounds():
     problem = random_table(120, 4)
     candidates = candidates_of(problem)
     before, bounds = direct_cover(problem, candidates), record_bounds(problem, candidates)
-    found = refine(problem, before, SHORT, bounds)
+    found = refine(problem, before, effort=SHORT, bounds=bounds)
     check(problem, found)
     assert bounds.sum() <= found.loss(problem) < before.loss(problem)
 
@@ -91,7 +91,7 @@ def test_refinement_respects_the_demand():
     demand = Distinct(np.arange(120) % 3, 3)
     problem = random_table(120, 4, demand=demand)
     before = direct_cover(problem, candidates_of(problem))
-    found = refine(problem, before, SHORT)
+    found = refine(problem, before, effort=SHORT)
     check(problem, found)
     assert found.loss(problem) < before.loss(problem)
 
@@ -99,14 +99,14 @@ def test_refinement_respects_the_demand():
 def test_equal_seeds_give_equal_clusters():
     problem = random_table(80, 3)
     before = direct_cover(problem, candidates_of(problem))
-    labels = [refine(problem, before, Effort(5, seed=7)).label.tolist() for _ in range(2)]
+    labels = [refine(problem, before, effort=Effort(5, seed=7)).label.tolist() for _ in range(2)]
     assert labels[0] == labels[1]
 
 
 def test_no_time_is_no_search():
     problem = random_table(80, 3)
     before = direct_cover(problem, candidates_of(problem))
-    assert refine(replace(problem, deadline=Deadline(0)), before, Effort(5)) is before
+    assert refine(replace(problem, deadline=Deadline(0)), before, effort=Effort(5)) is before
 
 
 def test_a_table_of_one_cluster_stays_as_it_is():
@@ -121,7 +121,7 @@ def test_suppressed_records_stay_suppressed(problem, seed):
     label = np.zeros(problem.records, np.int64)
     label[problem.k :] = NOWHERE
     before = Clustering.of(problem, label)
-    found = refine(problem, before, Effort(4, seed=seed))
+    found = refine(problem, before, effort=Effort(4, seed=seed))
     assert (found.label == NOWHERE).tolist() == (before.label == NOWHERE).tolist()
     assert found.loss(problem) <= before.loss(problem)
 

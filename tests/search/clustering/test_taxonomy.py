@@ -15,7 +15,7 @@ ROWS = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d"
 
 def taxonomy(rows):
     tree = Tree.grow("column", rows)
-    costs = CellCosts.of("lm", [tree], [1.0], 1)
+    costs = CellCosts.of("lm", [tree], weights=[1.0], records=1)
     return tree, costs, Taxonomy.of(tree, costs.costs[0])
 
 

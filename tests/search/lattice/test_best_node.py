@@ -106,7 +106,7 @@ def cases(draw, axes=(1, 4), sizes=(1, 5)):
     up = rising(draw(figures) * draw(st.integers(0, 1)) + least)
     down = falling(draw(figures))
     slack = draw(figures) * draw(st.integers(0, 1))
-    value = combine(up, down, additive) + slack
+    value = combine(up, down, additive=additive) + slack
     lattice = Lattice(
         low,
         high,

@@ -182,13 +182,13 @@ def test_knowledge_is_never_beyond_the_truth(additive, data):
     down = falling(data.draw(figures))
     if not additive:
         down = down - 10
-    value = combine(up, down, additive) + data.draw(figures)
+    value = combine(up, down, additive=additive) + data.draw(figures)
     truth = {
         node: Check(node, *(int(array[node]) for array in (suppressed, up, down, value)))
         for node in nodes_of(lattice)
     }
     checked = data.draw(st.lists(st.sampled_from(nodes_of(lattice)), max_size=5))
-    knowledge = Knowledge(box, floor, RECORDS, additive=additive)
+    knowledge = Knowledge(box, floor, records=RECORDS, additive=additive)
     for node in checked:
         knowledge.learn(truth[node])
     inside = [truth[node] for node in nodes_of(box)]
@@ -201,7 +201,9 @@ def test_knowledge_is_never_beyond_the_truth(additive, data):
 
 
 def test_knowledge_of_one_check_bounds_all_below_and_all_above():
-    knowledge = Knowledge(Box((0, 0), (2, 2)), [[0, 1, 2], [0, 1, 2]], RECORDS, additive=True)
+    knowledge = Knowledge(
+        Box((0, 0), (2, 2)), [[0, 1, 2], [0, 1, 2]], records=RECORDS, additive=True
+    )
     knowledge.learn(Check((1, 1), 5, 2, 7, 9))
     assert knowledge.fewest.tolist() == [[5, 5, 0], [5, 5, 0], [0, 0, 0]]
     assert knowledge.most.tolist() == [[20, 20, 20], [20, 5, 5], [20, 5, 5]]

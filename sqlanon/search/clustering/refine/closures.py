@@ -33,20 +33,20 @@ class Joins:
         ]
         self._costs = [_join_costs(taxonomy) for taxonomy in taxonomies]
 
-    def of(self, column: int, first: Numbers, second: Numbers) -> Numbers:
+    def of(self, column: int, first: Numbers, *, second: Numbers) -> Numbers:
         """The lowest node that holds both leaves, element by element."""
         taxonomy, table = self._taxonomies[column], self._nodes[column]
         if table is not None:
             return table.take(first * taxonomy.leaves + second)
         return taxonomy.closure(np.minimum(first, second), np.maximum(first, second))
 
-    def keys(self, column: int, first: Numbers, second: Numbers) -> Words:
+    def keys(self, column: int, first: Numbers, *, second: Numbers) -> Words:
         """The addend of a column in the keys of the closures of pairs of leaves."""
         table = self._keys[column]
         if table is not None:
             keys: Words = table.take(first * self._taxonomies[column].leaves + second)
         else:
-            keys = self.of(column, first, second).astype(np.uint64) * self._odd[column]
+            keys = self.of(column, first, second=second).astype(np.uint64) * self._odd[column]
         return keys
 
     def keys_of(self, nodes: Numbers) -> Words:

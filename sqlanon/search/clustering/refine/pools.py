@@ -58,17 +58,17 @@ class Boxes:
 
 
 def boxes_of(
-    problem: ClusteringProblem, pools: Pools, joins: Joins, random: np.random.Generator
+    problem: ClusteringProblem, pools: Pools, *, joins: Joins, random: np.random.Generator
 ) -> Boxes:
     """The boxes of pools: closures of pairs of records, and the ones that are given.
 
     Pairs are picked at random where there are too many, and boxes likewise.
     """
-    pool, nodes = _pair_closures(pools, joins, random)
+    pool, nodes = _pair_closures(pools, joins, random=random)
     count, given = pools.own.shape[:2]
     pool = np.concatenate([np.repeat(np.arange(count), given), pool])
     nodes = np.concatenate([pools.own.reshape(count * given, -1), nodes])
-    bits = _members(problem, pools, pool, nodes)
+    bits = _members(problem, pools, pool=pool, nodes=nodes)
     size = counted(bits)
     kept = np.flatnonzero(size >= problem.k)
     kept = kept[_first_of_each(pool[kept], joins.keys_of(nodes[kept]))]
@@ -87,7 +87,7 @@ def boxes_of(
 
 
 def _pair_closures(
-    pools: Pools, joins: Joins, random: np.random.Generator
+    pools: Pools, joins: Joins, *, random: np.random.Generator
 ) -> tuple[Numbers, Numbers]:
     """The different closures of pairs of records: their pools and node tuples.
 
@@ -101,7 +101,7 @@ def _pair_closures(
     leaves = np.ascontiguousarray(pools.leaves.transpose(2, 0, 1))
     keys = np.zeros((len(pools.records), len(first)), np.uint64)
     for column, own in enumerate(leaves):
-        keys += joins.keys(column, own.take(first, axis=1), own.take(second, axis=1))
+        keys += joins.keys(column, own.take(first, axis=1), second=own.take(second, axis=1))
     keys <<= np.uint64(PAIR_BITS)
     keys |= np.arange(len(first), dtype=np.uint64)
     keys.sort(axis=1)
@@ -110,7 +110,7 @@ def _pair_closures(
     pool, place = np.nonzero(fresh)
     pair = (keys[pool, place] & np.uint64(PAIRS - 1)).astype(np.int64)
     columns = [
-        joins.of(column, own[pool, first[pair]], own[pool, second[pair]])
+        joins.of(column, own[pool, first[pair]], second=own[pool, second[pair]])
         for column, own in enumerate(leaves)
     ]
     return pool, np.stack(columns, axis=1)
@@ -124,7 +124,7 @@ def _first_of_each(pool: Numbers, keys: Words) -> Numbers:
     return np.sort(order[~repeated])
 
 
-def _members(problem: ClusteringProblem, pools: Pools, pool: Numbers, nodes: Numbers) -> Words:
+def _members(problem: ClusteringProblem, pools: Pools, *, pool: Numbers, nodes: Numbers) -> Words:
     """The places that boxes hold, shape `(boxes, words)`."""
     owner, place = np.nonzero(pools.records >= 0)
     bit = np.uint64(1) << (place % WORD).astype(np.uint64)

@@ -57,6 +57,7 @@ class Effort:
 def refine(
     problem: ClusteringProblem,
     clusters: Clustering,
+    *,
     effort: Effort | None = None,
     bounds: Numbers | None = None,
 ) -> Clustering:
@@ -75,7 +76,7 @@ def refine(
     if problem.deadline.expired:
         return clusters
     least = np.zeros(problem.records, np.int64) if bounds is None else bounds
-    search = _Search(problem, clusters, np.random.default_rng(effort.seed), least)
+    search = _Search(problem, clusters, random=np.random.default_rng(effort.seed), least=least)
     work = effort.passes * problem.records
     while work > 0 and not problem.deadline.expired:
         done = search.round()
@@ -113,6 +114,7 @@ class _Search:
         self,
         problem: ClusteringProblem,
         clusters: Clustering,
+        *,
         random: np.random.Generator,
         least: Numbers,
     ) -> None:
@@ -143,15 +145,15 @@ class _Search:
         if not len(chosen):
             return 0
         pools = self._pools(chosen)
-        boxes = boxes_of(self._problem, pools, self._joins, self._random)
+        boxes = boxes_of(self._problem, pools, joins=self._joins, random=self._random)
         self._adapt(float((boxes.cost < NO_LOSS).sum(axis=1).mean()))
         now = (self._sizes * self._cost)[chosen].sum(axis=1)
-        trials = try_all(pools, boxes, self._problem.k, now + 1)
+        trials = try_all(pools, boxes, k=self._problem.k, now=now + 1)
         best = _least(trials.loss, self._random)
         able = np.flatnonzero(trials.loss[np.arange(len(chosen)), best] <= now)
         if len(able):
-            parts = replay(pools, boxes, trials, best)
-            self._replace(pools.records[able], parts[able], now[able])
+            parts = replay(pools, boxes, trials=trials, chosen=best)
+            self._replace(pools.records[able], parts[able], now=now[able])
         return int((pools.records >= 0).sum()) + OVERHEAD * len(chosen)
 
     def _adapt(self, boxes: float) -> None:
@@ -161,7 +163,7 @@ class _Search:
         elif boxes > SHRINK_ABOVE:
             self._most = max(self._most - 1, self._first)
 
-    def _replace(self, records: Numbers, parts: Numbers, now: Numbers) -> None:
+    def _replace(self, records: Numbers, parts: Numbers, *, now: Numbers) -> None:
         """Puts the records of pools into new clusters, where those lose no more and may stand.
 
         Args:
@@ -175,7 +177,7 @@ class _Search:
         if self._problem.demand is None:
             group = cut_groups(group, self._problem.k)
         order, starts = runs(group)
-        nodes = closed(self._problem, self._problem.leaves[held[order]], starts)
+        nodes = closed(self._problem, self._problem.leaves[held[order]], starts=starts)
         sizes = np.diff(np.r_[starts, len(order)])
         after = np.zeros(len(records), np.int64)
         owner = pool[order[starts]]

@@ -41,7 +41,7 @@ class Trials:
     partner: Numbers
 
 
-def try_all(pools: Pools, boxes: Boxes, k: int, now: Numbers) -> Trials:
+def try_all(pools: Pools, boxes: Boxes, *, k: int, now: Numbers) -> Trials:
     """Forces each box of each pool in turn, and covers the rest directly.
 
     What is left of a box never grows, so one pass over the boxes in the order of their costs finds
@@ -49,10 +49,10 @@ def try_all(pools: Pools, boxes: Boxes, k: int, now: Numbers) -> Trials:
 
     Trials that lose as much as each pool does now [units] are given up.
     """
-    forced = first_bits(boxes.bits, pools.records.shape[1], k)
+    forced = first_bits(boxes.bits, pools.records.shape[1], k=k)
     pool, trial = np.nonzero(boxes.cost < NO_LOSS)
     started = forced[pool, trial]
-    run = _Run(boxes, pool, trial, k, packed(pools.records >= 0)[pool] & ~started)
+    run = _Run(boxes, pool, trial=trial, k=k, left=packed(pools.records >= 0)[pool] & ~started)
     for box in range(boxes.cost.shape[1]):
         if box % GIVE_UP_EVERY == 0:
             run.give_up(box, now)
@@ -78,7 +78,7 @@ class _Run:
         left: The places that no box has yet, shape `(trials, words)`.
     """
 
-    def __init__(self, boxes: Boxes, pool: Numbers, trial: Numbers, k: int, left: Words) -> None:
+    def __init__(self, boxes: Boxes, pool: Numbers, *, trial: Numbers, k: int, left: Words) -> None:
         self._bits = np.ascontiguousarray(boxes.bits.transpose(1, 2, 0))
         self._cost = np.ascontiguousarray(boxes.cost.T)
         self._pool, self._trial, self._k = pool, trial, k
@@ -149,14 +149,14 @@ class _Run:
         return np.where(own, held | forced, held)
 
 
-def first_bits(bits: Words, places: int, k: int) -> Words:
+def first_bits(bits: Words, places: int, *, k: int) -> Words:
     """The first k bits of each bit map."""
     held = flags(bits, places)
     held &= np.cumsum(held, axis=-1, dtype=np.int32) <= k
     return packed(held)
 
 
-def replay(pools: Pools, boxes: Boxes, trials: Trials, chosen: Numbers) -> Numbers:
+def replay(pools: Pools, boxes: Boxes, *, trials: Trials, chosen: Numbers) -> Numbers:
     """The box of each place after a chosen trial of each pool, `(pools, places)`; -1 for a pad."""
     pool, places = np.arange(len(chosen)), pools.records.shape[1]
     first = flags(trials.forced[pool, chosen], places)
