@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import mine as mine
     from sqlanon.api import plan as plan
     from sqlanon.api import risk as risk
-    from sqlanon.engine.files import rewrite as rewrite
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
@@ -35,6 +34,7 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.policy.shares import DeltaDisclosure as DeltaDisclosure
     from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.publishing.preview import preview as preview
+    from sqlanon.publishing.rewriting import rewrite as rewrite
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
     from sqlanon.reports.itemsets import MiningReport as MiningReport
@@ -53,7 +53,7 @@ _HOMES = {
     "preview": "sqlanon.publishing.preview",
     "risk": "sqlanon.api",
     "BoundReport": "sqlanon.reports.bound",
-    "rewrite": "sqlanon.engine.files",
+    "rewrite": "sqlanon.publishing.rewriting",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",
     "VerificationError": "sqlanon.errors",

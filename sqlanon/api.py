@@ -20,8 +20,8 @@ from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Limits, Opening, searching
 from sqlanon.engine.open import Resources, second_table
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.microdata.opening import Policies, is_data, opened_for, reading
-from sqlanon.publishing.settings import Settings
+from sqlanon.microdata.opening import Policies, is_data, opened_for, reading, told
+from sqlanon.publishing.settings import Progress, Settings
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from sqlanon.reports.risk import RiskReport
 
 # What not every call needs is imported there: a command must start fast.
-Progress = Callable[[str], None]
 Confirm = Callable[["Plan"], object]
 _LIMITS = frozenset(Limits.__annotations__)
 _OPENING = frozenset(Opening.__annotations__)
@@ -61,7 +60,7 @@ def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Openi
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     with reading(connection, table, policy, **opening) as (source, resolved):
-        return source.told(check_table(source.engine, source.table, policy=resolved), resolved)
+        return told(source, check_table(source.engine, source.table, policy=resolved), resolved)
 
 
 @checked
@@ -113,7 +112,7 @@ def risk(
         found = assess(
             source.engine, source.table, policy=resolved, options=options, population=against
         )
-        return source.told(found, resolved)
+        return told(source, found, resolved)
 
 
 @checked
@@ -154,7 +153,7 @@ def measure(
         found = measure_release(
             source.engine, source.table, table=table, policy=resolved, wanted=wanted
         )
-        return source.told(found, resolved)
+        return told(source, found, resolved)
 
 
 @checked
@@ -199,7 +198,7 @@ def mine(
     with opened as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
             found = list_itemsets(source.engine, source.table, policy=resolved, listed=listed)
-        return source.told(found, resolved)
+        return told(source, found, resolved)
 
 
 @checked
@@ -237,7 +236,7 @@ def bound(
             found = bound_table(
                 source.engine, source.table, policy=resolved, loss=loss, progress=progress
             )
-        return source.told(found, resolved)
+        return told(source, found, resolved)
 
 
 @checked
@@ -267,7 +266,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
 
         with searching(source.engine, options.deadline):
             found = make_plan(source.engine, source.table, resolved, options)
-        return replace(found, report=source.told(found.report, found.policy))
+        return replace(found, report=told(source, found.report, found.policy))
 
 
 @checked
@@ -320,7 +319,7 @@ def apply(
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = replaced_file(source, target)
         report = publish(source.engine, plan, source=source.table, target=target, file=replaced)
-        return source.told(report, plan.policy)
+        return told(source, report, plan.policy)
 
 
 @checked
@@ -373,7 +372,7 @@ def anonymize(
             report = publish(
                 source.engine, found, source=source.table, target=target, file=replaced
             )
-        return source.told(report, found.policy)
+        return told(source, report, found.policy)
 
 
 def _options(settings: Settings) -> Options[Any]:

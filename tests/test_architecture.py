@@ -280,6 +280,12 @@ def test_nothing_above_the_engines_names_one():
             assert all(".".join(m.split(".")[:3]) in seam for m in named), path
 
 
+def test_the_engine_knows_nothing_of_policies_and_reports():
+    unknown = tuple(f"sqlanon.{name}." for name in ("policy", "loss", "reports"))
+    for path in (ROOT / "sqlanon" / "engine").rglob("*.py"):
+        assert not [module for module in imported(path) if module.startswith(unknown)], path
+
+
 def test_nobody_asks_for_the_type_of_a_recoding():
     for path in sources():
         asked = [

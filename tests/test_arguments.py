@@ -115,3 +115,8 @@ def test_an_option_of_a_plan_says_its_kind(connection):
         "minimal_nodes must be True or False, not an int; loss must be a text, not an int; "
         "progress must be a function, not a text"
     )
+
+
+def test_limits_of_a_rewrite_are_held_against_their_kinds(tmp_path):
+    with pytest.raises(SqlanonError, match=r"^threads must be a whole number, not a text$"):
+        sqlanon.rewrite(tmp_path / "any.duckdb", threads="2")

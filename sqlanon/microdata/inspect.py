@@ -18,7 +18,7 @@ from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.microdata.opening import reading
+from sqlanon.microdata.opening import reading, told
 from sqlanon.microdata.trees import grown
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
@@ -88,7 +88,7 @@ def bind_hierarchies(
                 faults += error.faults
         if faults:
             raise HierarchyError(faults)
-        return [source.told(report) for report in reports]
+        return [told(source, report) for report in reports]
 
 
 def make_hierarchy(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -12,6 +13,7 @@ from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import OpenedSource, is_database, open_source
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Policy
+from sqlanon.reports.document import R
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
 
@@ -82,6 +84,19 @@ def reading(
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
         yield source, made[0]
         source.engine.refuse_changed()
+
+
+def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
+    """A report of a source that says what it was made of, and what was found there.
+
+    Args:
+        source: Where the figures are from.
+        report: The figures.
+        policy: What they were asked with; None where there is none.
+    """
+    provenance = replace(report.provenance, source=source.name, policy=policy)
+    changes = {"provenance": provenance, "notes": (*source.engine.notes, *report.notes)}
+    return replace(report, **changes)  # type: ignore[type-var]
 
 
 def is_data(connection: object) -> bool:

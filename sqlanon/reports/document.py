@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar
@@ -71,13 +71,6 @@ class _Reported(Protocol):
 
 
 R = TypeVar("R", bound=_Reported)
-
-
-def told(report: R, source: str | None, policy: Policy | None, notes: Iterable[str]) -> R:
-    """A report that also says what it was made of, its notes behind those of the source."""
-    provenance = replace(report.provenance, source=source, policy=policy)
-    changes = {"provenance": provenance, "notes": (*notes, *report.notes)}
-    return replace(report, **changes)  # type: ignore[type-var]
 
 
 def stamp(created: str | None = None) -> dict[str, Any]:

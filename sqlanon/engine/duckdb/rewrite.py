@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from sqlglot import exp
 
-from sqlanon.arguments import path_of
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
 from sqlanon.engine.duckdb.held_files import held_database
@@ -23,7 +20,6 @@ from sqlanon.engine.duckdb.source import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.reports.document import Provenance, told
 
 _OLD = "sqlanon_old"
 
@@ -43,61 +39,16 @@ _CATALOG: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """Sizes and notes of a database that was rewritten.
-
-    Args:
-        database: The file.
-        bytes_before: Its size, and that of its log, before [bytes].
-        bytes_after: Its size now [bytes].
-        notes: What it keeps that may quote values: see `leftovers`.
-        seconds: How long it took.
-        provenance: The file, and when it was rewritten.
-    """
-
-    database: str
-    bytes_before: int
-    bytes_after: int
-    notes: tuple[str, ...]
-    seconds: float
-    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `rewrite --json`."""
-        return {
-            **self.provenance.head(),
-            "database": self.database,
-            "bytes_before": self.bytes_before,
-            "bytes_after": self.bytes_after,
-            "notes": list(self.notes),
-            "seconds": self.seconds,
-        }
-
-    def to_text(self) -> str:
-        """A page for a reader."""
-        sizes = f"{self.bytes_after:,} bytes, before {self.bytes_before:,}"
-        return "\n".join([f"{self.database} rewritten: {sizes}", *(f"  {n}" for n in self.notes)])
-
-
-def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
+def rewrite(path: Path, **limits: Unpack[Limits]) -> tuple[int, int, tuple[str, ...]]:
     """Copies a database into a fresh file and puts that in the old one's place.
 
-    DuckDB leaves the pages of dropped tables in its file, where anybody who has the file can read
-    them; a fresh file holds what the database holds, and the write-ahead log goes too. Values that
-    are quoted in a view, a macro, a comment or the labels of an ENUM stay: the notes count those.
-    Blocks that the disk has freed are out of reach.
+    Arguments and errors are those of `publishing.rewriting.rewrite`.
 
-    Args:
-        path: A database file that no connection of this process holds.
-        limits: `threads`, `memory_limit`, `temp_directory` and `temp_limit`, as for `check`.
-
-    Raises:
-        EngineError: The copy failed or differs; the old file is as it was.
-        SourceError: The file is missing, has a second name, or another process holds it.
+    Returns:
+        The size of the file and of its log before, the size of the file now [bytes]; notes of what
+        it keeps that may quote values, and of what was found where it was copied.
     """
-    started = time.monotonic()
-    target = path_of(path, "the database").resolve()
+    target = path.resolve()
     if not target.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
     refuse_unwritable(target)
@@ -108,9 +59,7 @@ def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
         with _successor(engine, target, old=_OLD):
             notes = (*swept([target.parent]), *leftovers(engine, _OLD))
-    seconds = time.monotonic() - started
-    done = Rewritten(str(path), before, target.stat().st_size, notes, seconds)
-    return told(done, str(path), None, engine.notes)
+    return before, target.stat().st_size, (*engine.notes, *notes)
 
 
 @contextmanager

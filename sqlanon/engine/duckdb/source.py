@@ -26,8 +26,6 @@ from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.own_folders import OwnFolder, swept
 from sqlanon.errors import SourceError, SqlanonError
-from sqlanon.policy.policy import Policy
-from sqlanon.reports.document import R, told
 
 Kind = Literal["duckdb", "file", "connection"]
 
@@ -198,10 +196,6 @@ class OpenedSource:
     kind: Kind
     name: str | None = None
 
-    def told(self, report: R, policy: Policy | None = None) -> R:
-        """A report of this source that says what it was made of, and what was found there."""
-        return told(report, self.name, policy, self.engine.notes)
-
 
 @contextmanager
 def open_source(
@@ -247,6 +241,8 @@ def open_source(
         return
     if not isinstance(source, str | Path):
         raise SourceError(f"{kind_of(source)} is no source; give a connection or a path")
+    if not str(source):  # as a path it would be the working directory
+        raise SourceError("the name of the source is empty; give a connection or a path")
     path = _existing(Path(source))
     if is_database(path):
         form.refuse(repr(path.name), "a DuckDB database")

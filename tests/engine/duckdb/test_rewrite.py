@@ -11,8 +11,8 @@ from sqlglot import exp
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.leftovers import leftovers, own_parts
-from sqlanon.engine.duckdb.rewrite import rewrite
 from sqlanon.errors import EngineError, SourceError
+from sqlanon.publishing.rewriting import rewrite
 
 MARKERS = 200_000
 STEPS = ("_storage", "_copy_schema", "_copy_rows", "_take_place", "sync")
