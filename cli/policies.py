@@ -361,14 +361,13 @@ def _decimal(text: str) -> int | float:
 
 def _order(text: str) -> list[str]:
     """The values of a column, lowest first: parted by commas, or a list as TOML writes it."""
-    import tomllib
+    from sqlanon.policy.words import toml_value
 
     if not text.lstrip().startswith("["):
         return text.split(",")
-    with suppress(tomllib.TOMLDecodeError, RecursionError):
-        found = tomllib.loads(f"it = {text.strip()}")
-        if found.keys() == {"it"}:
-            return list(found["it"])
+    found = toml_value(text)
+    if found is not None:
+        return list(found)
     raise PolicyError("the order is no list as TOML writes it, such as ['low', 'high']")
 
 
@@ -378,8 +377,9 @@ def _level(text: str) -> int | float:
     try:
         return number(text, (int,))
     except PolicyError:
-        what = repr(text) if text.strip() else "of no figure"
-        raise PolicyError(f"level {what} is not a whole number") from None
+        if not text.strip():
+            raise PolicyError("no level is given; give a whole number") from None
+        raise PolicyError(f"level {text!r} is not a whole number") from None
 
 
 _REFINEMENTS: Mapping[str, Callable[[str], object]] = {

@@ -65,6 +65,19 @@ def model_form(key: str, text: str) -> dict[str, Any]:
     return form
 
 
+def toml_value(text: str) -> Any:
+    """The value that a text is in TOML; None where it is none, or more than one.
+
+    >>> toml_value("['low', 'high']"), toml_value("low")
+    (['low', 'high'], None)
+    """
+    with suppress(tomllib.TOMLDecodeError, RecursionError):
+        document = tomllib.loads(f"it = {text.strip()}")
+        if document.keys() == {"it"}:
+            return document["it"]
+    return None
+
+
 def inline_table(text: str) -> dict[str, Any] | None:
     """The table that a text in braces is in TOML; None for any other text.
 
@@ -76,8 +89,7 @@ def inline_table(text: str) -> dict[str, Any] | None:
     """
     if not text.lstrip().startswith("{"):
         return None
-    with suppress(tomllib.TOMLDecodeError, RecursionError):
-        document = tomllib.loads(f"it = {text.strip()}")
-        if document.keys() == {"it"}:
-            return dict(document["it"])
+    written = toml_value(text)
+    if written is not None:
+        return dict(written)
     raise PolicyError(f"{text!r} is no table as policy.toml has it, such as {{ prefix = [3, 2] }}")
