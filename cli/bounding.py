@@ -37,7 +37,7 @@ def bound(
     document = policy_document(policy.policy)
     wanted = document.get("loss", "lm") if loss is None else loss
     maker = PolicyMaker(document, policy, PublishingOptions())
-    opening = given.text.asked | run.resources
+    opening = run.opening(given.text)
     with output.progress(run) as progress:
         report = sqlanon.bound(
             given.source,

@@ -121,7 +121,7 @@ def show(*, shown: Shown, run: RunOptions) -> None:
     if shown.column is not None:
         if source is None:
             raise PolicyError("--column needs the SOURCE that holds the column")
-        opening = shown.text.asked | run.resources
+        opening = run.opening(shown.text)
         [report] = bind_hierarchies(
             source, shown.table, hierarchies={shown.column: hierarchy}, **opening
         )
@@ -154,14 +154,14 @@ def check(
     from sqlanon.microdata.inspect import bind_hierarchies
 
     shown = SHOWN if show_values else 0
-    opening = given.text.asked | run.resources
+    opening = run.opening(given.text)
     bound = bind_hierarchies(
         given.source, given.table, hierarchies=bindings, show_values=shown, **opening
     )
     reports = [replace(report, examples=()) for report in bound]
     document = {
         **Provenance(given.source).head(),
-        "columns": {report.column: report.to_dict() for report in reports},
+        "columns": {report.column: report.entry() for report in reports},
         "holds": True,
         "notes": list(reports[0].notes),
     }
@@ -178,7 +178,7 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     if wanted.output.exists() and source.exists() and wanted.output.samefile(source):
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
     refuse_hierarchy_file(wanted.output, overwrite=wanted.overwrite)
-    opening = given.text.asked | run.resources
+    opening = run.opening(given.text)
     paths, notes = make_hierarchy(
         given.source, given.table, column=wanted.column, hierarchy=rule, **opening
     )

@@ -45,7 +45,7 @@ def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunO
     import sqlanon
 
     maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
-    opening = given.text.asked | run.resources
+    opening = run.opening(given.text)
     with output.progress(run) as progress:
         report = sqlanon.mine(
             given.source, given.table, maker, **asdict(asked), progress=progress, **opening

@@ -144,6 +144,10 @@ class RunOptions:
         """The limits of the database that were given, as the library takes them."""
         return given(self, "threads", "memory_limit", "temp_directory", "temp_limit")
 
+    def opening(self, text: TextFileOptions) -> dict[str, Any]:
+        """All that was given of how a source is opened, as the library takes it."""
+        return text.asked | self.resources
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyOptions:

@@ -62,7 +62,7 @@ def risk(
     import sqlanon
 
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
-    opening = given.text.asked | run.resources
+    opening = run.opening(given.text)
     with output.progress(run) as progress:
         report = sqlanon.risk(
             given.source, given.table, maker, **asked.asked, progress=progress, **opening

@@ -36,9 +36,12 @@ class HierarchyReport:
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document of `hierarchy show --json`, and of each column of `hierarchy check`."""
+        """The document of `hierarchy show --json`."""
+        return {**self.provenance.head(), **self.entry()}
+
+    def entry(self) -> dict[str, Any]:
+        """The document without its head, as `hierarchy check --json` has one of each column."""
         return {
-            **self.provenance.head(),
             "hierarchy": self.hierarchy.describe(),
             "kind": self.hierarchy.kind,
             "column": self.column,

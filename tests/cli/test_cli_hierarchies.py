@@ -18,6 +18,7 @@ from sqlanon.microdata.stored_hierarchies import (
     open_database,
     resolved_hierarchy,
 )
+from sqlanon.reports.document import Provenance
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BROKEN = ["duplicate_leaf", "empty", "not_nested", "ragged", "two_tops"]
@@ -100,6 +101,19 @@ def test_check_counts_nodes_of_each_column(run, patients):
     assert set(outcome.document["columns"]) == {"zip", "age"}
     assert outcome.document["columns"]["age"]["nodes"] == [20, 7, 1]
     assert outcome.document["columns"]["zip"]["examples"] == []
+
+
+def test_check_says_once_what_it_was_made_of(run, patients):
+    words = ["--hierarchy", "age=intervals:10", "--hierarchy", "sex=suppress"]
+    document = run("hierarchy", "check", patients, *words, "--json").document
+    head = Provenance().head().keys()
+    assert head <= document.keys()
+    assert not [name for name, each in document["columns"].items() if head & each.keys()]
+
+
+def test_a_source_without_a_name_is_refused_as_such(refused, tmp_path):
+    words = ["--column", "age", "--hierarchy", "suppress", "--output", tmp_path / "age.csv"]
+    assert "the name of the source is empty" in refused("hierarchy", "make", "", *words)
 
 
 def test_check_tells_all_faults_at_once(refused, patients):
