@@ -1,5 +1,6 @@
 """The program as a whole: start, help, errors, exit codes."""
 
+import importlib.metadata
 import json
 import os
 import pty
@@ -155,6 +156,10 @@ def test_an_error_exits_with_its_own_code(run, monkeypatch):
     outcome = run("check", "x.csv")
     assert outcome.code == 2
     assert outcome.err == "sqlanon: error: a\\nb\\x1b[31m\n"
+
+
+def test_the_version_of_a_failed_run_is_that_of_the_package():
+    assert importlib.metadata.version("sqlanon") == failures.VERSION
 
 
 def test_a_bug_keeps_its_traceback_and_shows_no_value(run, monkeypatch):
