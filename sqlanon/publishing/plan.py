@@ -258,8 +258,6 @@ class Plan:
             plan.rows()
             plan.to_text()
             plan.to_dict()
-            for name in plan.columns:
-                plan._type(name)
             return plan
         except SqlanonError as error:
             if isinstance(error, SourceError):

@@ -216,8 +216,7 @@ def _native(engine: DuckDB, layout: TextLayout) -> Iterator[tuple[Path, str]]:
     if codec in _NATIVE:
         yield layout.path, _NATIVE[codec]
         return
-    name = exp.Literal.string("temp_directory")
-    [(spill,)] = engine.rows(exp.select(exp.Anonymous(this="current_setting", expressions=[name])))
+    spill = engine.setting("temp_directory")
     with own_folder(spill if Path(spill).is_dir() else None) as folder:
         copy = folder / "text.csv"
         try:

@@ -51,8 +51,3 @@ def column_bounds(problem: ClusteringProblem) -> Numbers:
         lowest = taxonomy.ancestors[enough.argmax(axis=0), np.arange(taxonomy.leaves)]
         total += taxonomy.cost[lowest][problem.leaves[:, column]]
     return total
-
-
-def lower_bound(problem: ClusteringProblem, candidates: Candidates) -> int:
-    """The least that any clustering into clusters of at least k records can lose [units]."""
-    return int(record_bounds(problem, candidates).sum())
