@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 _PREVIEW = (
-    "Also show the first N records as they are and as they will be published: the only output with "
-    "values of the table."
+    "Also show the first N records as they are and as they will be published, with values of the "
+    "table."
 )
 
 
