@@ -9,7 +9,9 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier, arguments
+from sqlanon.engine.base import Opening
 from sqlanon.errors import SqlanonError
+from sqlanon.publishing.settings import Settings
 
 WRONG = ["2", 2.5, -1, True, [], {}, object(), b"x", float("nan"), "nonsense"]
 POLICY = Policy(["a", "b"], models=[KAnonymity(2)])
@@ -54,10 +56,30 @@ def test_a_keyword_of_another_kind_is_one_error(name, connection, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     for keyword in dict.fromkeys(keywords(name)):
         for value in WRONG:
+            refused = False
             try:
                 called(name, connection, **{keyword: value})
             except SqlanonError:
-                continue
+                refused = True
+            assert refused or is_of_kind(keyword, value), f"{keyword}={value!r}"
+
+
+def is_of_kind(keyword, value):
+    """Whether a value is of the kind that a keyword has; keywords without one take any."""
+    kinds = arguments._KINDS
+    return keyword not in kinds or kinds[keyword][1](value)
+
+
+def test_every_keyword_of_a_source_and_a_search_has_a_kind():
+    named = {*Opening.__annotations__, *Settings.__annotations__}
+    # What patterns are is known above arguments: the search refuses any other object.
+    assert named - arguments._KINDS.keys() == {"patterns"}
+
+
+@pytest.mark.parametrize("value", WRONG)
+def test_patterns_of_another_kind_are_refused(connection, value):
+    with pytest.raises(SqlanonError):
+        called("plan", connection, method="pattern-greedy", patterns=value)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
