@@ -140,11 +140,6 @@ def test_level_bounds_of_options_replace_rivals_in_the_file(tmp_path, written, o
     assert (age.min_level, age.max_level) == bounds
 
 
-def test_a_level_that_is_left_empty_is_asked_for():
-    with pytest.raises(PolicyError, match="no level is given; give a whole number"):
-        made(qi=["age"], level=["age="])
-
-
 def test_level_beside_a_bound_among_options_is_an_error():
     with pytest.raises(PolicyError, match="level beside"):
         made(qi=["age"], level=["age=1"], min_level=["age=1"])

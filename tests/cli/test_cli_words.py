@@ -151,7 +151,7 @@ def test_a_policy_file_takes_sql_as_the_command_line_does():
         ({"weight": ["age=-inf"]}, "--weight of column 'age': '-inf' is not a finite number"),
         ({"weight": ["age="]}, "--weight of column 'age': no number is given"),
         ({"weight": ["age=0"]}, "weight 0.0 is not a number above 0"),
-        ({"max_level": ["age="]}, "--max-level of column 'age': level of no figure is not a whole"),
+        ({"max_level": ["age="]}, "--max-level of column 'age': no level is given"),
         ({"max_level": ["age=nan"]}, "level 'nan' is not a whole number"),
         ({"l": ["entropy:nan"]}, "--l: 'nan' is not a finite number"),
         ({"l": ["inf"]}, "--l: 'inf' is not a finite number"),
