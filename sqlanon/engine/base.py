@@ -221,21 +221,25 @@ def searching(engine: Engine, deadline: Deadline) -> AbstractContextManager[None
 
 def without_enums(kind: exp.DataType) -> exp.DataType:
     """A type in which every ENUM, also a nested one, is text."""
+    return with_texts(kind, _has_labels)
+
+
+def with_texts(kind: exp.DataType, is_text: Callable[[exp.DataType], bool]) -> exp.DataType:
+    """A type in which every part that is to be text, also a nested one, is text."""
 
     def replaced(node: exp.Expr) -> exp.Expr:
-        return exp.DataType(this=exp.DType.TEXT) if _has_labels(node) else node
+        chosen = isinstance(node, exp.DataType) and is_text(node)
+        return exp.DataType(this=exp.DType.TEXT) if chosen else node
 
     changed = kind.transform(replaced)
     assert isinstance(changed, exp.DataType)
     return changed
 
 
-def _has_labels(node: exp.Expr) -> bool:
+def _has_labels(part: exp.DataType) -> bool:
     """Whether a type is an ENUM, or one unknown to sqlglot, as a TUPLE is, that may hold one."""
-    if not isinstance(node, exp.DataType):
-        return False
-    is_unknown = node.this == exp.DType.USERDEFINED
-    return node.this == exp.DType.ENUM or (is_unknown and "ENUM(" in node.sql("duckdb"))
+    is_unknown = part.this == exp.DType.USERDEFINED
+    return part.this == exp.DType.ENUM or (is_unknown and "ENUM(" in part.sql("duckdb"))
 
 
 def by_column(

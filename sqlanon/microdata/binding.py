@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, without_enums
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.level_names import level_names
 from sqlanon.microdata.trees import grow
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
@@ -63,6 +64,11 @@ class Subject:
             tree.height if attribute.max_level is None else attribute.max_level
             for attribute, tree in zip(self.attributes.values(), self.trees, strict=True)
         )
+
+    @property
+    def level_names(self) -> dict[str, list[str]]:
+        """What each level of each of them is called, from 0 up."""
+        return {name: level_names(own.hierarchy.rule) for name, own in self.attributes.items()}
 
     def warnings(self) -> list[str]:
         """Oddities of the hierarchies that do no harm at one level per column.

@@ -78,16 +78,9 @@ def encode_subject(
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
     """
     layout, maps = leaf_maps(engine, subject)
-    details: Details | None = None
-    if policy.demands or policy.entity or valued:
-        from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
-
-        codes = ranked(engine, subject, policy=policy, valued=valued)
-        table, details = _detailed(engine, subject, coding=(layout, maps), codes=codes)
-    else:
-        table = engine.materialize(
-            "encoded", coded(engine, subject, source=subject.table, coding=(layout, maps))
-        )
+    table, details = _combinations(
+        engine, subject, policy=policy, valued=valued, coding=(layout, maps)
+    )
     rows, records = engine.rows(encode.extent(table, layout.words))[0]
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps, show_values=show_values))
@@ -113,18 +106,29 @@ def encode_top(
     ]
     if any(sum(each) != subject.records for each in counts):
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
-    details: Details | None = None
-    if policy.demands or policy.entity or valued:
-        from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
-
-        codes = ranked(engine, subject, policy=policy, valued=valued)
-        table, details = _detailed(engine, subject, coding=(layout, kept), codes=codes)
-    else:
-        table = engine.materialize(
-            "encoded", coded(engine, subject, source=subject.table, coding=(layout, kept))
-        )
+    table, details = _combinations(
+        engine, subject, policy=policy, valued=valued, coding=(layout, kept)
+    )
     rows = engine.rows(encode.extent(table))[0][0]
     return Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details)
+
+
+def _combinations(
+    engine: Engine,
+    subject: Subject,
+    *,
+    policy: Policy,
+    valued: Sequence[str],
+    coding: tuple[Layout, Maps],
+) -> tuple[exp.Table, Details | None]:
+    """The table of distinct combinations, and that of the details where models need it."""
+    if not (policy.demands or policy.entity or valued):
+        query = coded(engine, subject, source=subject.table, coding=coding)
+        return engine.materialize("encoded", query), None
+    from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
+
+    codes = ranked(engine, subject, policy=policy, valued=valued)
+    return _detailed(engine, subject, coding=coding, codes=codes)
 
 
 def _column_counts(

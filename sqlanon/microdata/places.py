@@ -5,7 +5,36 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
+from sqlanon.errors import SourceError
 from sqlanon.query.publish.recode import create_table
+from sqlanon.query.syntax import is_same
+
+
+def place_of(
+    engine: Engine, into: str, *, source: exp.Table, overwrite: bool, itself: str
+) -> exp.Table:
+    """The place of a new table beside the one that it is made of.
+
+    Args:
+        engine: Where both are.
+        into: The new table's name.
+        source: The table that it is made of.
+        overwrite: Whether a table of that name may be replaced.
+        itself: What is said where the name means the source.
+
+    Raises:
+        SourceError: The name means the source or a view, or is taken and may not be replaced.
+    """
+    place = engine.target(into, source)
+    if not engine.exists(place):
+        return place
+    if is_same(place, source):
+        raise SourceError(f"the new table is {itself}")
+    if not overwrite:
+        raise SourceError(f"table {into!r} is there already; replace it with --overwrite")
+    if not engine.is_base_table(place):
+        raise SourceError(f"{into!r} is a view; drop it or choose another name")
+    return place
 
 
 def try_place(engine: Engine, place: exp.Table) -> None:

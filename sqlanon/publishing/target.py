@@ -13,12 +13,11 @@ from sqlanon.engine.base import Engine
 from sqlanon.engine.open import OpenedSource
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.opening import is_data
-from sqlanon.microdata.places import try_place
+from sqlanon.microdata.places import place_of, try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing import formats
 from sqlanon.publishing.in_place import refuse_broken
 from sqlanon.publishing.plan import Plan
-from sqlanon.query.syntax import is_same
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,31 +96,27 @@ def refuse_target(
     if target.output is not None:
         files.refuse_output(target.output, engine.files, overwrite=target.overwrite)
         return
-    _refuse_place(engine, source, policy=policy, target=target)
+    place = source
+    if target.into is None:
+        _refuse_replacing(engine, source, policy=policy)
+    else:
+        itself = "the original itself; replace it with --in-place"
+        place = place_of(
+            engine, target.into, source=source, overwrite=target.overwrite, itself=itself
+        )
     if file is not None:
         files.refuse_folder(file)
         return
-    try_place(engine, source if target.into is None else engine.target(target.into, source))
+    try_place(engine, place)
 
 
-def _refuse_place(engine: Engine, source: exp.Table, *, policy: Policy, target: Target) -> None:
-    if target.in_place and not engine.is_base_table(source):
+def _refuse_replacing(engine: Engine, source: exp.Table, *, policy: Policy) -> None:
+    if not engine.is_base_table(source):
         raise SourceError(
             "the source is a view or a file, not a table that could be replaced; "
             "publish it with --into TABLE or --output FILE"
         )
-    if target.into is None:
-        refuse_broken(engine, source, policy=policy)
-        return
-    table = engine.target(target.into, source)
-    if not engine.exists(table):
-        return
-    if is_same(table, source):
-        raise SourceError("the new table is the original itself; replace it with --in-place")
-    if not target.overwrite:
-        raise SourceError(f"table {target.into!r} is there already; replace it with --overwrite")
-    if not engine.is_base_table(table):
-        raise SourceError(f"{target.into!r} is a view; drop it or choose another name")
+    refuse_broken(engine, source, policy=policy)
 
 
 def refuse_types(engine: Engine, source: exp.Table, *, policy: Policy, target: Target) -> None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine, without_enums
+from sqlanon.engine.base import Engine, with_texts, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import read_file
@@ -302,11 +302,4 @@ def _write_database(engine: Engine, table: exp.Table, *, exported: ExportedFile)
 
 def _crossing(kind: exp.DataType) -> exp.DataType:
     """The type as which a column crosses over Arrow: its parts that Arrow lacks are text."""
-
-    def replaced(node: exp.Expr) -> exp.Expr:
-        lacks = isinstance(node, exp.DataType) and node.this in _CROSS_AS_TEXT
-        return exp.DataType(this=exp.DType.TEXT) if lacks else node
-
-    crossing = kind.transform(replaced)
-    assert isinstance(crossing, exp.DataType)
-    return crossing
+    return with_texts(kind, lambda part: part.this in _CROSS_AS_TEXT)

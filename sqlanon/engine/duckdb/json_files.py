@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Row, render
+from sqlanon.engine.base import Row, render, with_texts
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.narrowing import complete, home
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
@@ -86,11 +86,4 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
 
 def _unguessed(kind: exp.DataType) -> exp.DataType:
     """A type without those that DuckDB takes texts for."""
-
-    def replaced(node: exp.Expr) -> exp.Expr:
-        guessed = isinstance(node, exp.DataType) and node.this in _GUESSED
-        return _TEXT.copy() if guessed else node
-
-    changed = kind.transform(replaced)
-    assert isinstance(changed, exp.DataType)
-    return changed
+    return with_texts(kind, lambda part: part.this in _GUESSED)

@@ -13,7 +13,6 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.deadline import NEVER, Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy.level_names import level_names
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
 from sqlanon.methods.fulldomain.node_release import Chosen, node_release
@@ -151,9 +150,7 @@ def _expected(
         lower_bound=loss[name] if outcome.proven else objective.loss(outcome.bound),
         levels=dict(zip(subject.names, node, strict=True)),
         heights={name: t.height for name, t in zip(subject.names, subject.trees, strict=True)},
-        level_names={
-            name: level_names(own.hierarchy.rule) for name, own in subject.attributes.items()
-        },
+        level_names=subject.level_names,
         records=subject.records,
         suppressed_records=outcome.best.suppressed,
         suppressed_cells=cells,

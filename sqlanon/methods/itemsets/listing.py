@@ -11,16 +11,15 @@ from sqlglot import exp
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import PolicyError
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.microdata.places import try_place
+from sqlanon.microdata.places import place_of, try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.query.itemsets.itemsets import SUPPORT
 from sqlanon.query.publish.recode import create_table
-from sqlanon.query.syntax import is_same
 from sqlanon.reports.itemsets import MiningReport
 
 
@@ -65,7 +64,12 @@ def list_itemsets(
     """
     started = time.monotonic()
     plain = _plain(policy)
-    place = None if listed.into is None else _place(engine, table, listed=listed)
+    place: exp.Table | None = None
+    if listed.into is not None:
+        itself = "the mined table itself; choose another name"
+        place = place_of(
+            engine, listed.into, source=table, overwrite=listed.overwrite, itself=itself
+        )
     subject = bind(engine, table, policy=plain)
     if place is not None:
         _refuse_named_support(subject)
@@ -102,21 +106,6 @@ def _plain(policy: Policy) -> Policy:
         raise PolicyError("itemsets count records, not persons; leave the entity column out")
     nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": ()}
     return replace(policy, models=(), **nothing)
-
-
-def _place(engine: Engine, table: exp.Table, *, listed: Listed) -> exp.Table:
-    """The place of the new table."""
-    assert listed.into is not None
-    place = engine.target(listed.into, table)
-    if not engine.exists(place):
-        return place
-    if is_same(place, table):
-        raise SourceError("the new table is the mined table itself; choose another name")
-    if not listed.overwrite:
-        raise SourceError(f"table {listed.into!r} is there already; replace it with --overwrite")
-    if not engine.is_base_table(place):
-        raise SourceError(f"{listed.into!r} is a view; drop it or choose another name")
-    return place
 
 
 def _refuse_named_support(subject: Subject) -> None:

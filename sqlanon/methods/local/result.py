@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.hierarchy.level_names import level_names
 from sqlanon.loss.measures import measured
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.local.release import Assigned, tallied
@@ -50,9 +49,7 @@ def decided(read: EncodedRecords, options: Options[Any], *, outcome: LocalOutcom
         lower_bound=None if bound is None else read.costs.loss(bound, subject.records),
         levels={},
         heights=heights,
-        level_names={
-            name: level_names(own.hierarchy.rule) for name, own in read.subject.attributes.items()
-        },
+        level_names=subject.level_names,
         records=subject.records,
         suppressed_records=told.release.suppressed,
         suppressed_cells=int(loss["suppressed_cells"]),
