@@ -19,6 +19,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
+from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
@@ -32,6 +33,14 @@ from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """The published rows as a table to check, and how its columns go to a file, if to one."""
+
+    table: exp.Table
+    columns: Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ def _carry_out(
     *,
     source: exp.Table,
     target: Target,
-    staging: AbstractContextManager[exp.Table],
+    staging: AbstractContextManager[_Staged],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
     refuse_types(engine, source, policy=plan.policy, target=target)
@@ -109,16 +118,17 @@ def _carry_out(
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
     with staging as staged:
-        written = time.monotonic()
-        results = _verified(engine, plan, table=staged)
+        written, table = time.monotonic(), staged.table
+        results = _verified(engine, plan, table=table)
         if target.output is not None:
-            notes = (*notes, *formats.notes_of(engine, staged, output=target.output))
+            told = formats.notes_of(engine, table, output=target.output, written=staged.columns)
+            notes = (*notes, *told)
         if plan.policy.entity is not None:
             results = _of_persons(engine, plan, source=source)
-        kept = published_kept(engine, plan, source=source, table=staged)
+        kept = published_kept(engine, plan, source=source, table=table)
         check_seconds = time.monotonic() - written
         if target.output is None:
-            _, sha256 = engine.rows(fingerprint(staged, list(engine.columns(staged))))[0]
+            _, sha256 = engine.rows(fingerprint(table, list(engine.columns(table))))[0]
         # All that is published has been read by now, between two looks at what it was read from.
         refuse_stale(engine, plan, source=source)
         engine.refuse_changed()
@@ -199,20 +209,23 @@ def _changed_columns(
 @contextmanager
 def _staged(
     engine: Engine, plan: Plan, *, source: exp.Table, target: Target, file: Path | None
-) -> Iterator[exp.Table]:
+) -> Iterator[_Staged]:
     """The published rows as a table to check; on leaving, it goes where it belongs."""
     rows = plan.rows(source, engine.dialect)
     if file is not None:
         with files.fresh_file(engine, file, table=source) as staged:
             engine.run(create_table(staged, rows))
-            yield staged
+            yield _Staged(staged, {})
         return
     with engine.workspace():
         staged = engine.materialize("published", rows)
-        yield staged
         if target.output is not None:
-            _write(engine, plan, table=staged, target=target)
+            columns = formats.columns_written(engine, staged, output=target.output)
+            made = _Staged(staged, columns)
+            yield made
+            _write(engine, plan, staged=made, target=target)
             return
+        yield _Staged(staged, {})
         place = source if target.into is None else engine.target(target.into, source)
         _move(engine, staged, place=place)
 
@@ -313,10 +326,10 @@ def _promised(plan: Plan) -> int:
     return report.records - dropped
 
 
-def _write(engine: Engine, plan: Plan, *, table: exp.Table, target: Target) -> None:
+def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    columns = formats.columns_written(engine, table, output=target.output)
+    table, columns = staged.table, staged.columns
     exported = files.export(
         engine,
         table,

@@ -66,11 +66,10 @@ def columns_written(engine: Engine, table: exp.Table, *, output: Path) -> dict[s
     }
 
 
-def notes_of(engine: Engine, table: exp.Table, *, output: Path) -> Iterator[str]:
-    """What the reader of a file should know of its columns."""
+def notes_of(engine: Engine, table: exp.Table, *, output: Path, written: Columns) -> Iterator[str]:
+    """What the reader of a file should know of its columns, told how they are written."""
     ending = files.ending_of(output)
     types = column_types(engine, table)
-    written = columns_written(engine, table, output=output)
 
     def named(names: list[str]) -> str:
         return ", ".join(f"{name!r} ({type_name(types[name])})" for name in names)
