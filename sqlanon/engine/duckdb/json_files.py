@@ -35,7 +35,7 @@ _TEXT = exp.DataType(this=exp.DType.TEXT)
 # Integers of more digits than a DOUBLE holds of all numbers that long, as a part of JSON.
 _LONG = '"-?[0-9]{16,}"'
 # DuckDB tells keys apart by such an ending, which a key may also have of its own.
-_RENAMED = re.compile(r"(.+?)(_[0-9]+)+", re.DOTALL)
+_RENAMED = re.compile(r"(.+)_[0-9]+", re.DOTALL)
 _Ask = Callable[[exp.Expr], list[Row]]
 
 

@@ -47,9 +47,10 @@ def test_fractions_of_json_stay_numbers(tmp_path):
     assert rows(path) == [(1.5,), (3.0,), (1e22,), (None,), (123456789012345.0,)]
 
 
-def test_keys_that_differ_only_in_case_are_refused(tmp_path):
-    path = lines(tmp_path, {"z": 1, "id": 7}, {"z": 1, "ID": 8})
-    with pytest.raises(SourceError, match="several columns called 'ID', 'id'"):
+@pytest.mark.parametrize(("one", "other"), [("id", "ID"), ("id_1", "ID_1")])
+def test_keys_that_differ_only_in_case_are_refused(tmp_path, one, other):
+    path = lines(tmp_path, {"z": 1, one: 7}, {"z": 1, other: 8})
+    with pytest.raises(SourceError, match=f"several columns called '{other}', '{one}'"):
         rows(path)
 
 
