@@ -102,6 +102,10 @@ class Hierarchy:
             paths = tuple(
                 tuple(None if label is None else str(label) for label in path) for path in paths
             )
+        if others is not None and not paths:
+            raise HierarchyError(
+                [f"{subject} has only the row for all other values; give a value a row of its own"]
+            )
         faults = shape_faults(paths, subject) or _others_faults(others, paths[0], subject=subject)
         if faults:
             raise HierarchyError(faults)

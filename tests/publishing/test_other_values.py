@@ -132,6 +132,7 @@ def test_a_row_for_all_others_is_stored_too(connection, write):
         ("a;x;p;*\nb;x;q;*\nc;y;q;*\n", "does not nest: 1 node of level 1 with leaves under "
          "several nodes of level 2; see lines 1, 2"),
         ("a;x;*\n*;o;*\n*;p;*\n", "'jobs.csv' has 2 rows for all other values; see lines 2, 3"),
+        ("*;other;*\n", "'jobs.csv' has only the row for all other values; give a value a row"),
         ("a;x;*\n*;o;?\n", "the row for all other values has another top than the others"),
         ("a;x;*\n*;;*\n", "the row for all other values has labels that are empty or no text"),
         ("a;x;p;*\nb;y;q;*\n*;x;q;*\n", "does not nest: 1 node of level 1"),

@@ -14,7 +14,7 @@ from sqlanon.engine.duckdb.json_files import read_json
 from sqlanon.engine.duckdb.narrowing import complete, home, projections
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
-from sqlanon.engine.duckdb.text_layout import is_gzip
+from sqlanon.engine.duckdb.text_layout import is_gzip, refuse_alike
 from sqlanon.errors import EngineError, SourceError
 
 if TYPE_CHECKING:
@@ -85,8 +85,26 @@ def _view_parquet(engine: DuckDB, path: Path, *, table: exp.Table, how: TextRead
         names = []
     if not names:
         raise SourceError(f"{path.name!r} is not a readable Parquet file")
+    refuse_alike(path, _parquet_names(engine, path))
     query = exp.select(*projections(names, how.use(names))).from_(scan)
     engine.run(create_temporary(table.copy(), query, kind="VIEW"))
+
+
+def _parquet_names(engine: DuckDB, path: Path) -> list[str]:
+    """The columns as the file itself calls them: DuckDB numbers those that it takes for one."""
+    scan = scan_file("parquet_schema", path, options={})
+    wanted = [exp.column(name, quoted=True) for name in ("name", "num_children")]
+    nodes = engine.rows(exp.select(*wanted).from_(scan).order_by("column_id"))
+    names: list[str] = []
+    inner = 0
+    # The root comes first, and the fields of a column after the column.
+    for name, children in nodes[1:]:
+        if inner:
+            inner -= 1
+        else:
+            names.append(str(name))
+        inner += children or 0
+    return names
 
 
 def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
@@ -96,6 +114,7 @@ def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReadin
         with pyarrow.OSFile(str(path)) as file:
             batches = _arrow_batches(file)
             names = list(batches.schema.names)
+            refuse_alike(path, names)
             use = how.use(names)
             loaded = home(engine, table, names=names, use=use)
             columns = [exp.column(name, quoted=True) for name in use.kept(names)]

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engine.base import Row, render, with_texts
+from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.json_faults import json_fault
 from sqlanon.engine.duckdb.narrowing import complete, home
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
 from sqlanon.engine.duckdb.text_columns import TextColumns
-from sqlanon.engine.duckdb.text_faults import json_fault
 from sqlanon.engine.duckdb.text_files import (
     TextReading,
     refuse_date_format,
     refuse_no_dates,
     scan_file,
 )
+from sqlanon.engine.duckdb.text_layout import refuse_alike
 from sqlanon.engine.duckdb.text_types import json_kinds
 
 # Types that DuckDB takes texts of JSON for, and then writes otherwise.
@@ -26,7 +30,13 @@ _GUESSED = {
     exp.DType.TIMESTAMP_S, exp.DType.TIMESTAMP_MS, exp.DType.TIMESTAMP_NS, exp.DType.UUID,
     exp.DType.INTERVAL,
 }  # fmt: skip
+_NUMBERS = {exp.DType.DOUBLE}
 _TEXT = exp.DataType(this=exp.DType.TEXT)
+# Integers of more digits than a DOUBLE holds of all numbers that long, as a part of JSON.
+_LONG = '"-?[0-9]{16,}"'
+# DuckDB tells keys apart by such an ending, which a key may also have of its own.
+_RENAMED = re.compile(r"(.+)_[0-9]+", re.DOTALL)
+_Ask = Callable[[exp.Expr], list[Row]]
 
 
 def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
@@ -34,7 +44,8 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
 
     A text stays the text that it is, unless all of its column are dates as ISO 8601 or the format
     that is given writes them: DuckDB would guess 02-08-2000 to be in February, and write times in
-    its own way.
+    its own way. Nor is an integer rounded:
+    a column with one of more than 15 digits and with others that are no BIGINT is text.
 
     Raises:
         SourceError: The file is not JSON.
@@ -48,27 +59,20 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
             lambda error: json_fault(error, path),
         )
 
-    common: dict[str, exp.Expr] = {"hive_partitioning": exp.false(), "records": exp.true()}
-    guessed = scan_file("read_json", path, options={**common, "sample_size": exp.convert(-1)})
+    guessed = _scan(path, {"sample_size": exp.convert(-1)})
     described = ask(exp.Describe(this=exp.select("*").from_(guessed)))
-    types = {str(name): _unguessed(type_of(str(kind))) for name, kind, *_ in described}
+    refuse_alike(path, _keys(ask, path, names=[str(name) for name, *_ in described]))
+    types = {str(name): _as_text(type_of(str(kind)), _GUESSED) for name, kind, *_ in described}
     use = how.use(list(types))
-    columns = exp.Struct(
-        expressions=[
-            exp.PropertyEQ(
-                this=exp.Literal.string(name),
-                expression=exp.Literal.string(types[name].sql("duckdb")),
-            )
-            for name in use.kept(list(types))
-        ]
-    )
+    texts_in = {name for name in use.kept(list(types)) if types[name] == _TEXT}
+    types |= _lossless(ask, path, types={name: types[name] for name in use.kept(list(types))})
     raw = engine.temporary("text")
-    scan = scan_file("read_json", path, options={**common, "columns": columns})
+    scan = _scan_as(path, {name: types[name] for name in use.kept(list(types))})
     ask(create_temporary(raw, exp.select("*").from_(scan)))
     texts = TextColumns(
         raw,
         {
-            name: json_kinds(how.form, exact=use.is_exact(name)) if types[name] == _TEXT else ()
+            name: json_kinds(how.form, exact=use.is_exact(name)) if name in texts_in else ()
             for name in use.kept(list(types))
         },
         how.form.nulls,
@@ -84,6 +88,60 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
         refuse_no_dates(engine, path, table=table, unread=texts.unread(kept, how.form))
 
 
-def _unguessed(kind: exp.DataType) -> exp.DataType:
-    """A type without those that DuckDB takes texts for."""
-    return with_texts(kind, lambda part: part.this in _GUESSED)
+def _scan(path: Path, options: Mapping[str, exp.Expr]) -> exp.Table:
+    common = {"hive_partitioning": exp.false(), "records": exp.true()}
+    return scan_file("read_json", path, options={**common, **options})
+
+
+def _scan_as(path: Path, types: Mapping[str, exp.DataType]) -> exp.Table:
+    """The file with these columns alone, of these types."""
+    columns = [
+        exp.PropertyEQ(
+            this=exp.Literal.string(name), expression=exp.Literal.string(kind.sql("duckdb"))
+        )
+        for name, kind in types.items()
+    ]
+    return _scan(path, {"columns": exp.Struct(expressions=columns)})
+
+
+def _keys(ask: _Ask, path: Path, *, names: list[str]) -> list[str]:
+    """The keys of the records as the file itself spells them.
+
+    Args:
+        ask: Carries a query out.
+        path: The file.
+        names: What DuckDB calls them, which is the same where none looks renamed.
+    """
+    folded = set(map(fold, names))
+    endings = map(_RENAMED.fullmatch, names)
+    if not any(found and fold(found.group(1)) in folded for found in endings):
+        return names
+    scan = scan_file("read_json_objects", path, options={"hive_partitioning": exp.false()})
+    keys = exp.Anonymous(this="json_keys", expressions=[exp.column("json")])
+    each = exp.Anonymous(this="unnest", expressions=[keys])
+    return [str(key) for (key,) in ask(exp.select(each).distinct().from_(scan))]
+
+
+def _lossless(
+    ask: _Ask, path: Path, *, types: Mapping[str, exp.DataType]
+) -> dict[str, exp.DataType]:
+    """The types with text for DOUBLE in columns with integers that a DOUBLE would merge."""
+    texts = {name: _as_text(kind, _NUMBERS) for name, kind in types.items()}
+    asked = {name: kind for name, kind in texts.items() if kind != types[name]}
+    if not asked:
+        return {}
+    questions = []
+    for name in asked:
+        value = exp.Anonymous(this="to_json", expressions=[exp.column(name, quoted=True)])
+        matched = exp.Anonymous(
+            this="regexp_matches",
+            expressions=[exp.cast(value, "VARCHAR"), exp.Literal.string(_LONG)],
+        )
+        questions.append(exp.LogicalOr(this=matched))
+    [answers] = ask(exp.select(*questions).from_(_scan_as(path, asked)))
+    return {name: asked[name] for name, is_long in zip(asked, answers, strict=True) if is_long}
+
+
+def _as_text(kind: exp.DataType, types: set[exp.DType]) -> exp.DataType:
+    """A type with text in the place of others, also inside it."""
+    return with_texts(kind, lambda part: part.this in types)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -21,16 +20,15 @@ from sqlanon.wording import counted
 
 _WIDEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 20
-# Bytes of JSON that Python reads to find a line.
-_MOST_JSON = 1 << 28
-_BAD_INPUT = duckdb.InvalidInputException | duckdb.ConversionException
+# What DuckDB raises where a file is not what its name says.
+BAD_INPUT = duckdb.InvalidInputException | duckdb.ConversionException
 
 
 def csv_fault(error: Exception, layout: TextLayout) -> SqlanonError:
     """The error for a file that is no CSV: which line is at fault, and what is wrong with it."""
     path = layout.path
-    if not isinstance(error, _BAD_INPUT):
-        return _cut_off(path) or fault(error, f"read {path.name!r}")
+    if not isinstance(error, BAD_INPUT):
+        return cut_off(path) or fault(error, f"read {path.name!r}")
     undecodable = undecodable_line(path, layout.form.codec)
     if undecodable is not None:
         return encoding_fault(layout, undecodable)
@@ -59,7 +57,7 @@ def undecodable_line(path: Path, codec: str) -> int | None:
     """The first line with bytes that are no letters in an encoding; None where there is none."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)(), translate=True)
     line = 1
-    with _readable(path), opened_text(path) as file:
+    with readable(path), opened_text(path) as file:
         data = b"more"
         while data:
             data = file.read(_CHUNK)
@@ -76,25 +74,26 @@ def undecodable_line(path: Path, codec: str) -> int | None:
     return None
 
 
-def json_fault(error: Exception, path: Path) -> SqlanonError:
-    """The error for a file that is no JSON, with the line where that shows."""
-    # What is no object cannot be bound to the columns of a table.
-    if not isinstance(error, _BAD_INPUT | duckdb.BinderException):
-        return _cut_off(path) or fault(error, f"read {path.name!r}")
-    line = _no_json_line(path)
-    where = "" if line is None else f" at line {line}"
-    return SourceError(f"{path.name!r} is not JSON{where}: objects, one a line or in one array")
-
-
-def _cut_off(path: Path) -> SourceError | None:
+def cut_off(path: Path) -> SourceError | None:
     """The error for a file that ends too soon."""
     try:
-        with _readable(path), opened_text(path) as file:
+        with readable(path), opened_text(path) as file:
             while file.read(_CHUNK):
                 pass
     except SourceError as error:
         return error
     return None
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Names a file that is damaged instead of what its reader says."""
+    try:
+        yield
+        return
+    except (OSError, EOFError, zlib.error):
+        pass
+    raise SourceError(f"{path.name!r} cannot be read to its end: it is damaged, or cut off")
 
 
 def _broken_line(layout: TextLayout) -> str | None:
@@ -132,39 +131,9 @@ def _other_ending(layout: TextLayout) -> str | None:
     return None
 
 
-def _no_json_line(path: Path) -> int | None:
-    """The first line of a JSON file that cannot be read; None where each can."""
-    with _readable(path), opened_text(path) as file:
-        text = file.read(_MOST_JSON).decode("utf-8", errors="replace")
-    if len(text) >= _MOST_JSON:
-        return None
-    if text.lstrip("\ufeff \t\r\n").startswith("["):
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError) as error:
-            return getattr(error, "lineno", None)
-        return None
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            json.loads(line or "0")
-        except (ValueError, RecursionError):
-            return number
-    return None
-
-
 @contextmanager
 def _lines(layout: TextLayout) -> Iterator[io.TextIOWrapper]:
     """The lines of a file, with their endings."""
     codec = "utf-8-sig" if layout.form.codec == "utf-8" else layout.form.codec
-    with _readable(layout.path), opened_text(layout.path) as file:
+    with readable(layout.path), opened_text(layout.path) as file:
         yield io.TextIOWrapper(file, encoding=codec, errors="replace", newline="")
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-        return
-    except (OSError, EOFError, zlib.error):
-        pass
-    raise SourceError(f"{path.name!r} cannot be read to its end: it is damaged, or cut off")

@@ -81,6 +81,16 @@ def layout_of(path: Path, form: TextFormat) -> TextLayout:
     return TextLayout(path, form, delimiter, columns, _decimals(text, delimiter, names=columns))
 
 
+def refuse_alike(path: Path, names: Sequence[str]) -> None:
+    """Refuses a file with columns that DuckDB takes for one, or renames.
+
+    Raises:
+        SourceError: Two names are alike, or differ only in the case of letters.
+    """
+    for several in _several(names):
+        raise SourceError(f"{path.name!r} has {several}; give each column a name of its own there")
+
+
 def opened_text(path: Path) -> IO[bytes]:
     """The bytes of a file, also of one that is compressed with gzip."""
     return gzip.open(path) if is_gzip(path) else path.open("rb")  # type: ignore[return-value]
@@ -123,20 +133,26 @@ def _header(text: str, delimiter: str) -> tuple[str, ...]:
 def _refuse_names(path: Path, names: Sequence[str]) -> None:
     """Refuses columns without a name, and columns whose names DuckDB takes for one."""
     blank = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
-    folded = Counter(fold(name) for name in names)
-    twice = sorted({name for name in names if name.strip() and folded[fold(name)] > 1})
     faults = []
     if blank:
         more = ", ..." if len(blank) > _SHOWN else ""
         faults.append(f"no name for column {', '.join(blank[:_SHOWN])}{more}")
-    if twice:
-        more = ", ..." if len(twice) > _SHOWN else ""
-        faults.append(f"several columns called {', '.join(map(repr, twice[:_SHOWN]))}{more}")
+    faults += _several([name for name in names if name.strip()])
     if faults:
         raise SourceError(
             f"the first line of {path.name!r} has {' and '.join(faults)}; "
             "give each column a name of its own there"
         )
+
+
+def _several(names: Sequence[str]) -> list[str]:
+    """What is wrong with names that DuckDB takes for one; nothing where it takes none so."""
+    folded = Counter(fold(name) for name in names)
+    twice = sorted({name for name in names if folded[fold(name)] > 1})
+    if not twice:
+        return []
+    more = ", ..." if len(twice) > _SHOWN else ""
+    return [f"several columns called {', '.join(map(repr, twice[:_SHOWN]))}{more}"]
 
 
 def _decimals(text: str, delimiter: str, *, names: Sequence[str]) -> dict[str, int]:
