@@ -19,7 +19,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
-from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept
+from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.target import Target, refuse_target, refuse_types
@@ -110,6 +110,8 @@ def _carry_out(
         target.confirm(replace(plan, report=shown))
     with staging as staged:
         written = time.monotonic()
+        if target.in_place:
+            refuse_broken_views(engine, source, columns=engine.columns(staged))
         results = _verified(engine, plan, table=staged)
         if target.output is not None:
             notes = (*notes, *formats.notes_of(engine, staged, output=target.output))
