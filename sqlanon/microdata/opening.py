@@ -10,7 +10,7 @@ from typing import Unpack
 from sqlanon.arguments import kind_of
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import OpenedSource, is_database, open_source
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.policy.policy import Policy
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
@@ -40,7 +40,7 @@ def opened_for(
 
     Raises:
         PolicyError: The policy does not fit the columns.
-        SourceError: The source cannot be opened.
+        SourceError: The source cannot be opened, or has changed before it failed otherwise.
     """
     made: list[Policy] = []
 
@@ -51,7 +51,8 @@ def opened_for(
         needed = {*made[0].published(columns), made[0].entity}
         return Use(frozenset(columns) - needed, made[0].by_value())
 
-    with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
+    opened = open_source(connection, table, read_only=read_only, use=use, **opening)
+    with opened as source, _blamed(source):
         yield source, made[0]
 
 
@@ -80,8 +81,19 @@ def reading(
         return Use(frozenset(dropped), made[0].by_value())
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        yield source, made[0]
+        with _blamed(source):
+            yield source, made[0]
         source.engine.refuse_changed()
+
+
+@contextmanager
+def _blamed(source: OpenedSource) -> Iterator[None]:
+    """Errors of a source that has changed meanwhile, told as that: they may be of two tables."""
+    try:
+        yield
+    except SqlanonError:
+        source.engine.refuse_changed()
+        raise
 
 
 def is_data(connection: object) -> bool:
