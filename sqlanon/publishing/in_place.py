@@ -84,7 +84,7 @@ def _changed(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
     if files.broken_views(engine, table, columns=engine.columns(table)) is None:
         yield (
             "whether views still work with the new columns could not be tried, since the open "
-            "transaction has changed the table or another one has"
+            "transaction, or another one, has made or changed the table or a view"
         )
 
 

@@ -190,11 +190,15 @@ def test_views_that_fail_already_or_go_on_working_are_in_nobodys_way(database):
         assert connection.sql("FROM whole").columns == ["age", "sex", "region"]
 
 
-def test_a_table_made_in_the_open_transaction_says_that_views_were_not_tried():
+@pytest.mark.parametrize("committed", [0, 1])
+def test_what_is_made_in_the_open_transaction_says_that_views_were_not_tried(committed):
+    statements = [PEOPLE, "CREATE VIEW whole AS SELECT * FROM people"]
     with duckdb.connect() as connection:
+        for statement in statements[:committed]:
+            connection.execute(statement)
         connection.begin()
-        connection.execute(PEOPLE)
-        connection.execute("CREATE VIEW whole AS SELECT * FROM people")
+        for statement in statements[committed:]:
+            connection.execute(statement)
         report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
         connection.commit()
     assert [note for note in report.notes if "could not be tried" in note]

@@ -80,16 +80,15 @@ def broken_views(
 
     Returns:
         Their names; None where it cannot be told, since an open transaction has made or changed
-        the table.
+        the table or a view.
     """
     if not isinstance(engine, DuckDB):
         return None
-    views = engine.rows(
-        entries("duckdb_views", ("schema_name", "view_name"), database=table.catalog).where(
-            exp.Not(this=exp.column("internal"))
-        )
+    listed = entries("duckdb_views", ("schema_name", "view_name"), database=table.catalog).where(
+        exp.Not(this=exp.column("internal"))
     )
-    places = [qualified(table.catalog, schema, name) for schema, name in sorted(views)]
+    views = sorted(engine.rows(listed))
+    places = [qualified(table.catalog, schema, name) for schema, name in views]
     if not places:
         return []
     definitions = [
@@ -112,7 +111,8 @@ def broken_views(
             finally:
                 other.rollback()
 
-        if not works(*made):
+        seen = other.execute(render(listed, engine.dialect)).fetchall()
+        if sorted(seen) != views or not works(*made):
             return None
         failing = [one for one in places if not works(*made, _probe(one))]
         # DuckDB keeps the columns that a view had when it was last read: all are read again.

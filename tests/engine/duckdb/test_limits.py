@@ -53,7 +53,6 @@ def test_limits_come_back_after_a_failure():
 
 
 def test_a_second_database_beside_a_callers_connection_has_its_limits():
-
     from sqlanon.engine.duckdb.connection import DuckDB
 
     with duckdb.connect(config={"threads": 1, "memory_limit": "500MB"}) as connection:
