@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from sqlanon.engine.duckdb.dependents import dependents, referring
+from sqlanon.engine.duckdb.dependents import broken_views, dependents, picking, referring
 from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 from sqlanon.engine.own_folders import digest, write_file, write_private
 
 __all__ = [
+    "broken_views",
     "dependents",
     "digest",
     "ending_of",
@@ -17,6 +18,7 @@ __all__ = [
     "fresh_file",
     "leftovers",
     "own_parts",
+    "picking",
     "referring",
     "refuse_folder",
     "refuse_output",

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -26,9 +27,10 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-VISIBLE, HIDDEN = "sqlanon-", ".sqlanon-"
+VISIBLE, HIDDEN = "sqlanon-tmp-", ".sqlanon-tmp-"
 OWNER = ".sqlanon-owner"
-_NAME = re.compile(r"\.?sqlanon-[a-z0-9_]{8}")
+# Earlier versions left "tmp-" out, and people name folders like that: those need an owner's file.
+_NAME = re.compile(r"\.?sqlanon-(tmp-)?[a-z0-9_]{8}")
 _ABANDONED = 3600
 """Age from which an empty folder without an owner's file is no longer in the making [s]."""
 
@@ -199,16 +201,13 @@ def _is_mine(status: os.stat_result) -> bool:
 
 
 def _is_swept(path: Path) -> bool:
-    """Removes a folder if its owner is surely dead; whether it had anything in it."""
+    """Removes a folder if its owner is surely dead; whether it did."""
     if fcntl is None:
         return False
     try:
         owner = os.open(path / OWNER, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > _ABANDONED:
-                path.rmdir()
-        return False
+        return _is_abandoned(path)
     try:
         fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _remove(path)
@@ -217,6 +216,17 @@ def _is_swept(path: Path) -> bool:
         return False
     finally:
         os.close(owner)
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Removes an empty folder whose owner died while making it; whether it did."""
+    with suppress(OSError):
+        status = path.stat(follow_symlinks=False)
+        is_ours = path.name.startswith((VISIBLE, HIDDEN)) and stat.S_IMODE(status.st_mode) == 0o700
+        if is_ours and time.time() - status.st_mtime > _ABANDONED:
+            path.rmdir()
+            return True
+    return False
 
 
 def _remove(path: Path) -> None:

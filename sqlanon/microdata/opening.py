@@ -11,7 +11,7 @@ from typing import Unpack
 from sqlanon.arguments import kind_of
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import OpenedSource, is_database, open_source
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.document import R
 
@@ -42,7 +42,7 @@ def opened_for(
 
     Raises:
         PolicyError: The policy does not fit the columns.
-        SourceError: The source cannot be opened.
+        SourceError: The source cannot be opened, or has changed before it failed otherwise.
     """
     made: list[Policy] = []
 
@@ -53,7 +53,8 @@ def opened_for(
         needed = {*made[0].published(columns), made[0].entity}
         return Use(frozenset(columns) - needed, made[0].by_value())
 
-    with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
+    opened = open_source(connection, table, read_only=read_only, use=use, **opening)
+    with opened as source, _blamed(source):
         yield source, made[0]
 
 
@@ -82,7 +83,8 @@ def reading(
         return Use(frozenset(dropped), made[0].by_value())
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        yield source, made[0]
+        with _blamed(source):
+            yield source, made[0]
         source.engine.refuse_changed()
 
 
@@ -97,6 +99,16 @@ def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
     provenance = replace(report.provenance, source=source.name, policy=policy)
     changes = {"provenance": provenance, "notes": (*source.engine.notes, *report.notes)}
     return replace(report, **changes)  # type: ignore[type-var]
+
+
+@contextmanager
+def _blamed(source: OpenedSource) -> Iterator[None]:
+    """Errors of a source that has changed meanwhile, told as that: they may be of two tables."""
+    try:
+        yield
+    except SqlanonError:
+        source.engine.refuse_changed()
+        raise
 
 
 def is_data(connection: object) -> bool:

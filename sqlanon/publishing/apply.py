@@ -20,7 +20,7 @@ from sqlanon.microdata.opening import is_data
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
 from sqlanon.publishing.formats import Columns
-from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept
+from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.target import Target, refuse_target, refuse_types
@@ -119,6 +119,8 @@ def _carry_out(
         target.confirm(replace(plan, report=shown))
     with staging as staged:
         written, table = time.monotonic(), staged.table
+        if target.in_place:
+            refuse_broken_views(engine, source, columns=engine.columns(table))
         results = _verified(engine, plan, table=table)
         if target.output is not None:
             told = formats.notes_of(engine, table, output=target.output, written=staged.columns)

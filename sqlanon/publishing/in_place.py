@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
@@ -33,7 +33,8 @@ def refuse_broken(engine: Engine, table: exp.Table, *, policy: Policy) -> None:
             f"{', '.join(map(repr, referring))}; write into another table, or drop the foreign key "
             "first"
         )
-    columns = list(engine.columns(table))
+    types = engine.columns(table)
+    columns = list(types)
     gone = [name for name in columns if name not in policy.published(columns)]
     broken = [
         f"{one} uses {', '.join(map(repr, one.used(gone)))}"
@@ -44,6 +45,25 @@ def refuse_broken(engine: Engine, table: exp.Table, *, policy: Policy) -> None:
         raise SourceError(
             f"columns that are not published are used elsewhere: {'; '.join(broken)}; change or "
             "drop what uses them, or publish with --into TABLE"
+        )
+    left = {name: types[name] for name in policy.published(columns)}
+    refuse_broken_views(engine, table, columns=left)
+
+
+def refuse_broken_views(
+    engine: Engine, table: exp.Table, *, columns: Mapping[str, exp.DataType]
+) -> None:
+    """Refuses to replace a table by one of other columns or types, with which views would fail.
+
+    Raises:
+        SourceError: A view that works would not any more, whether or not it names a column.
+    """
+    broken = files.broken_views(engine, table, columns=columns)
+    if broken:
+        raise SourceError(
+            f"{counted(len(broken), 'view')} would fail with the columns that are published, or "
+            f"with labels in them: {', '.join(map(repr, broken))}; change or drop what uses the "
+            "others, or publish with --into TABLE"
         )
 
 
@@ -59,6 +79,13 @@ def _changed(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
         if used:
             verb = "holds" if len(used) == 1 else "hold"
             yield f"{one} uses {listed([repr(name) for name in used])}, which now {verb} labels"
+    for one in files.picking(engine, table):
+        yield f"{one} picks columns or tables by a text, and may use what is not published"
+    if files.broken_views(engine, table, columns=engine.columns(table)) is None:
+        yield (
+            "whether views still work with the new columns could not be tried, since the open "
+            "transaction, or another one, has made or changed the table or a view"
+        )
 
 
 def lost_and_kept(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:

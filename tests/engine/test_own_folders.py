@@ -13,6 +13,7 @@ import pytest
 from sqlanon.engine.own_folders import (
     HIDDEN,
     OWNER,
+    VISIBLE,
     OwnFolder,
     own_folder,
     replacing,
@@ -24,7 +25,7 @@ from sqlanon.engine.own_folders import (
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX locks")
 
 
-def dead(place, prefix="sqlanon-"):
+def dead(place, prefix=VISIBLE):
     """The folder of a process that has been killed, with a file in it."""
     code = (
         "import os, signal, sys; from sqlanon.engine.own_folders import OwnFolder; "
@@ -38,7 +39,7 @@ def dead(place, prefix="sqlanon-"):
     return place / Path(done.stdout.strip()).name
 
 
-@pytest.mark.parametrize("prefix", ["sqlanon-", HIDDEN])
+@pytest.mark.parametrize("prefix", [VISIBLE, HIDDEN, "sqlanon-", ".sqlanon-"])
 def test_the_folder_of_a_dead_process_is_removed_and_told(tmp_path, prefix):
     folder = dead(tmp_path, prefix)
     assert (folder / "spill").exists()
@@ -69,13 +70,31 @@ def test_a_folder_that_is_not_surely_ours_is_left_alone(tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_folder_in_the_making_stays_and_an_empty_old_one_goes(tmp_path):
-    young, old = tmp_path / "sqlanon-abcdefgh", tmp_path / "sqlanon-ijklmnop"
-    young.mkdir()
-    old.mkdir()
-    os.utime(old, (time.time() - 7200,) * 2)
-    assert swept([tmp_path]) == []
+def abandoned(path, mode=0o700):
+    """An empty folder without an owner's file, two hours old."""
+    path.mkdir()
+    path.chmod(mode)
+    os.utime(path, (time.time() - 7200,) * 2)
+    return path
+
+
+def test_a_folder_in_the_making_stays_and_an_empty_old_one_goes_and_is_told(tmp_path):
+    young, old = tmp_path / f"{VISIBLE}abcdefgh", abandoned(tmp_path / f"{HIDDEN}ijklmnop")
+    young.mkdir(mode=0o700)
+    assert swept([tmp_path]) == [
+        f"1 folder that a killed run had left in {str(tmp_path)!r} was removed"
+    ]
     assert (young.exists(), old.exists()) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("sqlanon-exported", 0o700), (".sqlanon-settings", 0o700), (f"{VISIBLE}abcdefgh", 0o755)],
+)
+def test_an_empty_old_folder_that_people_may_have_made_stays(tmp_path, name, mode):
+    folder = abandoned(tmp_path / name, mode)
+    assert swept([tmp_path]) == []
+    assert folder.exists()
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root to change the user")

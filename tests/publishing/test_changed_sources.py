@@ -15,7 +15,7 @@ from pyarrow import feather
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.open import open_source, second_table
-from sqlanon.errors import SourceError, StalePlanError
+from sqlanon.errors import HierarchyError, SourceError, StalePlanError
 
 OPEN_FILES = Path("/proc/self/fd")
 POLICY = Policy(
@@ -100,6 +100,38 @@ def test_a_parquet_file_that_changes_is_not_published(tmp_path, monkeypatch, cha
     with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
         sqlanon.anonymize(path, None, POLICY, output=output)
     assert not output.exists()
+
+
+@pytest.mark.parametrize("run", [sqlanon.plan, sqlanon.check])
+def test_an_error_of_a_file_that_has_changed_blames_the_change(tmp_path, monkeypatch, run):
+    path, other = tmp_path / "people.parquet", tmp_path / "other.parquet"
+    write(path, "old")
+    home = import_module("sqlanon.engine.duckdb.connection").DuckDB
+
+    def changed(*_, **__):
+        replaced(path, other)()
+        raise HierarchyError(["the hierarchy misses 50 values"])
+
+    monkeypatch.setattr(home, "workspace", changed)
+    monkeypatch.setattr(home, "rows", changed)
+    with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
+        run(path, None, POLICY)
+
+
+def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "people.parquet"
+    write(path, "old")
+    home = import_module("sqlanon.engine.duckdb.data_files")
+
+    def broken(*_, **__):
+        path.write_bytes(b"half")
+        raise SourceError("'people.parquet' is not a readable Parquet file")
+
+    monkeypatch.setattr(home, "_view_parquet", broken)
+    with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
+        sqlanon.check(path, None, POLICY)
 
 
 @pytest.mark.every_row

@@ -88,12 +88,12 @@ def test_a_database_that_rights_forbid_is_refused_before_it_is_opened(database, 
         ),
         (
             duckdb.IOException,
-            'Could not write file "/a/.sqlanon-abcdefgh/b.csv": No space left on device',
+            'Could not write file "/a/.sqlanon-tmp-abcdefgh/b.csv": No space left on device',
             "the disk of '/a' is full; make room there",
         ),
         (
             duckdb.IOException,
-            'Could not write file "/t/sqlanon-abcdefgh/duckdb_temp": No space left on device',
+            'Could not write file "/t/sqlanon-tmp-abcdefgh/duckdb_temp": No space left on device',
             "the disk of the temporary directory '/t' is full.*--temp-directory",
         ),
         (

@@ -15,7 +15,7 @@ from sqlanon.engine.duckdb.narrowing import complete, home, projections
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
 from sqlanon.engine.duckdb.text_layout import is_gzip, refuse_alike
-from sqlanon.errors import EngineError, SourceError
+from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,7 +41,12 @@ def read_file(
     engine.hold(held)
     if start.startswith(b"PAR1") or ending == ".parquet":
         how.form.refuse(repr(path.name), "a Parquet file")
-        _view_parquet(engine, path, table=table, how=how)
+        try:
+            _view_parquet(engine, path, table=table, how=how)
+        except SqlanonError:
+            # A file that was replaced half-way is not what it seems.
+            held.refuse_changed()
+            raise
         return
     if start.startswith(b"ARROW1") or ending in _ARROW:
         how.form.refuse(repr(path.name), "an Arrow file")

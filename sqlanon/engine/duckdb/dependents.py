@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 
+import duckdb
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engine.base import Engine
-from sqlanon.engine.duckdb.catalog import entries, equals
+from sqlanon.engine.base import Engine, render
+from sqlanon.engine.duckdb.catalog import entries, equals, qualified
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.leftovers import CONSTANTS
 
 # What an object is called, and where its name and its text stand.
@@ -19,6 +22,8 @@ _OBJECTS = (
     ("macro", "duckdb_functions", "function_name", "macro_definition"),
     ("trigger", "duckdb_triggers", "trigger_name", "sql"),
 )
+# What picks columns or tables without naming them in the text.
+_BY_TEXT = frozenset({"query", "query_table"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,69 @@ def dependents(engine: Engine, table: exp.Table) -> list[Dependent]:
         known |= {one.name.lower() for one in using}
 
 
+def broken_views(
+    engine: Engine, table: exp.Table, *, columns: Mapping[str, exp.DataType]
+) -> list[str] | None:
+    """The views of a table's database that work now and would not if it had other columns.
+
+    DuckDB is asked, on a connection of its own: the table is dropped and made anew, empty, in a
+    transaction that is rolled back. So a view counts that uses a column without naming it.
+
+    Args:
+        engine: Where the table is.
+        table: The table.
+        columns: What it would have.
+
+    Returns:
+        Their names; None where it cannot be told, since an open transaction has made or changed
+        the table or a view.
+    """
+    if not isinstance(engine, DuckDB):
+        return None
+    listed = entries("duckdb_views", ("schema_name", "view_name"), database=table.catalog).where(
+        exp.Not(this=exp.column("internal"))
+    )
+    views = sorted(engine.rows(listed))
+    places = [qualified(table.catalog, schema, name) for schema, name in views]
+    if not places:
+        return []
+    definitions = [
+        exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy())
+        for name, kind in columns.items()
+    ]
+    remade = exp.Schema(this=table.copy(), expressions=definitions)
+    made = exp.Drop(tables=[table.copy()], kind="TABLE"), exp.Create(this=remade, kind="TABLE")
+    with closing(engine.connection.cursor()) as other:
+
+        def works(*statements: exp.Expr) -> bool:
+            # One that fails ends a transaction: each view gets its own.
+            other.begin()
+            try:
+                for statement in statements:
+                    other.execute(render(statement, engine.dialect))
+                return True
+            except duckdb.Error:
+                return False
+            finally:
+                other.rollback()
+
+        seen = other.execute(render(listed, engine.dialect)).fetchall()
+        if sorted(seen) != views or not works(*made):
+            return None
+        failing = [one for one in places if not works(*made, _probe(one))]
+        # DuckDB keeps the columns that a view had when it was last read: all are read again.
+        working = [one for one in places if works(_probe(one))]
+    return [one.name for one in failing if one in working]
+
+
+def picking(engine: Engine, table: exp.Table) -> list[Dependent]:
+    """The macros of a table's database that may use columns of it without naming them."""
+    using = [one for one in dependents(engine, table) if "columns" in one.words]
+    by_text = [one for one in _objects(engine, table) if one.words & _BY_TEXT]
+    macros = {one.name: one for one in (*using, *by_text) if one.kind == "macro"}
+    return [macros[name] for name in sorted(macros)]
+
+
 def referring(engine: Engine, table: exp.Table) -> list[str]:
     """The other tables that refer to a table by a foreign key."""
     query = entries(
@@ -70,6 +138,10 @@ def referring(engine: Engine, table: exp.Table) -> list[str]:
     return sorted(
         {name for name, other in rows if other and other.lower() == own and name.lower() != own}
     )
+
+
+def _probe(view: exp.Table) -> exp.Select:
+    return exp.select("*").from_(view.copy()).limit(0)
 
 
 def _objects(engine: Engine, table: exp.Table) -> Iterator[Dependent]:

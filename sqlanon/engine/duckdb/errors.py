@@ -21,8 +21,8 @@ _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
      "it needs more temporary space than there is or --temp-limit allows; raise that or "
      "--memory-limit, lower --threads, or name a larger disk with --temp-directory"),
     (duckdb.OutOfMemoryException, "", EngineError,
-     "it ran out of memory or of temporary space; raise --memory-limit, lower --threads, "
-     "or name a larger disk with --temp-directory"),
+     "it ran out of memory or of temporary space; raise --memory-limit, or --temp-limit where it "
+     "is given, lower --threads, or name a larger disk with --temp-directory"),
     (duckdb.ConversionException, "", EngineError,
      "a value does not fit the type it is converted to"),
     (duckdb.OutOfRangeException, "", EngineError, "a value is out of its type's range"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -88,11 +88,10 @@ class ExportedFile:
         Raises:
             SourceError: A target has appeared meanwhile, or the folder cannot be written.
         """
-        if not self.overwrite and self.target.exists():
+        try:
+            _on_disk(self._move, self.target)
+        finally:
             self.discard()
-            raise _in_the_way(self.target)
-        _on_disk(self._move, self.target)
-        self.discard()
 
     def discard(self) -> None:
         """Removes what was written; after `publish` it does nothing."""
@@ -101,8 +100,27 @@ class ExportedFile:
     def _move(self) -> None:
         self.written.chmod(usual_mode(self.target))
         sync(self.written)
-        self.written.replace(self.target)
-        sync(self.target.parent)
+        if self.overwrite:
+            self.written.replace(self.target)
+        else:
+            self._appear()
+        # The file has its name by now, whether or not the disk can be told to remember it at once.
+        with suppress(OSError):
+            sync(self.target.parent)
+
+    def _appear(self) -> None:
+        """Gives the file a name that nothing has, not even what came after the last look."""
+        try:
+            os.link(self.written, self.target)
+            is_taken = False
+        except FileExistsError:
+            is_taken = True
+        except OSError:  # a disk without hard links
+            is_taken = os.path.lexists(self.target)
+            if not is_taken:
+                self.written.replace(self.target)
+        if is_taken:
+            raise _in_the_way(self.target)
 
 
 def export(
@@ -191,6 +209,8 @@ def refuse_output(path: Path, own: Sequence[Path], *, overwrite: bool = False) -
         raise SourceError(f"there is no folder {str(path.parent)!r}")
     if path.is_dir():
         raise SourceError(f"{str(path)!r} is a folder")
+    if path.exists() and not path.is_file():
+        raise SourceError(f"{str(path)!r} is a pipe or a device; name a regular file")
     if path.exists():
         if any(file.exists() and path.samefile(file) for file in own):
             raise SourceError(f"{str(path)!r} holds the original; choose another output")

@@ -201,6 +201,57 @@ def test_a_target_that_appears_meanwhile_is_not_replaced(engine: DuckDB, tmp_pat
     assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]
 
 
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_target_that_appears_in_the_last_step_is_not_replaced(
+    engine: DuckDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    exported = export(engine, PEOPLE, path=tmp_path / "out.csv")
+    monkeypatch.setattr(
+        "sqlanon.engine.duckdb.export.sync", lambda _: exported.target.write_text("theirs")
+    )
+    if not has_links:
+        monkeypatch.setattr(os, "link", _no_links)
+    with pytest.raises(SourceError, match="is there already"):
+        exported.publish()
+    assert exported.target.read_text() == "theirs"
+    assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]
+
+
+def _no_links(*_: object) -> None:
+    raise PermissionError
+
+
+def test_a_disk_without_links_gets_the_file(
+    engine: DuckDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", _no_links)
+    export(engine, PEOPLE, path=tmp_path / "out.csv").publish()
+    assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_published_file_has_one_name_even_where_its_folder_cannot_be_synced(
+    engine: DuckDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
+) -> None:
+    def fail(path: Path) -> None:
+        if path.is_dir():
+            raise OSError(5, "no such thing")
+
+    monkeypatch.setattr("sqlanon.engine.duckdb.export.sync", fail)
+    exported = export(engine, PEOPLE, path=tmp_path / "out.csv", overwrite=overwrite)
+    exported.publish()
+    assert exported.target.stat().st_nlink == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+def test_a_pipe_is_never_replaced(engine: DuckDB, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(SourceError, match="is a pipe or a device"):
+        export(engine, PEOPLE, path=tmp_path / "pipe.csv", overwrite=True)
+    assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
+
+
 def test_discard_leaves_nothing(engine: DuckDB, tmp_path: Path) -> None:
     export(engine, PEOPLE, path=tmp_path / "out.duckdb").discard()
     assert list(tmp_path.iterdir()) == []

@@ -1,9 +1,11 @@
 """Limits of the whole process: a second database takes its share of those of the first."""
 
+import duckdb
 import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.engine.duckdb.errors import fault
 from sqlanon.engine.duckdb.second_database import second_database
 from sqlanon.engine.duckdb.source import Resources
 from sqlanon.errors import EngineError, SourceError
@@ -51,8 +53,6 @@ def test_limits_come_back_after_a_failure():
 
 
 def test_a_second_database_beside_a_callers_connection_has_its_limits():
-    import duckdb
-
     from sqlanon.engine.duckdb.connection import DuckDB
 
     with duckdb.connect(config={"threads": 1, "memory_limit": "500MB"}) as connection:
@@ -104,3 +104,10 @@ def test_too_little_temporary_space_is_said_so(tmp_path):
         assert isinstance(query, exp.Query)
         with pytest.raises(EngineError, match="--temp-limit"):
             engine.materialize("large", query)
+
+
+def test_memory_that_runs_out_names_every_limit_that_may_be_meant():
+    told = str(fault(duckdb.OutOfMemoryException("failed to pin block"), "run a query"))
+    assert all(
+        name in told for name in ("--memory-limit", "--temp-limit", "--temp-directory", "--threads")
+    )

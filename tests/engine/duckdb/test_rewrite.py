@@ -293,11 +293,11 @@ def test_rewrite_spills_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     seen = []
 
     def look(synced: Path) -> None:
-        seen.append([entry.name[:8] for entry in spill.iterdir()])
+        seen.append([entry.name[:12] for entry in spill.iterdir()])
 
     monkeypatch.setattr("sqlanon.engine.duckdb.rewrite.sync", look)
     rewrite(path, temp_directory=spill)
-    assert seen[0] == ["sqlanon-"]
+    assert seen[0] == ["sqlanon-tmp-"]
     assert list(spill.iterdir()) == []
 
 
