@@ -100,7 +100,7 @@ def _read(
     engine: Engine, table: exp.Table, *, policy: Policy, options: Options[Any]
 ) -> tuple[Subject, Policy, Fingerprint]:
     """The table with its policy bound to it, the policy resolved, and the table's fingerprint."""
-    columns = list(engine.columns(table))
+    columns = engine.columns(table)
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
         known = engine.rows(fingerprint(table, columns))[0]
