@@ -2,22 +2,29 @@
 
     python benchmarks/limits.py
     python benchmarks/limits.py --columns 5 --records 1000 --limits 1
+    python benchmarks/limits.py --columns 2 --kept 80 --sensitive --records 300000 --limits 2
+    python benchmarks/limits.py --columns 5 --kept 20 --sensitive --file parquet --limits 2
     python benchmarks/limits.py --columns 5 40 300 --records 1000 100000 1000000 --limits 1 5 30
 
 Prints per run the seconds until there is a plan, what of them is beyond the limit, the loss, its
 bound, and what the limit ended. The last line is the longest overrun. A limit is kept where that is
 at most 10 % of it or 2 s. Of the columns every third is a number in intervals, the others are
-suppressed or not; a part of the values is rare. Tables of more than `--cells` cells are left out.
+suppressed or not; a part of the values is rare. With `--kept` so many columns are published as they
+are, with `--sensitive` a text is to be 2-diverse, with `--file` the table is read from a file.
+Tables of more than `--cells` cells are left out.
 """
 
 import argparse
 import itertools
+import re
+import tempfile
 import time
+from contextlib import contextmanager
 
 import duckdb
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import SqlanonError, TimeLimitError
 from sqlanon.methods.registry import METHODS
 
@@ -27,19 +34,28 @@ COVERED = 60
 """Columns that some pattern keeps."""
 
 
-def people(columns, records):
+def people(columns, records, *, kept, sensitive):
     """A table in memory, and its policy."""
     connection = duckdb.connect()
-    values = ", ".join(
+    values = [
         f"(sqrt(hash(i, {n}) % 10000) / 100 * {100 if n % 3 == 0 else 2 + n % 9})::INTEGER AS c{n}"
         for n in range(columns)
-    )
-    connection.execute(f"CREATE TABLE people AS SELECT {values} FROM range({records}) t(i)")
+    ]
+    values += [f"(hash(i, -{n + 1}) % {10 + 30 * n})::INTEGER AS kept{n}" for n in range(kept)]
+    values += ["'Ill ' || hash(i, 'ill') % 200000 AS ill"] if sensitive else []
+    listed = ", ".join(values)
+    connection.execute(f"CREATE TABLE people AS SELECT {listed} FROM range({records}) t(i)")
     hierarchies = {
         f"c{n}": Hierarchy.intervals(5, 10, 50) if n % 3 == 0 else Hierarchy.suppression()
         for n in range(columns)
     }
-    return connection, Policy(hierarchies, models=[KAnonymity(5)], suppression_limit=0.02)
+    return connection, Policy(
+        hierarchies,
+        sensitive=["ill"] if sensitive else [],
+        models=[KAnonymity(5), *([LDiversity(2)] if sensitive else [])],
+        suppression_limit=0.02,
+        others="keep",
+    )
 
 
 def patterns(columns):
@@ -49,19 +65,31 @@ def patterns(columns):
     return [list(each) for each in dict.fromkeys(map(tuple, kept))]
 
 
-def planned(connection, policy, method, limit):
+@contextmanager
+def written(connection, kind):
+    """What a plan is made of: the table in memory and its name, or a file of it and no name."""
+    if kind is None:
+        yield connection, "people"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/people.{kind}"
+        connection.execute(f"COPY people TO '{path}' (FORMAT {kind})")
+        yield path, None
+
+
+def planned(source, policy, method, limit):
     """Seconds until there is a plan or none, and its figures for a line."""
     own = {"patterns": patterns(len(policy.attributes))} if "pattern" in method else {}
     started = time.perf_counter()
     try:
-        plan = sqlanon.plan(connection, "people", policy, method=method, time_limit=limit, **own)
+        plan = sqlanon.plan(*source, policy, method=method, time_limit=limit, **own)
     except TimeLimitError as error:
         return time.perf_counter() - started, f"no plan: {error.phase}"
     except SqlanonError as error:
         return time.perf_counter() - started, f"refused: {error}"
     seconds, report = time.perf_counter() - started, plan.report
     bound = "none" if report.lower_bound is None else f"{report.lower_bound:.4f}"
-    ended = [note.split(":")[0] for note in report.notes if "time limit" in note]
+    ended = [re.split("[:;]", note)[0] for note in report.notes if "time limit" in note]
     return seconds, f"lm {report.loss['lm']:.4f}, bound {bound}; {'; '.join(ended) or 'in time'}"
 
 
@@ -72,20 +100,26 @@ def main():
     parser.add_argument("--records", type=int, nargs="+", default=[1_000, 100_000])
     parser.add_argument("--limits", type=float, nargs="+", default=[1.0, 5.0])
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--kept", type=int, default=0)
+    parser.add_argument("--sensitive", action="store_true")
+    parser.add_argument("--file", choices=["csv", "parquet"])
     parser.add_argument("--cells", type=int, default=40_000_000)
     arguments = parser.parse_args()
     longest = (float("-inf"), "")
     for columns, records in itertools.product(arguments.columns, arguments.records):
-        if columns * records > arguments.cells:
+        if (columns + arguments.kept) * records > arguments.cells:
             continue
-        connection, policy = people(columns, records)
-        for limit, method in itertools.product(arguments.limits, arguments.methods):
-            seconds, told = planned(connection, policy, method, limit)
-            over = seconds - limit
-            run = f"{method}, {columns} columns x {records:,} records, limit {limit:g} s"
-            late = "" if over <= max(SECONDS, SHARE * limit) else " LATE"
-            print(f"{run}: {seconds:.2f} s ({over:+.2f} s{late}), {told}", flush=True)
-            longest = max(longest, (over, run))
+        connection, policy = people(
+            columns, records, kept=arguments.kept, sensitive=arguments.sensitive
+        )
+        with written(connection, arguments.file) as source:
+            for limit, method in itertools.product(arguments.limits, arguments.methods):
+                seconds, told = planned(source, policy, method, limit)
+                over = seconds - limit
+                run = f"{method}, {columns} columns x {records:,} records, limit {limit:g} s"
+                late = "" if over <= max(SECONDS, SHARE * limit) else " LATE"
+                print(f"{run}: {seconds:.2f} s ({over:+.2f} s{late}), {told}", flush=True)
+                longest = max(longest, (over, run))
         connection.close()
     print(f"longest overrun: {longest[0]:+.2f} s, {longest[1]}")
 

@@ -24,6 +24,8 @@ SMALLEST = [
     "itemsets.py adult --runs 1 --records 1000",
     "itemsets.py wide --runs 1 --records 1000",
     "limits.py --columns 5 --records 1000 --limits 1",
+    "limits.py --columns 2 --kept 3 --sensitive --file csv --records 1000 --limits 1 --methods "
+    "incognito",
     "load.py {data} --rows 1000 --runs 1 --files adult",
     "patterns.py table --k 2",
     "patterns.py exact --rows 40 --time-limit 5",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -18,6 +18,7 @@ from sqlanon.wording import counted
 
 DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th
 BATCH = 8  # columns that a query looks at
+LOOK = 10_000  # values between two looks at the time limit
 _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
 _TEXT = exp.DataType.TEXT_TYPES
 _MEANING = {
@@ -81,10 +82,14 @@ def table_spelling_notes(
     ]
 
 
-def _values(engine: Engine, table: exp.Table, *, name: str) -> Iterable[str]:
+def _values(engine: Engine, table: exp.Table, *, name: str) -> Iterator[str]:
     values = nested(distinct_values(table, name), "held")
     rows = engine.rows(select([varchar(column("value"))], values))
-    return (str(value) for (value,) in rows if value is not None)
+    for place, (value,) in enumerate(rows):
+        if place % LOOK == 0:
+            engine.deadline.check()
+        if value is not None:
+            yield str(value)
 
 
 def _several(keys: Iterable[str]) -> int:

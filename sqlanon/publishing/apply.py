@@ -156,7 +156,7 @@ def _report(plan: Plan, published: _Published, *, output: str, started: float) -
         notes=(*report.notes, *published.notes),
         seconds=seconds,
         provenance=Provenance(
-            source_sha256=plan.fingerprint and plan.fingerprint[1],
+            source_sha256=plan.report.provenance.source_sha256,
             output_sha256=published.sha256,
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -10,20 +11,25 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.deadline import phase
+from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import DEFAULT, Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
-from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
 from sqlanon.reports.document import Provenance
+from sqlanon.reports.kept import NOT_COUNTED
+from sqlanon.reports.plan import Report
+from sqlanon.wording import listed
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
+FIGURES = 4.0
+"""Times as long as the reading takes to count classes by sensitive values or persons."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -46,6 +52,38 @@ def make_plan(
         TimeLimitError: The time limit came before the table had been read.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
+    _refuse_without_search(policy, options)
+    started = time.monotonic()
+    subject, policy, known = _read(engine, table, policy=policy, options=options)
+    taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
+    # To measure what is published takes about half as long as to read what it is made of.
+    ended = options.deadline.reserving(taken * (FIGURES if needs_figures else 0.5))
+    with engine.workspace():
+        decided = _decided(engine, subject, policy=policy, options=replace(options, deadline=ended))
+    engine.refuse_changed()
+    plan = _plan_of(engine, table, decided, subject=subject, policy=policy)
+    # Where nobody looks at the plan, the published table is judged itself.
+    if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
+        from sqlanon.publishing.expected import expected_report  # k alone does not need it
+
+        figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
+        plan = replace(plan, report=figures)
+    report = _with_findings(
+        engine, plan, table=table, deadline=options.deadline, kept=fingerprinted
+    )
+    seconds = {
+        "encode": decided.encoded_at - started,
+        "search": decided.searched_at - decided.encoded_at,
+        "total": time.monotonic() - started,
+    }
+    report = replace(report, seconds=seconds, provenance=Provenance(source_sha256=known[1]))
+    # What is not read in one transaction must be the same from here to its publication.
+    held = fingerprinted or options.deadline.is_limited
+    return replace(plan, report=report, fingerprint=known if held else None)
+
+
+def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
+    """Refuses a policy that no table can be searched for, by a `PolicyError`."""
     if not (policy.models or policy.demands):
         raise PolicyError(
             "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
@@ -56,58 +94,21 @@ def make_plan(
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
-    started, columns = time.monotonic(), engine.columns(table)
+
+
+def _read(
+    engine: Engine, table: exp.Table, *, policy: Policy, options: Options[Any]
+) -> tuple[Subject, Policy, Fingerprint]:
+    """The table with its policy bound to it, the policy resolved, and the table's fingerprint."""
+    columns = engine.columns(table)
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
-        # What is not read in one transaction must be the same from here to its publication.
-        known = None
-        if fingerprinted or options.deadline.is_limited:
-            known = engine.rows(fingerprint(table, columns))[0]
+        known = engine.rows(fingerprint(table, columns))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
             policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
-        subject = bind(engine, table, policy=policy)
-    # To measure what is published takes about half as long as to read what it is made of.
-    ended = options.deadline.reserving((time.monotonic() - started) / 2)
-    options = replace(options, deadline=ended)
-    with engine.workspace():
-        decided = _decided(engine, subject, policy=policy, options=options)
-    engine.refuse_changed()
-    plan = Plan(
-        policy=policy.with_attributes(subject.attributes),
-        table=engine.portable(table).sql(engine.dialect, identify=True),
-        columns=subject.columns,
-        dialect=engine.dialect,
-        enumerated=enumerated(engine, table),
-        recoding=decided.recoding,
-        rounds=decided.rounds,
-        few=_few(engine, subject, policy=policy, recoding=decided.recoding),
-        report=decided.report,
-        fingerprint=known,
-    )
-    report = replace(
-        plan.report,
-        notes=(*plan.report.notes, *_spelling_notes(engine, table, subject=subject, policy=policy)),
-    )
-    if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
-        from sqlanon.publishing.expected import expected_report  # k alone does not need it
-
-        report = expected_report(
-            engine, replace(plan, report=report), table=table, tallied=decided.tallied
-        )
-    # Where nobody looks at the plan, the published table is judged itself.
-    if fingerprinted and len(subject.columns) > len(subject.attributes):
-        from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
-
-        report = report.keeping(expected_kept(engine, plan, source=table))
-    seconds = {
-        "encode": decided.encoded_at - started,
-        "search": decided.searched_at - decided.encoded_at,
-        "total": time.monotonic() - started,
-    }
-    origin = Provenance(source_sha256=plan.fingerprint and plan.fingerprint[1])
-    return replace(plan, report=replace(report, seconds=seconds, provenance=origin))
+        return bind(engine, table, policy=policy), policy, known
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
@@ -138,17 +139,58 @@ def _instead(
     return found, "every column is at its highest level"
 
 
-def _spelling_notes(
-    engine: Engine, table: exp.Table, *, subject: Subject, policy: Policy
-) -> list[str]:
-    """Notes on values in several spellings; those of quasi-identifiers come with the recoding."""
+def _plan_of(
+    engine: Engine, table: exp.Table, decided: Decided, *, subject: Subject, policy: Policy
+) -> Plan:
+    """The plan of a recoding, with what the method alone reports."""
+    return Plan(
+        policy=policy.with_attributes(subject.attributes),
+        table=engine.portable(table).sql(engine.dialect, identify=True),
+        columns=subject.columns,
+        dialect=engine.dialect,
+        enumerated=enumerated(engine, table),
+        recoding=decided.recoding,
+        rounds=decided.rounds,
+        few=_few(engine, subject, policy=policy, recoding=decided.recoding),
+        report=decided.report,
+    )
+
+
+def _with_findings(
+    engine: Engine, plan: Plan, *, table: exp.Table, deadline: Deadline, kept: bool
+) -> Report:
+    """The report with what a plan can do without: kept columns and spellings, while there is time.
+
+    Values in several spellings are those of sensitive columns and persons; those of
+    quasi-identifiers come with the recoding.
+    """
+    report, policy = plan.report, plan.policy
     entity = [] if policy.entity is None else [policy.entity]
     roles = {"sensitive": list(policy.sensitive_attributes), "entity": entity}
-    if not any(roles.values()):
-        return []
-    from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
+    found: list[str] = []
+    if any(roles.values()):
+        from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
 
-    return table_spelling_notes(engine, table, columns=subject.columns, roles=roles)
+        try:
+            with engine.limited(deadline):
+                found = table_spelling_notes(engine, table, columns=plan.columns, roles=roles)
+        except TimeLimitError:
+            where = listed(_named(roles))
+            found = [f"no value in several spellings was looked for in {where} (time limit)"]
+    report = replace(report, notes=(*report.notes, *found))
+    if not kept or len(plan.columns) == len(policy.attributes):
+        return report
+    from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
+
+    try:
+        with engine.limited(deadline):
+            return report.keeping(expected_kept(engine, plan, source=table))
+    except TimeLimitError:
+        return replace(report, notes=(*report.notes, NOT_COUNTED))
+
+
+def _named(roles: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{role} column {name!r}" for role, names in roles.items() for name in names]
 
 
 def _few(

@@ -10,6 +10,8 @@ from sqlanon.wording import counted, in_columns, listed, part_of
 
 SHOWN = 5  # columns or pairs that a note names
 LISTED = 10  # columns of a table for a reader
+NOT_COUNTED = "kept columns were not counted (time limit); apply counts them in any case"
+"""Note of a plan that had no time left for it."""
 
 
 @dataclass(frozen=True, slots=True)

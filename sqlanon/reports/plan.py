@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
-from sqlanon.reports.kept import KeptColumns
+from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
 
 _AS_WRITTEN = (
@@ -86,7 +87,7 @@ class Report:
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
-        known = set() if self.kept_columns is None else {*self.kept_columns.notes()}
+        known = {NOT_COUNTED, *(self.kept_columns.notes() if self.kept_columns else ())}
         notes = [note for note in self.notes if note not in known]
         return replace(self, kept_columns=found, notes=(*(found.notes() if found else ()), *notes))
 
@@ -193,8 +194,10 @@ class Report:
         if self.records_per_level:
             yield "  share of records at each level, from the original value up"
             for column, records in self.records_per_level.items():
-                shares = "  ".join(percent(each, self.records) for each in records)
-                yield f"    {column:<{width}}  {shares}"
+                names = ["", *self.level_names.get(column, [])[1:]]
+                shares = zip_longest((percent(n, self.records) for n in records), names)
+                own = "  ".join(f"{share} {name or ''}".rstrip() for share, name in shares)
+                yield f"    {column:<{width}}  {own}"
             return
         yield "  levels (0 is the original value)"
         for column, level in self.levels.items():

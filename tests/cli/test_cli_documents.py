@@ -124,3 +124,14 @@ def test_a_saved_plan_keeps_when_and_of_what_it_was_made(run, here):
     applied = run("apply", "small.duckdb", "p.json", "--into", "out", "--json").document
     assert applied["hashes"]["source"] == made.document["hashes"]["source"]
     assert applied["hashes"]["policy"] == made.document["hashes"]["policy"]
+
+
+def test_the_digest_of_the_source_is_one_with_a_time_limit_and_without(run, here):
+    words = ("anonymize", "small.duckdb", *QI, "--others", "drop", "--json", "--output")
+    digests = [
+        run(*words, "a.csv").document["hashes"]["source"],
+        run(*words, "b.csv", "--time-limit", 100).document["hashes"]["source"],
+        run("plan", "small.duckdb", *QI, "--json").document["hashes"]["source"],
+    ]
+    assert digests[0] is not None
+    assert len(set(digests)) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import defaultdict
+from dataclasses import replace
 from unittest.mock import patch
 
 import duckdb
@@ -111,7 +112,7 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
         assert not leftovers(people)
         bound, loss = report.lower_bound, report.loss["lm"]
         assert bound is None or bound <= loss + 1e-9
-        told = [note for note in report.notes if "time limit" in note]
+        told = [note for note in report.notes if "time limit ended" in note]
         assert not told or not report.search.get("proven")
         assert told or loss == pytest.approx(best)
         ended.add(bool(told))
@@ -191,3 +192,59 @@ def test_mining_that_is_cut_short_writes_nothing(people):
         sqlanon.mine(people, "people", POLICY, into="itemsets", time_limit=1.0)
     names = people.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     assert names == [("people",)]
+
+
+def planned_with_kept_columns(connection, looks, method="incognito"):
+    connection.execute("CREATE OR REPLACE TABLE kept AS SELECT *, age % 7 AS team FROM people")
+    policy = replace(POLICY, others="keep")
+    after, reading = expiring(looks)
+    with after, reading:
+        return sqlanon.plan(
+            connection, "kept", policy, method=method, time_limit=1.0, **SETTINGS[method]
+        )
+
+
+def uncounted(report):
+    return [note for note in report.notes if "(time limit)" in note]
+
+
+@pytest.mark.parametrize("method", ["incognito", "direct-cover"])
+def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, method):
+    seen = set()
+    for looks in (0, 40, 60, 80, 110, 150, 180, 10_000):
+        report = planned_with_kept_columns(people, looks, method).report
+        assert report.holds
+        assert [each.column for each in report.models] == [None, "ill"]
+        told = uncounted(report)
+        assert (report.kept_columns is None) is any("kept columns" in note for note in told)
+        assert not leftovers(people)
+        seen.add(len(told))
+    assert seen == {0, 1, 2}
+
+
+def test_what_a_plan_had_no_time_to_count_is_counted_when_it_is_applied(people):
+    plan = planned_with_kept_columns(people, 0)
+    assert any(note.startswith("kept columns were not counted") for note in plan.report.notes)
+    report = sqlanon.apply(people, plan, into="published")
+    assert [one.name for one in report.kept_columns.columns] == ["team"]
+    assert not any("kept columns were not counted" in note for note in report.notes)
+
+
+def test_no_time_at_all_is_told_by_one_note_on_the_search(people):
+    notes = published(people, "incognito", 0).notes
+    assert len([note for note in notes if "the time limit ended" in note]) == 1
+
+
+@pytest.mark.parametrize(("models", "is_set_apart"), [([], False), ([LDiversity(2)], True)])
+def test_time_is_set_apart_for_the_figures_of_sensitive_columns(people, models, is_set_apart):
+    asked, reserving = [], Deadline.reserving
+
+    def recorded(own, seconds):
+        asked.append(seconds)
+        return reserving(own, seconds)
+
+    policy = replace(POLICY, models=[KAnonymity(K), *models])
+    much = patch.object(planner, "FIGURES", 1e9)
+    with much, patch.object(Deadline, "reserving", recorded):
+        sqlanon.plan(people, "people", policy, time_limit=1e6)
+    assert (asked[0] > 1e4) is is_set_apart

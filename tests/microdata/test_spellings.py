@@ -1,10 +1,18 @@
 """Values that are one for people and several for a database get a note that names the column."""
 
+import itertools
+from unittest.mock import patch
+
 import duckdb
 import pytest
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.deadline import Deadline
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.errors import TimeLimitError
+from sqlanon.microdata import spellings
 
 
 def notes_of(values, kind="TEXT", method="incognito", **settings):
@@ -133,3 +141,17 @@ def test_a_leaf_that_is_no_number_is_no_fault_of_a_column_of_numbers():
     listed = Hierarchy.from_rows([("0.5", "half", "*"), ("?", "unknown", "*")])
     policy = Policy({"share": listed}, models=[KAnonymity(2)])
     assert sqlanon.plan(connection, "people", policy).report.levels == {"share": 0}
+
+
+def test_spellings_that_only_python_knows_end_at_the_time_limit():
+    with duckdb.connect() as connection, patch.object(spellings, "LOOK", 1):
+        connection.execute("CREATE TABLE t AS SELECT chr(200 + i::INT) AS ill FROM range(50) r(i)")
+        engine, table = DuckDB(connection), exp.to_table("t")
+        ticks = itertools.count()
+        with engine.limited(Deadline(30, ticks.__next__)), pytest.raises(TimeLimitError):
+            spellings.table_spelling_notes(
+                engine,
+                table,
+                columns={"ill": exp.DataType.build("TEXT")},
+                roles={"entity": ["ill"]},
+            )

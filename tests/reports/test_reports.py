@@ -256,3 +256,15 @@ def test_key_of_a_loss_has_underscores():
 def test_a_local_method_is_told_by_what_is_known_of_its_search(search, said):
     found = report(method="new", search=search, levels={}, records_per_level={"age": [20, 2]})
     assert found.to_text().splitlines()[0] == said
+
+
+def test_levels_of_single_records_are_named_where_they_have_names():
+    found = report(
+        levels={},
+        heights={"age": 2, "sex": 1},
+        records_per_level={"age": [11, 11, 0], "sex": [22, 0]},
+        level_names={"age": ["original value", "intervals of 5", "*"]},
+    )
+    lines = [line.split() for line in found.to_text().splitlines()]
+    assert ["age", "50%", "50%", "intervals", "of", "5", "0%", "*"] in lines
+    assert ["sex", "100%", "0%"] in lines
