@@ -12,22 +12,20 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.arguments import checked
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Limits, Opening, searching
-from sqlanon.engine.open import Resources, second_table
+from sqlanon.engine.base import Opening, searching
+from sqlanon.engine.open import second_table
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.microdata.opening import Policies, is_data, opened_for, reading
-from sqlanon.publishing.settings import Settings
+from sqlanon.microdata.opening import Policies, beside, is_data, opened_for, reading
+from sqlanon.publishing.settings import Settings, opening_of, options_of
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
-from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from sqlanon.methods.registry import Options
     from sqlanon.publishing.plan import Plan
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.itemsets import MiningReport
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
 # What not every call needs is imported there: a command must start fast.
 Progress = Callable[[str], None]
 Confirm = Callable[["Plan"], object]
-_LIMITS = frozenset(Limits.__annotations__)
-_OPENING = frozenset(Opening.__annotations__)
 
 
 @checked
@@ -108,7 +104,9 @@ def risk(
     )
     with (
         reading(connection, table, policy, **opening) as (source, resolved),
-        opened_population(source.engine, population) as against,
+        opened_population(
+            source.engine, population, how=beside(source, resolved, is_alike=True)
+        ) as against,
     ):
         found = assess(
             source.engine, source.table, policy=resolved, options=options, population=against
@@ -147,7 +145,9 @@ def measure(
 
     with (
         reading(connection, original, policy, **opening) as (source, resolved),
-        second_table(source.engine, released, table=released_table) as table,
+        second_table(
+            source.engine, released, table=released_table, how=beside(source, resolved)
+        ) as table,
         source.engine.transaction(),
     ):
         wanted = MeasureRequest(class_attribute, tuple(losses))
@@ -255,12 +255,12 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    options = _options(settings)
+    options = options_of(settings)
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
     homes = options.method.home, "sqlanon.publishing.planner"
     loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
-    opened = opened_for(connection, table, policy, read_only=True, **_opening(settings))
+    opened = opened_for(connection, table, policy, read_only=True, **opening_of(settings))
     with opened as (source, resolved):
         loading.join()
         from sqlanon.publishing.planner import make_plan
@@ -355,7 +355,7 @@ def anonymize(
     )
 
     file = None if output is None else Path(output)
-    options, opening = _options(settings), _opening(settings)
+    options, opening = options_of(settings), opening_of(settings)
     target = Target(into, in_place, file, overwrite, confirm)
     refuse_early(connection, target)
     read_only = file is not None
@@ -374,25 +374,3 @@ def anonymize(
                 source.engine, found, source=source.table, target=target, file=replaced
             )
         return source.told(report, found.policy)
-
-
-def _options(settings: Settings) -> Options[Any]:
-    """The options of the search among all settings."""
-    from sqlanon.methods.registry import Options
-
-    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _OPENING}
-    known = list(Settings.__annotations__)
-    for name in [name for name in search if name not in known]:
-        meant = did_you_mean(name, known)
-        raise PolicyError(f"setting {name!r} is not known; they are {', '.join(known)}{meant}")
-    return Options.of(**search, memory=Resources(**_limits(settings)).memory)
-
-
-def _limits(settings: Opening) -> Limits:
-    """The limits of the database among all settings."""
-    return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
-
-
-def _opening(settings: Settings) -> Opening:
-    """What is said of how the source is opened, among all settings."""
-    return cast("Opening", {n: value for n, value in settings.items() if n in _OPENING})

@@ -29,7 +29,7 @@ from sqlanon.assessment.subsets import (
 from sqlanon.assessment.trajectories import coded_trajectories
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import is_database, second_table
+from sqlanon.engine.open import TextReading, is_database, second_table
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
@@ -201,7 +201,7 @@ def assess(
 
 
 def opened_population(
-    engine: Engine, population: object
+    engine: Engine, population: object, *, how: TextReading | None = None
 ) -> AbstractContextManager[exp.Table | None]:
     """A population as a table beside the one that it is compared with, for as long as it lasts.
 
@@ -219,7 +219,7 @@ def opened_population(
             f"the population {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"
         )
-    return second_table(engine, population)
+    return second_table(engine, population, how=how)
 
 
 def uncounted(

@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
+from sqlglot import exp
+
 from sqlanon.arguments import kind_of
 from sqlanon.engine.base import Opening, Use
-from sqlanon.engine.open import OpenedSource, is_database, open_source
+from sqlanon.engine.open import OpenedSource, TextReading, is_database, open_source
 from sqlanon.errors import PolicyError
+from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
@@ -82,6 +85,23 @@ def reading(
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
         yield source, made[0]
         source.engine.refuse_changed()
+
+
+def beside(source: OpenedSource, policy: Policy, *, is_alike: bool = False) -> TextReading:
+    """How a file of data is read that is compared with a source, so that equal values stay equal.
+
+    Args:
+        source: What it is compared with.
+        policy: What the source was opened for.
+        is_alike: Whether a text file is written as the source is; a release need not be.
+    """
+    types = column_types(source.engine, source.table)
+    # How a DOUBLE was written is known no more, so 1.5 and 1.50 must be one value there.
+    numbers = {name for name, each in types.items() if each.is_type(*exp.DataType.FLOAT_TYPES)}
+    use = Use(by_value=policy.by_value() | numbers)
+    if not is_alike:
+        return TextReading(use=lambda _: use)
+    return TextReading(source.form, lambda _: use, is_shared=True)
 
 
 def is_data(connection: object) -> bool:

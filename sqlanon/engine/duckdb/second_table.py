@@ -13,6 +13,7 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import read_file
 from sqlanon.engine.duckdb.source import is_database
 from sqlanon.engine.duckdb.syntax import attach, detach
+from sqlanon.engine.duckdb.text_files import TextReading
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 _ATTACHED = "_sqlanon_beside"
@@ -20,7 +21,7 @@ _ATTACHED = "_sqlanon_beside"
 
 @contextmanager
 def opened_beside(
-    engine: DuckDB, other: object, *, table: str | None = None
+    engine: DuckDB, other: object, *, table: str | None = None, how: TextReading | None = None
 ) -> Iterator[exp.Table]:
     """A table of the engine or of another file: see `engine.open.second_table`.
 
@@ -39,7 +40,7 @@ def opened_beside(
         return
     if table is not None:
         raise SourceError(f"{path.name!r} holds one table; leave the name {table!r} out")
-    with _file(engine, path) as held:
+    with _file(engine, path, how=how) as held:
         yield held
 
 
@@ -65,11 +66,11 @@ def _resolved(engine: DuckDB, other: object) -> exp.Table:
 
 
 @contextmanager
-def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
+def _file(engine: DuckDB, path: Path, *, how: TextReading | None) -> Iterator[exp.Table]:
     with engine.workspace():
         held = engine.temporary("beside")
         try:
-            read_file(engine, path, table=held)
+            read_file(engine, path, table=held, how=how)
             yield held
             engine.refuse_changed()
         finally:

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, cast
 
@@ -190,6 +190,7 @@ class OpenedSource:
         kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
             caller's own connection.
         name: The path as it was given; None where there is none.
+        form: What was said of how a text file is written.
     """
 
     engine: DuckDB
@@ -197,6 +198,7 @@ class OpenedSource:
     path: Path | None
     kind: Kind
     name: str | None = None
+    form: TextFormat = field(default_factory=TextFormat)
 
     def told(self, report: R, policy: Policy | None = None) -> R:
         """A report of this source that says what it was made of, and what was found there."""
@@ -264,7 +266,7 @@ def open_source(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
         read_file(engine, path, table=found, how=TextReading(form, use))
-        yield OpenedSource(engine, found, path, "file", str(source))
+        yield OpenedSource(engine, found, path, "file", str(source), form)
 
 
 @contextmanager
