@@ -333,10 +333,15 @@ def anonymize(
     in_place: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
-    confirm: Confirm | None = None,
+    confirm: Callable[..., object] | None = None,
+    preview: int | None = None,
     **settings: Unpack[Settings],
 ) -> Report:
     """Plans and applies in one transaction: `plan` and `apply` in one call.
+
+    Args:
+        confirm: As for `apply`; with `preview` it is called with the plan and with records.
+        preview: How many records `confirm` sees before and after, as `sqlanon.preview` has them.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
@@ -345,6 +350,7 @@ def anonymize(
     """
     from sqlanon.publishing.apply import publish
     from sqlanon.publishing.planner import make_plan
+    from sqlanon.publishing.preview import refuse_rows, told
     from sqlanon.publishing.target import (
         Target,
         may_change,
@@ -354,6 +360,10 @@ def anonymize(
         replaced_file,
     )
 
+    if preview is not None:
+        refuse_rows(preview)
+        if confirm is None:
+            raise PolicyError("preview shows records to confirm; give confirm, too")
     file = None if output is None else Path(output)
     options, opening = options_of(settings), opening_of(settings)
     target = Target(into, in_place, file, overwrite, confirm)
@@ -368,6 +378,8 @@ def anonymize(
                 source.engine, source.table, policy=resolved, target=target, file=replaced
             )
             refuse_types(source.engine, source.table, policy=resolved, target=target)
+            if confirm is not None:
+                target = replace(target, confirm=told(confirm, source, rows=preview))
             known = confirm is not None or may_change(source, settings.get("progress"))
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
             report = publish(

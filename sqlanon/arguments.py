@@ -50,7 +50,9 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("method", "loss", "kind", "candidates", "into"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
-    **dict.fromkeys(("threads", "max_columns", "max_sets", "seed", "block_records"), _WHOLE),
+    **dict.fromkeys(
+        ("threads", "max_columns", "max_sets", "seed", "block_records", "preview"), _WHOLE
+    ),
     **dict.fromkeys(("threshold", "identifying", "time_limit", "beta"), _NUMBER),
     **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
@@ -61,6 +63,7 @@ _MAY_BE_NONE = {
     *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
     *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
+    "preview",
 }
 
 

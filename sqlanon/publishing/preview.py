@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from sqlglot import exp
@@ -88,6 +88,28 @@ def preview(
     ):
         refuse_stale(source.engine, plan, source=source.table)
         return _previewed(source, plan, rows=rows)
+
+
+def told(
+    confirm: Callable[..., object], source: OpenedSource, *, rows: int | None
+) -> Callable[[Plan], object]:
+    """What asks a caller to confirm a plan of an open source.
+
+    Args:
+        confirm: Called with the plan, whose report says what it was made of, and with records.
+        source: What is published.
+        rows: How many records; None for the plan alone.
+    """
+
+    def ask(plan: Plan) -> object:
+        shown = replace(plan, report=source.told(plan.report, plan.policy))
+        if rows is None:
+            return confirm(shown)
+        with source.engine.workspace():
+            records = _previewed(source, plan, rows=rows)
+        return confirm(shown, records)
+
+    return ask
 
 
 def refuse_rows(rows: object) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
-from sqlanon.errors import SqlanonError, StalePlanError
+from sqlanon.errors import PolicyError, SqlanonError, StalePlanError
 from sqlanon.hierarchy.level_names import level_names
 from sqlanon.publishing.preview import preview_text
 
@@ -157,3 +157,15 @@ def test_the_preview_of_a_text_file_takes_the_format_of_its_plan(tmp_path):
     text = {"date_format": "%d/%m/%Y"}
     [record] = sqlanon.preview(path, sqlanon.plan(path, None, policy, **text), rows=1, **text)
     assert record.before == {"day": "2020-12-31"}
+
+
+def test_records_are_shown_to_who_confirms_the_plan(connection):
+    shown = []
+    given = {"into": "made", "preview": 2}
+    sqlanon.anonymize(
+        connection, "people", policy_of(), confirm=lambda *seen: shown.append(seen), **given
+    )
+    [(plan, records)] = shown
+    assert records == sqlanon.preview(connection, plan, rows=2)
+    with pytest.raises(PolicyError, match="give confirm"):
+        sqlanon.anonymize(connection, "people", policy_of(), **given)
