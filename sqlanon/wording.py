@@ -80,6 +80,19 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.6g}"
 
 
+def at_least(value: float) -> str:
+    """A lower bound for a reader: `figure`, rounded down.
+
+    >>> at_least(0.45876289), at_least(12.0), at_least(0.0)
+    ('0.458762', '12', '0')
+    """
+    from decimal import ROUND_FLOOR, Context  # slow to import, and few reports need it
+
+    if value.is_integer():
+        return figure(value)
+    return figure(float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(value)))
+
+
 def shown(value: str | None) -> str:
     """A value or label for a reader."""
     return "NULL" if value is None else value

@@ -118,7 +118,7 @@ def _carry_out(
         kept = published_kept(engine, plan, source=source, table=staged)
         check_seconds = time.monotonic() - written
         if target.output is None:
-            _, sha256 = engine.rows(fingerprint(staged, list(engine.columns(staged))))[0]
+            _, sha256 = engine.rows(fingerprint(staged, engine.columns(staged)))[0]
         # All that is published has been read by now, between two looks at what it was read from.
         refuse_stale(engine, plan, source=source)
         engine.refuse_changed()
@@ -167,7 +167,7 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
         )
     if plan.fingerprint is None:
         return
-    if tuple(engine.rows(fingerprint(source, list(columns)))[0]) != plan.fingerprint:
+    if tuple(engine.rows(fingerprint(source, columns))[0]) != plan.fingerprint:
         raise StalePlanError(
             f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
             "but other values; make a new plan"
@@ -230,7 +230,7 @@ def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
     rows = exp.select("*").from_(staged.copy())
     engine.run(create_table(written, rows, temporary=place.catalog == "temp"))
     try:
-        columns = list(engine.columns(written))
+        columns = engine.columns(written)
         sent, arrived = (engine.rows(fingerprint(one, columns)) for one in (staged, written))
         if sent != arrived:
             raise VerificationError(

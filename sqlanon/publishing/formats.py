@@ -115,5 +115,7 @@ def holds_rows(
     for engine, table, values in zip(engines, tables, own, strict=True):
         cells = [alias(exp.cast(values[name], each.kind), name) for name, each in columns.items()]
         rows = nested(select(cells, table), "rows")
-        digests.append(engine.rows(fingerprint(rows, list(columns))))
+        digests.append(
+            engine.rows(fingerprint(rows, {name: each.kind for name, each in columns.items()}))
+        )
     return digests[0] == digests[1]

@@ -56,7 +56,7 @@ def make_plan(
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
-    started, columns = time.monotonic(), list(engine.columns(table))
+    started, columns = time.monotonic(), engine.columns(table)
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
         # What is not read in one transaction must be the same from here to its publication.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import Provenance, page
-from sqlanon.wording import counted, figure
+from sqlanon.wording import at_least, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class BoundReport:
         within = " within the levels allowed" if self.levels else ""
         line = (
             f"no {self.k}-anonymization of the {counted(self.records, 'record')}{within} "
-            f"{suppressed} loses less than {self.loss} {figure(self.lower_bound)} "
+            f"{suppressed} loses less than {self.loss} {at_least(self.lower_bound)} "
             f"({counted(self.candidates, 'closed frequent generalized itemset')})"
         )
         return page([line], self.notes)

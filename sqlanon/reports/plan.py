@@ -10,7 +10,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.wording import counted, figure, in_columns, key, part_of, percent
+from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
 
 _AS_WRITTEN = (
     "method",
@@ -235,11 +235,11 @@ class Report:
         if self.lower_bound is None:
             return ""
         if not self.records_per_level:
-            return f" (every full-domain recoding loses at least {figure(self.lower_bound)})"
+            return f" (every full-domain recoding loses at least {at_least(self.lower_bound)})"
         every = "recoding that satisfies k"
         if "used_patterns" in self.search:
             every = "choice of these patterns that satisfies the policy"
-        least = f" (no {every} loses less than {figure(self.lower_bound)}"
+        least = f" (no {every} loses less than {at_least(self.lower_bound)}"
         if not self.lower_bound:
             return f"{least})"
         return f"{least}; {self.loss[key(self.loss_name)] / self.lower_bound:.3g} times that)"

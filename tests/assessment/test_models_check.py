@@ -386,7 +386,7 @@ def test_threads_and_the_order_of_rows_change_no_figure():
             )
             found = {"a": Sensitive(), "b": Sensitive(order=list("0123456"))}
             report = sqlanon.check(connection, "t", Policy(["q"], sensitive=found))
-            reports.append({**report.to_dict(), "seconds": 0})
+            reports.append({**report.to_dict(), "seconds": 0, "created": None})
     assert reports[0] == reports[1] == reports[2]
 
 

@@ -330,13 +330,16 @@ def test_table_that_was_published_without_its_entity_counts_records(connection):
 @pytest.mark.parametrize("bad", [0, -0.1, 1.1, True, "0.2", math.nan])
 def test_shares_out_of_range_are_errors(connection, bad):
     for option, name in (("threshold", "risk threshold"), ("identifying", "identifying share")):
-        with pytest.raises(PolicyError, match=f"{name} .* is not a share above 0 and at most 1"):
+        with pytest.raises(
+            PolicyError,
+            match=f"{name} .* is not a share above 0 and at most 1|{option} must be a number",
+        ):
             risk(connection, ROWS, **{option: bad})
 
 
 @pytest.mark.parametrize("bad", [-1, 1.5, True, "2"])
 def test_number_of_columns_out_of_range_is_an_error(connection, bad):
-    with pytest.raises(PolicyError, match=r"max_columns .* is not a whole number"):
+    with pytest.raises(PolicyError, match=r"max_columns .*whole number"):
         risk(connection, ROWS, max_columns=bad)
 
 

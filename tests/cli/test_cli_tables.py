@@ -422,7 +422,7 @@ def test_no_recoding_within_the_bounds_is_exit_code_1(run, database):
         (["--qi", "agee", "--k", "2"], "did you mean 'age'"),
         (["--qi", "age", "--sensitive", "age", "--k", "2"], "both"),
         (["--qi", "age"], "no privacy model"),
-        (["--qi", "age", "--k", "2", "--others", "maybe"], "'maybe'"),
+        (["--qi", "age", "--k", "2", "--others", "maybe"], "--others is given twice"),
         (["--qi", "age", "--k", "2", "--suppressed", "maybe"], "'maybe'"),
         (["--qi", "age", "--k", "2", "--suppression-limit", "2"], "between 0 and 1"),
         (["--qi", "age", "--k", "2", "--weight", "sex=2"], "'sex' is no quasi-identifier"),
@@ -442,6 +442,10 @@ def test_bad_input_is_one_line_and_nothing_is_written(refused, database, words, 
     for command, *target in (["plan"], ["anonymize", "--into", "released"]):
         assert part in refused(command, database, "--others", "drop", *words, *target)
     assert tables(database) == {"people"}
+
+
+def test_a_choice_for_all_others_that_is_none_is_named(refused, database):
+    assert "'maybe'" in refused("plan", database, "--qi", "age", "--k", 2, "--others", "maybe")
 
 
 @pytest.mark.parametrize("command", ["check", "plan", "anonymize"])

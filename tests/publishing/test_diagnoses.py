@@ -143,7 +143,7 @@ def test_a_database_does_not_grow_where_nothing_is_published(tmp_path, monkeypat
         )
     before = path.stat().st_size
 
-    def fail(*_):
+    def fail(*_, **__):
         raise VerificationError("no")
 
     monkeypatch.setattr(apply, "_verified", fail)

@@ -9,6 +9,7 @@ from snapshots import (  # noqa: F401
     test_query_is_plain_enough_for_spark,
     text,
 )
+from sqlglot import exp
 
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding.fingerprint import fingerprint
@@ -41,7 +42,8 @@ def fingerprint_of(connection, rows):
     """The fingerprint of a table of two columns with those rows."""
     connection.execute("CREATE OR REPLACE TEMP TABLE printed (a INTEGER, b VARCHAR)")
     connection.executemany("INSERT INTO printed VALUES (?, ?)", rows)
-    return connection.execute(text(fingerprint(table("printed"), ["a", "b"]))).fetchone()
+    kinds = {"a": exp.DataType.build("INT"), "b": exp.DataType.build("TEXT")}
+    return connection.execute(text(fingerprint(table("printed"), kinds))).fetchone()
 
 
 PRINTED = [(1, "x"), (2, None), (3, "y")]
@@ -70,3 +72,28 @@ def test_fingerprint_tells_two_pairs_of_doubled_records_apart(connection):
     """The exclusive or of both is 0."""
     one, other = [(1, "x"), (1, "x")], [(2, "y"), (2, "y")]
     assert fingerprint_of(connection, one) != fingerprint_of(connection, other)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        ("INTEGER[]", "[]", "[NULL]"),
+        ("INTEGER[]", "[]", "NULL"),
+        ("STRUCT(a INTEGER)", "{'a': NULL}", "NULL"),
+        ("INTERVAL", "INTERVAL 1 MONTH", "INTERVAL 30 DAY"),
+        ("INTERVAL", "INTERVAL 1 DAY", "INTERVAL 24 HOUR"),
+        ("DOUBLE", "0.0", "-0.0"),
+        ("FLOAT", "0.0", "-0.0"),
+    ],
+)
+def test_fingerprint_tells_values_apart_that_hash_takes_for_one(connection, kind, one, other):
+    """Found where a table that had changed so was published by an old plan."""
+    kinds = {"v": exp.DataType.build(kind, dialect="duckdb")}
+    found = {
+        connection.execute(
+            text(fingerprint(exp.maybe_parse(f"(SELECT {value}::{kind} AS v)"), kinds))
+        ).fetchone()
+        for value in (one, other)
+    }
+    assert len(found) == 2

@@ -12,6 +12,7 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
+from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.methods.fulldomain.cell_costs import Pricing
 from sqlanon.microdata.encoding import JOINED, Encoded
@@ -218,11 +219,19 @@ class FrequencySets:
         return batches + Batch(common, together, self.encoded.layout).split()
 
     def _nearest(self, node: Node) -> FrequencySet:
-        """The smallest set that a node can be counted from."""
-        return min(
-            (s for s in self.held if all(a <= b for a, b in zip(s.node, node, strict=True))),
-            key=lambda s: s.scanned,
-        )
+        """The smallest set that a node can be counted from.
+
+        Raises:
+            TimeLimitError: None is, since there was only time to encode coarser nodes.
+        """
+        fitting = [s for s in self.held if all(a <= b for a, b in zip(s.node, node, strict=True))]
+        if not fitting:
+            raise TimeLimitError
+        return min(fitting, key=lambda s: s.scanned)
+
+    def reaches(self, node: Node) -> bool:
+        """Whether a node can be counted from a set that is held."""
+        return any(all(a <= b for a, b in zip(s.node, node, strict=True)) for s in self.held)
 
     def _pays(self, node: Node, members: Sequence[Node]) -> bool:
         """Whether writing a node's set and counting others from it is less work than without."""

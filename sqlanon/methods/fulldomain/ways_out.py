@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, product
 
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.fulldomain.tradeoff import settled_at_any_limit
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
@@ -27,6 +28,11 @@ MOST_SETTLED = 20
 def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> UnsatisfiableError:
     """The error to raise where a search found no recoding."""
     lattice = problem.lattice
+    too_much: list[str] = []
+    with suppress(TimeLimitError):
+        too_much = _too_much(problem)
+    if too_much:
+        return impossible(problem.policy, too_much)
     if not outcome.proven:
         return UnsatisfiableError(
             f"the time limit came after {outcome.checked} of {lattice.box.size} recodings "
@@ -34,9 +40,6 @@ def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> Unsatis
             "(--time-limit)"
         )
     asked = models_text(problem.policy)
-    too_much = _too_much(problem)
-    if too_much:
-        return impossible(problem.policy, too_much)
     suppressed = _suppressed(problem, problem.subject.high)
     ways = _ways_out(problem, suppressed)
     return UnsatisfiableError(
@@ -88,7 +91,8 @@ def _fewest(problem: FullDomainProblem) -> int:
     uneven. What a check says is a lower bound, so nodes are settled in its order.
     """
     lattice = problem.lattice
-    checks = (problem.models or problem.sizes).ask(_nodes(lattice.box))
+    nodes = [node for node in _nodes(lattice.box) if problem.sets.reaches(node)]
+    checks = (problem.models or problem.sizes).ask(nodes)
     fewest = lattice.records
     for check in sorted(checks, key=lambda check: check.suppressed)[:MOST_SETTLED]:
         if check.suppressed >= fewest:

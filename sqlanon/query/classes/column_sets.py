@@ -34,13 +34,13 @@ def joined_records(source: exp.Table, names: Sequence[str], *, entity: str) -> e
     """Records that a column joins as the entity column does, for each of some columns.
 
     Rows of its place; values; pairs of a value and a person; the records of values that one person
-    has in several records, and nobody else in any. NULL joins nothing.
+    has in several records, and nobody else in any. NULL joins nothing, and is nobody.
     """
     parts = []
     for place, name in enumerate(names):
         held = [alias(column(name), VALUE), alias(bigint(count_all()), SIZE)]
         pairs = select(held, source, by=[column(name), column(entity)])
-        pairs.where(is_null(column(name)).not_(), copy=False)
+        pairs.where(*(is_null(column(each)).not_() for each in (name, entity)), copy=False)
         sizes = [alias(count_all(), PERSONS), alias(total(column(SIZE)), SIZE)]
         values = select(sizes, nested(pairs, "pairs"), by=[column(VALUE)])
         joins = exp.and_(column(PERSONS).eq(1), column(SIZE) > 1)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from sqlanon.query.syntax import bigint, column, count_all, select
+from sqlanon.query.text import is_nested, is_zoned, varchar
+
+_REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
 
 
-def fingerprint(table: exp.Expr, columns: Sequence[str]) -> exp.Select:
-    """Records, and one order-free digest of all cells as text; DuckDB only.
+def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> exp.Select:
+    """Records, and one order-free digest of all cells; DuckDB only.
 
     It has no key, so whoever knows all records but a few can try out what those hold. SHA-256
     keeps the digests of two tables from telling in which records they differ: the exclusive or
     and the sum would. The sum tells apart what the exclusive or alone does not, a record that is
     there twice.
     """
-    cells = exp.Anonymous(this="HASH", expressions=[column(name) for name in columns])
+    told = [part for name, kind in columns.items() for part in _told_apart(column(name), kind)]
+    cells = exp.Anonymous(this="HASH", expressions=told)
     # HASH of several arguments is linear in each; hashed once more, records no longer cancel out.
     digest = exp.Anonymous(this="HASH", expressions=[cells])
     wide = exp.cast(digest, exp.DataType.Type.INT128)
@@ -30,3 +34,16 @@ def fingerprint(table: exp.Expr, columns: Sequence[str]) -> exp.Select:
         ],
     )
     return select([bigint(count_all()), exp.Anonymous(this="SHA256", expressions=[figures])], table)
+
+
+def _told_apart(value: exp.Expr, kind: exp.DataType) -> list[exp.Expr]:
+    """A value, with what HASH takes for one: -0.0 and 0.0, 1 month and 30 days, [] and NULL.
+
+    Texts of instants depend on the session's time zone, so nested ones go without.
+    """
+    if kind.this in _REAL:
+        return [value, exp.Anonymous(this="SIGNBIT", expressions=[value.copy()])]
+    nested = is_nested(kind) and not any(map(is_zoned, kind.find_all(exp.DataType)))
+    if nested or kind.this == exp.DataType.Type.INTERVAL:
+        return [value, varchar(value.copy())]
+    return [value]

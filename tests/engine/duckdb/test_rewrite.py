@@ -155,7 +155,7 @@ def test_failure_leaves_the_old_file_untouched(
     rich_database(path)
     before = path.read_bytes()
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise failure
 
     monkeypatch.setattr(f"sqlanon.engine.duckdb.rewrite.{step}", fail)

@@ -100,7 +100,7 @@ def plan_of(case, *patches, threads=2, records=None):
         except UnsatisfiableError as error:
             return str(error)
         document = plan.to_dict()
-        del document["seconds"]
+        del document["seconds"], document["created"]
         return document
 
 
