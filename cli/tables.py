@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 
 from . import output
@@ -330,6 +331,7 @@ def _refuse_foreign(path: Path) -> None:
     import sqlanon
     from sqlanon.engine.files import refuse_folder
 
+    path_of(path, "the plan file")
     if path.is_dir():
         raise SourceError(f"{str(path)!r} is a folder; name a file for the plan")
     if path.is_file() or not path.exists():

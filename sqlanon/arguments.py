@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from os import PathLike
@@ -103,11 +104,30 @@ def kind_of(value: object) -> str:
 
 
 def path_of(value: object, what: str) -> Path:
-    """A path.
+    """A path that a file may have, whether or not there is one.
 
     Raises:
-        SourceError: It is none.
+        SourceError: It is none, or one that no file system takes.
     """
     if not _is_path(value):
         raise SourceError(f"{what} must be a path, not {kind_of(value)}")
-    return Path(value)  # type: ignore[arg-type]
+    path = Path(value)  # type: ignore[arg-type]
+    try:
+        path.lstat()
+    except ValueError:
+        fault = "holds a character that no name of a file may; leave it out"
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            return path
+        fault = "has a name that is too long for a file; choose a shorter one"
+    else:
+        return path
+    raise SourceError(f"{what} {fault}")
+
+
+def is_file(value: str | Path) -> bool:
+    """Whether there is a file of that name, which may also be the name of something else."""
+    try:
+        return Path(value).is_file()
+    except (OSError, ValueError):
+        return False

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import is_file
 from sqlanon.assessment.check import (
     as_published,
     judged_columns,
@@ -214,7 +215,7 @@ def opened_population(
     if population is None:
         return nullcontext()
     path = Path(population) if isinstance(population, str | Path) else None
-    if path is not None and path.is_file() and is_database(path):
+    if path is not None and is_file(path) and is_database(path):
         raise SourceError(
             f"the population {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"

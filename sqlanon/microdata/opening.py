@@ -9,7 +9,7 @@ from typing import Unpack
 
 from sqlglot import exp
 
-from sqlanon.arguments import kind_of
+from sqlanon.arguments import kind_of, path_of
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import OpenedSource, TextReading, is_database, open_source
 from sqlanon.errors import PolicyError
@@ -106,8 +106,10 @@ def beside(source: OpenedSource, policy: Policy, *, is_alike: bool = False) -> T
 
 def is_data(connection: object) -> bool:
     """Whether a source is a file of data."""
-    path = Path(connection) if isinstance(connection, str | Path) else None
-    return path is not None and path.is_file() and not is_database(path)
+    if not isinstance(connection, str | Path):
+        return False
+    path = path_of(connection, "the source")
+    return path.is_file() and not is_database(path)
 
 
 def _resolved(columns: Sequence[str], policy: Policies) -> Policy:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import is_file
 from sqlanon.engine.duckdb.catalog import entries
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import read_file
@@ -47,12 +48,12 @@ def opened_beside(
 def _path(engine: DuckDB, other: object) -> Path | None:
     """The file that is meant, if one is."""
     if isinstance(other, str):
-        if engine.catalog().find(other) is not None or not Path(other).is_file():
+        if engine.catalog().find(other) is not None or not is_file(other):
             return None
     elif not isinstance(other, Path):
         return None
     path = Path(other)
-    if not path.is_file():
+    if not is_file(path):
         raise SourceError(f"there is no file {str(path)!r}")
     return path.resolve()
 

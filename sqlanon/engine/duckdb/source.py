@@ -249,7 +249,7 @@ def open_source(
         return
     if not isinstance(source, str | Path):
         raise SourceError(f"{kind_of(source)} is no source; give a connection or a path")
-    path = _existing(Path(source))
+    path = _existing(path_of(source, "the source"))
     if is_database(path):
         form.refuse(repr(path.name), "a DuckDB database")
         with resources.connect(path, read_only=read_only) as engine:
