@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from sqlanon.arguments import path_of
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.reports.document import Provenance
 from sqlanon.wording import counted
@@ -174,8 +175,8 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     from sqlanon.microdata.inspect import make_hierarchy, refuse_hierarchy_file, write_paths
 
     rule = Hierarchy.from_spec(wanted.hierarchy)
-    source = Path(given.source)
-    if wanted.output.exists() and source.exists() and wanted.output.samefile(source):
+    source, made = path_of(given.source, "the source"), path_of(wanted.output, "the hierarchy file")
+    if made.exists() and source.exists() and wanted.output.samefile(source):
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
     refuse_hierarchy_file(wanted.output, overwrite=wanted.overwrite)
     opening = run.opening(given.text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import signal
@@ -120,20 +119,11 @@ def status(arguments: Sequence[str] | None = None) -> int:
         complain(f"error: {message}")
         return _failed(words, kind, message=message, code=error.exit_code)
     except Exception as error:
-        return _unforeseen(error, words)
+        report_bug(error)
+        return _failed(
+            words, "Bug", message="this is a bug of sqlanon; standard error says where", code=BUG
+        )
     return 0
-
-
-def _unforeseen(error: Exception, words: Sequence[str]) -> int:
-    """Tells of an error that no part of the library made a message of."""
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        message = "a name is too long for a file; choose a shorter one"
-        complain(f"error: {message}")
-        return _failed(words, "SourceError", message=message, code=SqlanonError.exit_code)
-    report_bug(error)
-    return _failed(
-        words, "Bug", message="this is a bug of sqlanon; standard error says where", code=BUG
-    )
 
 
 def _failed(words: Sequence[str], kind: str, *, message: str, code: int) -> int:

@@ -270,6 +270,11 @@ class TargetOptions:
     overwrite: Overwrite = False
 
     @property
+    def is_given(self) -> bool:
+        """Whether any place is named."""
+        return self.in_place or self.into is not None or self.output is not None
+
+    @property
     def place(self) -> dict[str, Any]:
         """The target as the library takes it."""
         return given(self, "into", "in_place", "output", "overwrite")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 
 from . import output
@@ -82,6 +83,41 @@ class SavedPlan:
     text: TextFileOptions = field(default_factory=TextFileOptions)
 
 
+class _DryRunError(SqlanonError):
+    """Ends a dry run where anything would be written."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        super().__init__("dry run: nothing is written")
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What is shown before anything is written.
+
+    Args:
+        ask: The question to ask; None for no question.
+        trial: What is wanted.
+        records: The records before and after, once they are known.
+    """
+
+    ask: Callable[..., None] | None
+    trial: Trial
+    records: tuple[PreviewedRecord, ...] = ()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to show or to ask."""
+        return self.ask is not None or self.trial.dry_run or self.trial.preview is not None
+
+    def __call__(self, found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
+        self.records = records
+        if self.trial.dry_run:
+            raise _DryRunError(found)
+        if self.ask is not None:
+            self.ask(found, records)
+
+
 def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell which privacy models a table satisfies as it stands; writes nothing.
 
@@ -146,39 +182,33 @@ def anonymize(
     """Plan and apply: publish the table anonymized, proved on the published table."""
     import sqlanon
 
+    if trial.dry_run and not target.is_given:
+        found = _planned(given, wanted, run=run, complete=True)
+        _tell_dry(found, _previewed(given, found, rows=trial.preview, run=run), run=run)
+        return
     if trial.dry_run:
-        if target.into is not None or target.in_place or target.output is not None:
-            _check_target(given.source, target)
-        found = _planned(given, wanted, run=run, complete=True)
-        records = _previewed(given, found, rows=trial.preview, run=run)
-        output.say(run, "dry run: nothing is written")
-        _show(found, records, run=run)
-        _leave_unless_it_holds(found.report)
-        return
-    confirm = _confirmation(given.source, target, run=run)
-    if trial.preview is not None:
-        found = _planned(given, wanted, run=run, complete=True)
-        records = _previewed(given, found, rows=trial.preview, run=run)
-        opening = given.text.asked | run.resources
-        where = {"table": given.table, "confirm": confirm, **target.place, **opening}
-        report = sqlanon.apply(given.source, found, **where)
-        _show(report, records, run=run)
-        _leave_unless_it_holds(report)
-        return
+        _check_target(given.source, target)
+    shown = _Shown(None if trial.dry_run else _confirmation(given.source, target, run=run), trial)
     how, maker = _search_and_policy(wanted, run)
-    with output.progress(run) as progress:
-        report = sqlanon.anonymize(
-            given.source,
-            given.table,
-            maker,
-            **target.place,
-            **how,
-            progress=progress,
-            confirm=confirm,
-            **given.text.asked,
-            **run.resources,
-        )
-    _publish(report, run)
+    try:
+        with output.progress(run) as progress:
+            report = sqlanon.anonymize(
+                given.source,
+                given.table,
+                maker,
+                **target.place,
+                **how,
+                progress=progress,
+                confirm=shown if shown.is_needed else None,
+                preview=trial.preview,
+                **given.text.asked,
+                **run.resources,
+            )
+    except _DryRunError as ended:
+        output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search)
+        _tell_dry(ended.plan, shown.records, run=run)
+        return
+    _publish(report, run, records=shown.records)
 
 
 def rewrite(
@@ -234,17 +264,23 @@ def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dic
     return shown.to_dict() | preview
 
 
+def _tell_dry(found: Plan, records: tuple[PreviewedRecord, ...], *, run: RunOptions) -> None:
+    output.say(run, "dry run: nothing is written")
+    _show(found, records, run=run)
+    _leave_unless_it_holds(found.report)
+
+
+def _page(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> str:
+    """A plan or what was published, with the records before and after."""
+    if not records:
+        return shown.to_text()
+    from sqlanon.publishing.preview import preview_text
+
+    return f"{shown.to_text()}\n\n{preview_text(records)}"
+
+
 def _show(shown: Plan | Report, records: tuple[PreviewedRecord, ...], *, run: RunOptions) -> None:
-    """Prints a plan or what was published, with the records before and after."""
-
-    def text() -> str:
-        if not records:
-            return shown.to_text()
-        from sqlanon.publishing.preview import preview_text
-
-        return f"{shown.to_text()}\n\n{preview_text(records)}"
-
-    output.show(run, _document(shown, records), text=text)
+    output.show(run, _document(shown, records), text=lambda: _page(shown, records))
 
 
 def _leave_unless_it_holds(report: CheckReport | Report) -> None:
@@ -252,9 +288,9 @@ def _leave_unless_it_holds(report: CheckReport | Report) -> None:
         raise typer.Exit(1)
 
 
-def _publish(report: Report, run: RunOptions) -> None:
+def _publish(report: Report, run: RunOptions, *, records: tuple[PreviewedRecord, ...] = ()) -> None:
     output.timings(run, report.seconds, search=report.search)
-    output.show(run, report.to_dict(), text=report.to_text)
+    _show(report, records, run=run)
     _leave_unless_it_holds(report)
 
 
@@ -268,7 +304,7 @@ def _check_target(source: str, target: TargetOptions) -> None:
 
 def _confirmation(
     source: str, target: TargetOptions, *, run: RunOptions
-) -> Callable[[Plan], None] | None:
+) -> Callable[..., None] | None:
     """The question to ask before an original is replaced, once the target is checked.
 
     Raises:
@@ -280,8 +316,8 @@ def _confirmation(
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise PolicyError("--in-place replaces the original for good; confirm it with --yes")
 
-    def confirm(found: Plan) -> None:
-        page = "" if run.quiet else output.printable(found.to_text(), keep="\n") + "\n"
+    def confirm(found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
+        page = "" if run.quiet else output.printable(_page(found, records), keep="\n") + "\n"
         question = "Replace the original table for good? [y/N] "
         print(output.CLEAR + page + question, end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -295,6 +331,7 @@ def _refuse_foreign(path: Path) -> None:
     import sqlanon
     from sqlanon.engine.files import refuse_folder
 
+    path_of(path, "the plan file")
     if path.is_dir():
         raise SourceError(f"{str(path)!r} is a folder; name a file for the plan")
     if path.is_file() or not path.exists():

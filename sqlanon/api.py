@@ -12,22 +12,20 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.arguments import checked
 from sqlanon.assessment.check import check_table
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.engine.base import Limits, Opening, searching
-from sqlanon.engine.open import Resources, second_table
+from sqlanon.engine.base import Opening, searching
+from sqlanon.engine.open import second_table
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.microdata.opening import Policies, is_data, opened_for, reading, told
-from sqlanon.publishing.settings import Progress, Settings
+from sqlanon.microdata.opening import Policies, beside, is_data, opened_for, reading, told
+from sqlanon.publishing.settings import Progress, Settings, opening_of, options_of
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
-from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from sqlanon.methods.registry import Options
     from sqlanon.publishing.plan import Plan
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.itemsets import MiningReport
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 
 # What not every call needs is imported there: a command must start fast.
 Confirm = Callable[["Plan"], object]
-_LIMITS = frozenset(Limits.__annotations__)
-_OPENING = frozenset(Opening.__annotations__)
 
 
 @checked
@@ -107,7 +103,9 @@ def risk(
     )
     with (
         reading(connection, table, policy, **opening) as (source, resolved),
-        opened_population(source.engine, population) as against,
+        opened_population(
+            source.engine, population, how=beside(source, resolved, is_alike=True)
+        ) as against,
     ):
         found = assess(
             source.engine, source.table, policy=resolved, options=options, population=against
@@ -146,7 +144,9 @@ def measure(
 
     with (
         reading(connection, original, policy, **opening) as (source, resolved),
-        second_table(source.engine, released, table=released_table) as table,
+        second_table(
+            source.engine, released, table=released_table, how=beside(source, resolved)
+        ) as table,
         source.engine.transaction(),
     ):
         wanted = MeasureRequest(class_attribute, tuple(losses))
@@ -254,12 +254,12 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    options = _options(settings)
+    options = options_of(settings)
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
     homes = options.method.home, "sqlanon.publishing.planner"
     loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
-    opened = opened_for(connection, table, policy, read_only=True, **_opening(settings))
+    opened = opened_for(connection, table, policy, read_only=True, **opening_of(settings))
     with opened as (source, resolved):
         loading.join()
         from sqlanon.publishing.planner import make_plan
@@ -332,10 +332,15 @@ def anonymize(
     in_place: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
-    confirm: Confirm | None = None,
+    confirm: Callable[..., object] | None = None,
+    preview: int | None = None,
     **settings: Unpack[Settings],
 ) -> Report:
     """Plans and applies in one transaction: `plan` and `apply` in one call.
+
+    Args:
+        confirm: As for `apply`; with `preview` it is called with the plan and with records.
+        preview: How many records `confirm` sees before and after, as `sqlanon.preview` has them.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
@@ -344,6 +349,7 @@ def anonymize(
     """
     from sqlanon.publishing.apply import publish
     from sqlanon.publishing.planner import make_plan
+    from sqlanon.publishing.preview import asking, refuse_rows
     from sqlanon.publishing.target import (
         Target,
         may_change,
@@ -353,8 +359,12 @@ def anonymize(
         replaced_file,
     )
 
+    if preview is not None:
+        refuse_rows(preview)
+        if confirm is None:
+            raise PolicyError("preview shows records to confirm; give confirm, too")
     file = None if output is None else Path(output)
-    options, opening = _options(settings), _opening(settings)
+    options, opening = options_of(settings), opening_of(settings)
     target = Target(into, in_place, file, overwrite, confirm)
     refuse_early(connection, target)
     read_only = file is not None
@@ -367,31 +377,11 @@ def anonymize(
                 source.engine, source.table, policy=resolved, target=target, file=replaced
             )
             refuse_types(source.engine, source.table, policy=resolved, target=target)
+            if confirm is not None:
+                target = replace(target, confirm=asking(confirm, source, rows=preview))
             known = confirm is not None or may_change(source, settings.get("progress"))
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
             report = publish(
                 source.engine, found, source=source.table, target=target, file=replaced
             )
         return told(source, report, found.policy)
-
-
-def _options(settings: Settings) -> Options[Any]:
-    """The options of the search among all settings."""
-    from sqlanon.methods.registry import Options
-
-    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _OPENING}
-    known = list(Settings.__annotations__)
-    for name in [name for name in search if name not in known]:
-        meant = did_you_mean(name, known)
-        raise PolicyError(f"setting {name!r} is not known; they are {', '.join(known)}{meant}")
-    return Options.of(**search, memory=Resources(**_limits(settings)).memory)
-
-
-def _limits(settings: Opening) -> Limits:
-    """The limits of the database among all settings."""
-    return cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
-
-
-def _opening(settings: Settings) -> Opening:
-    """What is said of how the source is opened, among all settings."""
-    return cast("Opening", {n: value for n, value in settings.items() if n in _OPENING})

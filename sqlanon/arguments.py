@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from os import PathLike
@@ -50,7 +51,9 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("method", "loss", "kind", "candidates", "into"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
-    **dict.fromkeys(("threads", "max_columns", "max_sets", "seed", "block_records"), _WHOLE),
+    **dict.fromkeys(
+        ("threads", "max_columns", "max_sets", "seed", "block_records", "preview"), _WHOLE
+    ),
     **dict.fromkeys(("threshold", "identifying", "time_limit", "beta"), _NUMBER),
     **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
@@ -61,6 +64,7 @@ _MAY_BE_NONE = {
     *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
     *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
+    "preview",
 }
 
 
@@ -100,11 +104,30 @@ def kind_of(value: object) -> str:
 
 
 def path_of(value: object, what: str) -> Path:
-    """A path.
+    """A path that a file may have, whether or not there is one.
 
     Raises:
-        SourceError: It is none.
+        SourceError: It is none, or one that no file system takes.
     """
     if not _is_path(value):
         raise SourceError(f"{what} must be a path, not {kind_of(value)}")
-    return Path(value)  # type: ignore[arg-type]
+    path = Path(value)  # type: ignore[arg-type]
+    try:
+        path.lstat()
+    except ValueError:
+        fault = "holds a character that no name of a file may; leave it out"
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            return path
+        fault = "has a name that is too long for a file; choose a shorter one"
+    else:
+        return path
+    raise SourceError(f"{what} {fault}")
+
+
+def is_file(value: str | Path) -> bool:
+    """Whether there is a file of that name, which may also be the name of something else."""
+    try:
+        return Path(value).is_file()
+    except (OSError, ValueError):
+        return False

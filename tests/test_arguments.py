@@ -10,7 +10,7 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier, arguments
 from sqlanon.engine.base import Opening
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.publishing.settings import Settings
 
 WRONG = ["2", 2.5, -1, True, [], {}, object(), b"x", float("nan"), "nonsense"]
@@ -142,3 +142,37 @@ def test_an_option_of_a_plan_says_its_kind(connection):
 def test_limits_of_a_rewrite_are_held_against_their_kinds(tmp_path):
     with pytest.raises(SqlanonError, match=r"^threads must be a whole number, not a text$"):
         sqlanon.rewrite(tmp_path / "any.duckdb", threads="2")
+
+
+LONG = "x" * 300
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda plan, source: sqlanon.check(f"{LONG}.csv", None, POLICY), "the source has a name"),
+        (lambda plan, source: sqlanon.check("a\0b", None, POLICY), "the source holds a character"),
+        (
+            lambda plan, source: sqlanon.anonymize(source, None, POLICY, output=f"{LONG}.csv"),
+            "the output has a name that is too long",
+        ),
+        (
+            lambda plan, source: sqlanon.apply(source, plan, output="a\0b.csv"),
+            "the output holds a character",
+        ),
+        (lambda plan, source: plan.save("a\0b"), "the plan file holds a character"),
+        (lambda plan, source: plan.save(LONG), "the plan file has a name that is too long"),
+        (lambda plan, source: sqlanon.rewrite("a\0b"), "the database holds a character"),
+        (
+            lambda plan, source: sqlanon.risk(source, None, POLICY, population=LONG),
+            "no file of that name",
+        ),
+    ],
+)
+def test_a_name_that_no_file_may_have_is_told(tmp_path, call, message):
+    source = tmp_path / "people.csv"
+    source.write_text("a,b\n" + "1,2\n" * 4)
+    plan = sqlanon.plan(source, None, POLICY)
+    with pytest.raises(SourceError, match=message):
+        call(plan, source)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import is_file
 from sqlanon.assessment.check import (
     as_published,
     judged_columns,
@@ -29,7 +30,7 @@ from sqlanon.assessment.subsets import (
 from sqlanon.assessment.trajectories import coded_trajectories
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import is_database, second_table
+from sqlanon.engine.open import TextReading, is_database, second_table
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
@@ -201,7 +202,7 @@ def assess(
 
 
 def opened_population(
-    engine: Engine, population: object
+    engine: Engine, population: object, *, how: TextReading | None = None
 ) -> AbstractContextManager[exp.Table | None]:
     """A population as a table beside the one that it is compared with, for as long as it lasts.
 
@@ -214,12 +215,12 @@ def opened_population(
     if population is None:
         return nullcontext()
     path = Path(population) if isinstance(population, str | Path) else None
-    if path is not None and path.is_file() and is_database(path):
+    if path is not None and is_file(path) and is_database(path):
         raise SourceError(
             f"the population {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"
         )
-    return second_table(engine, population)
+    return second_table(engine, population, how=how)
 
 
 def uncounted(

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.api import anonymize, check
+from sqlanon.arguments import path_of
 from sqlanon.demo import census
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
@@ -238,7 +239,7 @@ def _run(
 @contextmanager
 def _removed_on_failure(demo: Demo) -> Iterator[None]:
     """The demo's files; whatever stops it, Ctrl-C included, takes them away again."""
-    is_new = not demo.folder.exists()
+    is_new = not path_of(demo.folder, "the folder").exists()
     _make_room(demo)
     try:
         yield

@@ -8,6 +8,7 @@ from typing import Unpack
 
 from sqlglot import exp
 
+from sqlanon.arguments import path_of
 from sqlanon.engine.base import Engine, Opening
 from sqlanon.engine.files import refuse_folder, write_private
 from sqlanon.engine.open import Resources
@@ -116,6 +117,7 @@ def make_hierarchy(
 
 def refuse_hierarchy_file(file: Path, *, overwrite: bool = False) -> None:
     """Raises a `SourceError` where a hierarchy file cannot be written, or not without leave."""
+    path_of(file, "the hierarchy file")
     if file.is_dir():
         raise SourceError(f"{str(file)!r} is a folder; name a file")
     if file.exists() and not overwrite:

@@ -8,10 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from sqlanon.arguments import kind_of
+from sqlglot import exp
+
+from sqlanon.arguments import kind_of, path_of
 from sqlanon.engine.base import Opening, Use
-from sqlanon.engine.open import OpenedSource, is_database, open_source
+from sqlanon.engine.open import OpenedSource, TextReading, is_database, open_source
 from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.document import R
 
@@ -111,10 +114,29 @@ def _blamed(source: OpenedSource) -> Iterator[None]:
         raise
 
 
+def beside(source: OpenedSource, policy: Policy, *, is_alike: bool = False) -> TextReading:
+    """How a file of data is read that is compared with a source, so that equal values stay equal.
+
+    Args:
+        source: What it is compared with.
+        policy: What the source was opened for.
+        is_alike: Whether a text file is written as the source is; a release need not be.
+    """
+    types = column_types(source.engine, source.table)
+    # How a DOUBLE was written is known no more, so 1.5 and 1.50 must be one value there.
+    numbers = {name for name, each in types.items() if each.is_type(*exp.DataType.FLOAT_TYPES)}
+    use = Use(by_value=policy.by_value() | numbers)
+    if not is_alike:
+        return TextReading(use=lambda _: use)
+    return TextReading(source.form, lambda _: use, is_shared=True)
+
+
 def is_data(connection: object) -> bool:
     """Whether a source is a file of data."""
-    path = Path(connection) if isinstance(connection, str | Path) else None
-    return path is not None and path.is_file() and not is_database(path)
+    if not isinstance(connection, str | Path):
+        return False
+    path = path_of(connection, "the source")
+    return path.is_file() and not is_database(path)
 
 
 def _resolved(columns: Sequence[str], policy: Policies) -> Policy:

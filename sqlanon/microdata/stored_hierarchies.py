@@ -10,6 +10,7 @@ from typing import Unpack
 
 from sqlglot import exp
 
+from sqlanon.arguments import path_of
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
@@ -141,11 +142,12 @@ def open_database(
     Raises:
         SourceError: The file is missing or no database.
     """
-    if not Path(path).is_file():
+    path = path_of(path, "the database")
+    if not path.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
-    if not is_database(Path(path)):
+    if not is_database(path):
         raise SourceError(f"{str(path)!r} is no DuckDB database, which alone stores hierarchies")
-    with Resources(**limits).connect(Path(path), read_only=read_only) as engine:
+    with Resources(**limits).connect(path, read_only=read_only) as engine:
         yield engine
 
 

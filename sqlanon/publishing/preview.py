@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
-from sqlanon.engine.base import Engine, Limits
-from sqlanon.engine.open import open_source
+from sqlanon.engine.base import Opening
+from sqlanon.engine.open import OpenedSource
 from sqlanon.errors import PolicyError
+from sqlanon.microdata.opening import opened_for, told
 from sqlanon.publishing.apply import refuse_stale, table_named
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.arithmetic import over
@@ -59,47 +60,81 @@ def preview(
     *,
     rows: int = 5,
     table: Any = None,
-    **resources: Unpack[Limits],
+    **opening: Unpack[Opening],
 ) -> tuple[PreviewedRecord, ...]:
     """The first records of a table before and after a plan, as texts; writes nothing.
 
-    Nothing else shows values of a table. What it returns is for whoever may see the original.
+    Nothing else shows values of a table. What it returns is for whoever may see the original. Of a
+    file of data, columns that the plan drops are not read, so they are not shown.
 
     Args:
         connection: As for `sqlanon.check`.
         plan: The plan.
         rows: How many records, at least 1.
         table: The table, where it is not called what the plan calls it.
-        resources: `threads`, `memory_limit`, `temp_directory`, for a source opened from a path.
+        opening: As for `sqlanon.check`; a text file is read as it was for the plan.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
         SqlanonError: The source is at fault, or there are no rows to show.
     """
-    if not (is_whole_number(rows) and rows >= 1):
-        raise PolicyError("a preview shows a whole number of records, at least 1")
+    refuse_rows(rows)
     named = table_named(connection, plan) if table is None else table
+    opened = opened_for(connection, named, plan.policy, read_only=True, complete=None, **opening)
     with (
-        open_source(connection, named, read_only=True, **resources) as source,
+        opened as (source, _),
         source.engine.transaction(),
         source.engine.workspace(),
     ):
         refuse_stale(source.engine, plan, source=source.table)
-        return _previewed(source.engine, plan, table=source.table, rows=rows)
+        return _previewed(source, plan, rows=rows)
 
 
-def _previewed(
-    engine: Engine, plan: Plan, *, table: exp.Table, rows: int
-) -> tuple[PreviewedRecord, ...]:
+def asking(
+    confirm: Callable[..., object], source: OpenedSource, *, rows: int | None
+) -> Callable[[Plan], object]:
+    """What asks a caller to confirm a plan of an open source.
+
+    Args:
+        confirm: Called with the plan, whose report says what it was made of, and with records.
+        source: What is published.
+        rows: How many records; None for the plan alone.
+    """
+
+    def ask(plan: Plan) -> object:
+        shown = replace(plan, report=told(source, plan.report, plan.policy))
+        if rows is None:
+            return confirm(shown)
+        with source.engine.workspace():
+            records = _previewed(source, plan, rows=rows)
+        return confirm(shown, records)
+
+    return ask
+
+
+def refuse_rows(rows: object) -> None:
+    """Refuses a number of records that a preview cannot show.
+
+    Raises:
+        PolicyError: It is no whole number, or there would be nothing to show.
+    """
+    if not (is_whole_number(rows) and rows >= 1):  # type: ignore[operator]
+        raise PolicyError("a preview shows a whole number of records, at least 1")
+
+
+def _previewed(source: OpenedSource, plan: Plan, *, rows: int) -> tuple[PreviewedRecord, ...]:
     """The records, each with a copy of its quasi-identifiers, which the plan leaves as they are."""
-    columns = list(plan.columns)
+    engine, columns = source.engine, list(plan.columns)
     published = plan.policy.published(columns)
+    # What a file's plan drops has not been read: it would be shown as missing.
+    is_read = {*published, plan.policy.entity} if source.kind == "file" else {*columns}
+    before_names = [name for name in columns if name in is_read]
     number = free("sqlanon_number", columns)
     every = [column(name) for name in columns]
     place = alias(over(exp.RowNumber(), order=[]), number)
-    numbered = engine.materialize("previewed", select([*every, place], table))
+    numbered = engine.materialize("previewed", select([*every, place], source.table))
     first = exp.LTE(this=column(number), expression=exp.convert(rows))
-    texts = [alias(varchar(column(name)), name) for name in columns]
+    texts = [alias(varchar(column(name)), name) for name in before_names]
     before = engine.rows(
         select([*texts, column(number)], numbered).where(first, copy=False).order_by(column(number))
     )
@@ -111,7 +146,7 @@ def _previewed(
     after = {row[0]: row[1:] for row in engine.rows(query.where(first.copy(), copy=False))}
     return tuple(
         PreviewedRecord(
-            dict(zip(columns, values, strict=True)),
+            dict(zip(before_names, values, strict=True)),
             dict(zip(published, after[at], strict=True)) if at in after else None,
         )
         for *values, at in before

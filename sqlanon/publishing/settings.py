@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlanon.engine.base import Opening
+from sqlanon.engine.base import Limits, Opening
+from sqlanon.engine.open import Resources
+from sqlanon.errors import PolicyError
+from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
+    from sqlanon.methods.registry import Options
     from sqlanon.policy.patterns import Patterns
 
 Progress = Callable[[str], None]
+_LIMITS = frozenset(Limits.__annotations__)
+_OPENING = frozenset(Opening.__annotations__)
 
 
 class Settings(Opening, total=False):
@@ -28,3 +34,25 @@ class Settings(Opening, total=False):
     block_records: int
     suppress_uncovered: bool
     patterns: Patterns | None
+
+
+def options_of(settings: Settings) -> Options[Any]:
+    """The options of the search among all settings.
+
+    Raises:
+        PolicyError: One that is not known, or no method takes.
+    """
+    from sqlanon.methods.registry import Options  # no other call needs it
+
+    search: dict[str, Any] = {n: value for n, value in settings.items() if n not in _OPENING}
+    known = list(Settings.__annotations__)
+    for name in [name for name in search if name not in known]:
+        meant = did_you_mean(name, known)
+        raise PolicyError(f"setting {name!r} is not known; they are {', '.join(known)}{meant}")
+    limits = cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
+    return Options.of(**search, memory=Resources(**limits).memory)
+
+
+def opening_of(settings: Settings) -> Opening:
+    """What is said of how the source is opened, among all settings."""
+    return cast("Opening", {n: value for n, value in settings.items() if n in _OPENING})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import path_of
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import OpenedSource
@@ -64,7 +65,7 @@ def refuse_early(connection: object, target: Target) -> None:
         SourceError: An output file that is in the way, holds the source or cannot be written.
     """
     if target.output is not None:
-        own = [Path(connection)] if isinstance(connection, str | Path) else []
+        own = [path_of(connection, "the source")] if isinstance(connection, str | Path) else []
         files.refuse_output(target.output, own, overwrite=target.overwrite)
     elif is_data(connection):
         raise PolicyError(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Policy
+from sqlanon import Hierarchy, Policy
 from sqlanon.errors import PolicyError, SourceError
 
 
@@ -450,3 +450,29 @@ def test_persons_agree_with_a_count_in_python(rows, threshold):
     assert persons.mean_risk == pytest.approx(
         sum(1 / s for s in smallest.values()) / persons.members
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "quasi", "form"),
+    [
+        ("x\n1.50\n2.25\n", ["x"], {}),
+        ("x\n1.50\n2.25\n", {"x": Hierarchy.intervals(5)}, {}),
+        ("x\n31/12/2020\n30/11/2020\n", ["x"], {"date_format": "%d/%m/%Y"}),
+        ("x\n31/12/2020\n", {"x": Hierarchy.dates("month")}, {"date_format": "%d/%m/%Y"}),
+    ],
+)
+@pytest.mark.every_row
+def test_a_file_is_its_own_population(tmp_path, text, quasi, form):
+    path = tmp_path / "own.csv"
+    path.write_text(text)
+    found = sqlanon.risk(path, None, Policy(quasi), population=path, **form).to_dict()
+    assert found["population"]["population_uniques"] == text.count("\n") - 1
+
+
+def test_a_format_of_texts_is_no_fault_of_a_parquet_population(tmp_path, connection):
+    own, everybody = tmp_path / "own.csv", tmp_path / "everybody.parquet"
+    own.write_text("day\n31/12/2020\n")
+    connection.execute(f"COPY (SELECT DATE '2020-12-31' AS day) TO '{everybody}'")
+    policy = Policy({"day": Hierarchy.dates("month")})
+    found = sqlanon.risk(own, None, policy, population=everybody, date_format="%d/%m/%Y")
+    assert found.to_dict()["population"]["population_uniques"] == 1

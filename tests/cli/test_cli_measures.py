@@ -112,3 +112,22 @@ def test_measure_refuses_in_one_line(refused, database, released, words, part):
 @pytest.mark.slow
 def test_measure_needs_quasi_identifiers(refused, database, released):
     assert "--qi" in refused("measure", database, "released", "--table", "people")
+
+
+def test_what_is_written_of_texts_like_numbers_is_measured(run, tmp_path):
+    """1.0 and 2 are texts in the original, though each alone might be a number."""
+    original, released = tmp_path / "original.csv", tmp_path / "released.csv"
+    original.write_text("code,sex\n" + "1.0,f\n2,m\n" * 3)
+    words = ["--qi", "code,sex", "--k", 3]
+    assert run("anonymize", original, *words, "--output", released).code == 0
+    outcome = run("measure", original, released, "--qi", "code,sex", "--json")
+    assert outcome.document["lm"] == 0
+
+
+def test_a_release_of_a_database_may_write_its_numbers_otherwise(run, tmp_path):
+    original, released = tmp_path / "original.duckdb", tmp_path / "released.csv"
+    with duckdb.connect(str(original)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1.5::DOUBLE AS price FROM range(4)")
+    released.write_text("price\n" + "1.50\n" * 4)
+    outcome = run("measure", original, released, "--qi", "price", "--json")
+    assert outcome.document["lm"] == 0

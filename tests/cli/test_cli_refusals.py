@@ -95,3 +95,20 @@ def test_a_preview_beside_bare_sql_is_refused(refused, run, database):
 def test_a_preview_of_no_record_is_refused(refused, database):
     words = ["--qi", "age", "--k", 2, "--others", "drop", "--preview", 0]
     assert "at least 1" in refused("plan", database, "people", *words)
+
+
+def test_a_name_too_long_for_a_file_is_no_bug(refused, database, tmp_path):
+    long, given = tmp_path / ("x" * 300), [database, "people", "--qi", "age", "--k", 2]
+    others = ["--others", "drop"]
+    for words in (
+        ["check", long],
+        ["rewrite", long],
+        ["demo", long],
+        ["plan", *given, *others, "--save", long],
+        ["apply", database, long, "--output", "a.csv"],
+        ["anonymize", *given, *others, "--output", f"{long}.csv"],
+        ["anonymize", *given, *others, "--output", long / "a.csv"],
+    ):
+        assert "too long" in refused(*words)
+    beside = tmp_path / ("x" * 246 + ".duckdb")
+    assert "too long" in refused("anonymize", *given, *others, "--output", beside)

@@ -524,3 +524,52 @@ def test_hostile_names_in_errors_stay_on_one_line(refused, hostile):
     assert "'new\\nline'" in line
     assert "new" in refused("plan", path, table, "--qi", "new\nlin", "--k", 2)
     assert "\\x1b" in refused("check", path, "\x1b[31m", "--qi", "n")
+
+
+@pytest.fixture
+def unsearched(monkeypatch):
+    """Fails where a search begins."""
+
+    def search(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("sqlanon.publishing.planner.make_plan", search)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("asked", [["--dry-run"], ["--preview", 2], ["--dry-run", "--preview", 2]])
+def test_a_target_in_the_way_is_told_before_the_search(
+    refused, database, policy, unsearched, asked
+):
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("CREATE TABLE there (x INTEGER)")
+    words = ["anonymize", database, "people", *policy, *asked]
+    assert "--overwrite" in refused(*words, "--into", "there")
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("asked", [["--dry-run"], ["--yes", "--preview", 2]])
+def test_a_view_in_the_way_is_told_before_the_search(refused, database, policy, unsearched, asked):
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("CREATE VIEW named AS SELECT name FROM people")
+    before = database.read_bytes()
+    assert "named" in refused("anonymize", database, "people", *policy, *asked, "--in-place")
+    assert database.read_bytes() == before
+
+
+def test_in_place_shows_the_preview_before_it_asks(at_terminal, database, policy):
+    words = ["anonymize", database, *policy, "--in-place", "--preview", 1]
+    code, said = at_terminal("n\n", *words)
+    assert code == 2
+    assert said.index("record 1") < said.index("[y/N]") < said.index("not confirmed")
+
+
+def test_a_dry_run_with_a_target_shows_the_preview(run, database, policy):
+    before = database.read_bytes()
+    words = ["anonymize", database, *policy, "--dry-run", "--preview", 1]
+    alone, *aimed = (
+        run(*words, *target, "--json") for target in ([], ["--into", "new"], ["--in-place"])
+    )
+    assert [each.document["preview"] for each in aimed] == [alone.document["preview"]] * 2
+    assert {each.document["output"] for each in (alone, *aimed)} == {None}
+    assert database.read_bytes() == before

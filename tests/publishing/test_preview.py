@@ -5,7 +5,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
-from sqlanon.errors import SqlanonError, StalePlanError
+from sqlanon.errors import PolicyError, SqlanonError, StalePlanError
 from sqlanon.hierarchy.level_names import level_names
 from sqlanon.publishing.preview import preview_text
 
@@ -123,3 +123,49 @@ def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss
         assert report.suppressed_records == figures["suppressed_records"]
         assert report.loss[loss.replace("-", "_")] == pytest.approx(figures["loss"])
     assert f"  minimal nodes   {len(document['minimal_nodes'])}" in plan.to_text()
+
+
+def written(folder, ending):
+    """A file with a number that a plan drops, and a decimal that it keeps as it is written."""
+    path = folder / f"people{ending}"
+    with duckdb.connect() as opened:
+        opened.execute("""
+            CREATE TABLE people AS
+            SELECT range AS id, 30 + range % 4 AS age, CAST(1.50 AS DECIMAL(18, 2)) AS price
+            FROM range(12)
+        """)
+        opened.execute(f"COPY people TO '{path}'")
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.every_row
+def test_the_preview_of_a_file_reads_it_as_its_plan_did(tmp_path, ending):
+    path = written(tmp_path, ending)
+    policy = Policy(
+        {"age": Hierarchy.intervals(5, 10)}, keep=["price"], drop=["id"], models=[KAnonymity(3)]
+    )
+    [record] = sqlanon.preview(path, sqlanon.plan(path, None, policy), rows=1, threads=1)
+    assert record.before == {"age": "30", "price": "1.50"}
+    assert record.after == {"age": "30", "price": "1.50"}
+
+
+def test_the_preview_of_a_text_file_takes_the_format_of_its_plan(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("day\n" + "31/12/2020\n" * 4)
+    policy = Policy({"day": Hierarchy.dates("month")}, models=[KAnonymity(3)])
+    text = {"date_format": "%d/%m/%Y"}
+    [record] = sqlanon.preview(path, sqlanon.plan(path, None, policy, **text), rows=1, **text)
+    assert record.before == {"day": "2020-12-31"}
+
+
+def test_records_are_shown_to_who_confirms_the_plan(connection):
+    shown = []
+    given = {"into": "made", "preview": 2}
+    sqlanon.anonymize(
+        connection, "people", policy_of(), confirm=lambda *seen: shown.append(seen), **given
+    )
+    [(plan, records)] = shown
+    assert records == sqlanon.preview(connection, plan, rows=2)
+    with pytest.raises(PolicyError, match="give confirm"):
+        sqlanon.anonymize(connection, "people", policy_of(), **given)

@@ -40,7 +40,7 @@ def read_file(
     held = held_data(path)
     engine.hold(held)
     if start.startswith(b"PAR1") or ending == ".parquet":
-        how.form.refuse(repr(path.name), "a Parquet file")
+        how = how.refusing(path, "a Parquet file")
         try:
             _view_parquet(engine, path, table=table, how=how)
         except SqlanonError:
@@ -49,12 +49,12 @@ def read_file(
             raise
         return
     if start.startswith(b"ARROW1") or ending in _ARROW:
-        how.form.refuse(repr(path.name), "an Arrow file")
+        how = how.refusing(path, "an Arrow file")
         _read_arrow(engine, path, table=table, how=how)
     elif ending in _CSV:
         read_csv(engine, path, table=table, how=how)
     elif ending in _JSON:
-        how.form.refuse(repr(path.name), "a JSON file", "delimiter", "encoding")
+        how = how.refusing(path, "a JSON file", "delimiter", "encoding")
         read_json(engine, path, table=table, how=how)
     else:
         raise SourceError(

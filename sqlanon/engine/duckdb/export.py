@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
+from sqlanon.arguments import path_of
 from sqlanon.engine.base import Engine, with_texts, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -204,7 +205,7 @@ def refuse_output(path: Path, own: Sequence[Path], *, overwrite: bool = False) -
         SourceError: The ending is unknown, or the file is in the way or holds the original, or
             its folder is missing or cannot be written.
     """
-    ending = ending_of(path)
+    ending = ending_of(path_of(path, "the output"))
     if not path.parent.is_dir():
         raise SourceError(f"there is no folder {str(path.parent)!r}")
     if path.is_dir():
@@ -217,7 +218,7 @@ def refuse_output(path: Path, own: Sequence[Path], *, overwrite: bool = False) -
         if not overwrite:
             raise _in_the_way(path)
     log = path.with_name(path.name + ".wal")
-    if ending == ".duckdb" and log.exists():
+    if ending == ".duckdb" and path_of(log, "the log beside the output").exists():
         raise SourceError(
             f"{log.name!r} lies beside the output and would be read into it; "
             "open that database once, or remove the log"

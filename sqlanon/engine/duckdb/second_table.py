@@ -8,11 +8,13 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import is_file
 from sqlanon.engine.duckdb.catalog import entries
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import read_file
 from sqlanon.engine.duckdb.source import is_database
 from sqlanon.engine.duckdb.syntax import attach, detach
+from sqlanon.engine.duckdb.text_files import TextReading
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 _ATTACHED = "_sqlanon_beside"
@@ -20,7 +22,7 @@ _ATTACHED = "_sqlanon_beside"
 
 @contextmanager
 def opened_beside(
-    engine: DuckDB, other: object, *, table: str | None = None
+    engine: DuckDB, other: object, *, table: str | None = None, how: TextReading | None = None
 ) -> Iterator[exp.Table]:
     """A table of the engine or of another file: see `engine.open.second_table`.
 
@@ -39,19 +41,19 @@ def opened_beside(
         return
     if table is not None:
         raise SourceError(f"{path.name!r} holds one table; leave the name {table!r} out")
-    with _file(engine, path) as held:
+    with _file(engine, path, how=how) as held:
         yield held
 
 
 def _path(engine: DuckDB, other: object) -> Path | None:
     """The file that is meant, if one is."""
     if isinstance(other, str):
-        if engine.catalog().find(other) is not None or not Path(other).is_file():
+        if engine.catalog().find(other) is not None or not is_file(other):
             return None
     elif not isinstance(other, Path):
         return None
     path = Path(other)
-    if not path.is_file():
+    if not is_file(path):
         raise SourceError(f"there is no file {str(path)!r}")
     return path.resolve()
 
@@ -65,11 +67,11 @@ def _resolved(engine: DuckDB, other: object) -> exp.Table:
 
 
 @contextmanager
-def _file(engine: DuckDB, path: Path) -> Iterator[exp.Table]:
+def _file(engine: DuckDB, path: Path, *, how: TextReading | None) -> Iterator[exp.Table]:
     with engine.workspace():
         held = engine.temporary("beside")
         try:
-            read_file(engine, path, table=held)
+            read_file(engine, path, table=held, how=how)
             yield held
             engine.refuse_changed()
         finally:

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack, cast
 
@@ -188,6 +188,7 @@ class OpenedSource:
         kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
             caller's own connection.
         name: The path as it was given; None where there is none.
+        form: What was said of how a text file is written.
     """
 
     engine: DuckDB
@@ -195,6 +196,7 @@ class OpenedSource:
     path: Path | None
     kind: Kind
     name: str | None = None
+    form: TextFormat = field(default_factory=TextFormat)
 
 
 @contextmanager
@@ -243,7 +245,7 @@ def open_source(
         raise SourceError(f"{kind_of(source)} is no source; give a connection or a path")
     if not str(source):  # as a path it would be the working directory
         raise SourceError("the name of the source is empty; give a connection or a path")
-    path = _existing(Path(source))
+    path = _existing(path_of(source, "the source"))
     if is_database(path):
         form.refuse(repr(path.name), "a DuckDB database")
         with resources.connect(path, read_only=read_only) as engine:
@@ -260,7 +262,7 @@ def open_source(
                 f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
             )
         read_file(engine, path, table=found, how=TextReading(form, use))
-        yield OpenedSource(engine, found, path, "file", str(source))
+        yield OpenedSource(engine, found, path, "file", str(source), form)
 
 
 @contextmanager

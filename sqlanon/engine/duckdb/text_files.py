@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlglot import exp
@@ -43,10 +43,23 @@ class TextReading:
     Args:
         form: How it is written, where it is text.
         use: What use is made of its columns, once these are known.
+        is_shared: Whether `form` is said of another file, so that one which says by itself how it
+            is written is no fault.
     """
 
     form: TextFormat = field(default_factory=TextFormat)
     use: Callable[[Sequence[str]], Use] = every_column
+    is_shared: bool = False
+
+    def refusing(self, path: Path, kind: str, *names: str) -> TextReading:
+        """This without what no file of a kind is told, all or these.
+
+        Raises:
+            SourceError: Something of it is said of this very file.
+        """
+        if not self.is_shared:
+            self.form.refuse(repr(path.name), kind, *names)
+        return replace(self, form=replace(self.form, **dict.fromkeys(names or self.form.given)))
 
 
 def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
