@@ -127,7 +127,7 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     import sqlanon
 
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
-    opening = given.text.asked | run.resources
+    opening = run.opening(given.text)
     report = sqlanon.check(given.source, given.table, maker, **opening)
     output.timings(run, {"check": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)
@@ -171,7 +171,7 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
     source, table = planned.source, planned.table
     confirm = _confirmation(source, target, run=run)
     found = sqlanon.Plan.load(planned.plan)
-    opening = planned.text.asked | run.resources
+    opening = run.opening(planned.text)
     report = sqlanon.apply(source, found, table=table, confirm=confirm, **target.place, **opening)
     _publish(report, run)
 
@@ -241,7 +241,7 @@ def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = 
     import sqlanon
 
     how, maker = _search_and_policy(wanted, run, complete=complete)
-    opening = given.text.asked | run.resources
+    opening = run.opening(given.text)
     with output.progress(run) as progress:
         found = sqlanon.plan(given.source, given.table, maker, **how, progress=progress, **opening)
     output.timings(run, found.report.seconds, search=found.report.search)
@@ -256,7 +256,7 @@ def _previewed(
 
     if rows is None:
         return ()
-    return sqlanon.preview(given.source, found, rows=rows, **given.text.asked, **run.resources)
+    return sqlanon.preview(given.source, found, rows=rows, **run.opening(given.text))
 
 
 def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def preview(
 ) -> tuple[PreviewedRecord, ...]:
     """The first records of a table before and after a plan, as texts; writes nothing.
 
-    Nothing else shows values of a table. What it returns is for whoever may see the original. Of a
+    They are values of the table: what it returns is for whoever may see the original. Of a
     file of data, columns that the plan drops are not read, so they are not shown.
 
     Args:
