@@ -15,7 +15,7 @@ from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.clusters import problem_of
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.local.input import plain
-from sqlanon.microdata.binding import bind
+from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.bound import BoundReport
@@ -66,13 +66,7 @@ def bound_table(
     Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB), for any loss that never shrinks.
     """
     started = time.monotonic()
-    if loss not in CELL_LOSSES:
-        raise PolicyError(
-            f"no lower bound is known for loss {loss!r}: it is not one of cells that never shrinks "
-            f"as they are generalized; choose one of {', '.join(CELL_LOSSES)}"
-        )
-    if not any(isinstance(model, KAnonymity) for model in policy.models):
-        raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
+    _refuse(policy, loss)
     own = plain(policy)
     subject = bind(engine, table, policy=own)
     with engine.workspace():
@@ -96,15 +90,28 @@ def bound_table(
         time.monotonic() - started,
         allowance=allowance,
         entity=policy.entity,
-        levels={
-            name: (low, high)
-            for name, low, high, tree in zip(
-                subject.names, subject.low, subject.high, subject.trees, strict=True
-            )
-            if (low, high) != (0, tree.height)
-        },
+        levels=_bounded_levels(subject),
         notes=(*_ended(found.ended), *_notes(policy)),
     )
+
+
+def _refuse(policy: Policy, loss: str) -> None:
+    """Refuses, by a `PolicyError`, what no bound is known for."""
+    if loss not in CELL_LOSSES:
+        raise PolicyError(
+            f"no lower bound is known for loss {loss!r}: it is not one of cells that never shrinks "
+            f"as they are generalized; choose one of {', '.join(CELL_LOSSES)}"
+        )
+    if not any(isinstance(model, KAnonymity) for model in policy.models):
+        raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
+
+
+def _bounded_levels(subject: Subject) -> dict[str, tuple[int, int]]:
+    """The lowest and highest level of the columns that may not take every level."""
+    bounds = zip(subject.names, subject.low, subject.high, subject.trees, strict=True)
+    return {
+        name: (low, high) for name, low, high, tree in bounds if (low, high) != (0, tree.height)
+    }
 
 
 def _ended(what: str) -> Iterator[str]:
