@@ -539,10 +539,12 @@ def test_text_with_a_collation_is_published_as_it_is_spelled(connection, large, 
     ("setting", "message"),
     [
         ({"nonsense": 1}, "setting 'nonsense' is not known; they are "),
-        ({"time_limit": "x"}, "time limit 'x' is not a number above 0"),
-        ({"seed": "x"}, "seed 'x' is not a whole number of at least 0"),
-        ({"method": "set-cover", "block_records": "x"}, "block_records is 'x'"),
-        ({"method": "set-cover", "beta": "x"}, "beta 'x' is not a number of at least 1"),
+        ({"time_limit": "x"}, "time_limit must be a number, not a text"),
+        ({"time_limit": -1}, "time limit -1 is not a number above 0"),
+        ({"seed": "x"}, "seed must be a whole number, not a text"),
+        ({"seed": -1}, "seed -1 is not a whole number of at least 0"),
+        ({"method": "set-cover", "block_records": 0}, "block_records is 0"),
+        ({"method": "set-cover", "beta": 0.5}, "beta 0.5 is not a number of at least 1"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_in_one_line(setting, message):

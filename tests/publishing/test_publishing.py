@@ -626,7 +626,7 @@ def test_in_place_that_fails_at_any_step_leaves_the_file_untouched(
     spill = tmp_path / "spill"
     spill.mkdir()
 
-    def fail(*_):
+    def fail(*_, **__):
         raise failure
 
     monkeypatch.setattr(f"sqlanon.engine.duckdb.rewrite.{step}", fail)
