@@ -198,7 +198,8 @@ def coded(
     places = {name: f"held_{place}" for place, name in enumerate(dict.fromkeys(wanted))}
     now, rows = {name: name for name in places}, source
     for start in range(0, len(names), JOINED):
-        part, rest = names[start : start + JOINED], wanted[start + JOINED :]
+        part = names[start : start + JOINED]
+        rest = wanted[start + len(part) :]
         leaves = {now[name]: maps[name] for name in part}
         empty = {now[name] for name in part if name in nullable}
         kept = {places[name]: now[name] for name in rest}

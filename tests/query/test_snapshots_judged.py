@@ -64,9 +64,9 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "joined_records",
-        # Ann alone has c1, and has it twice; each place is of one record.
+        # Ann alone has c1, and has it twice; each place is of one record. Nobody has none.
         column_sets.joined_records(VISITS, ["card", "place"], entity="who"),
-        [(0, 2, 3, 2), (1, 4, 4, 0)],
+        [(0, 2, 3, 2), (1, 3, 3, 0)],
     ),
     Snapshot("records_of_several", column_sets.records_of_several(VISITS, "who"), [(3, 2)]),
     Snapshot(

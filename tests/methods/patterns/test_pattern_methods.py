@@ -306,7 +306,7 @@ def test_the_database_counts_instances_as_memory_does(records, k, diverse):
                 except UnsatisfiableError:
                     found.append(None)
                     continue
-            found.append({**plan.to_dict(), "seconds": None})
+            found.append({**plan.to_dict(), "seconds": None, "created": None})
     assert found[0] == found[1]
 
 
