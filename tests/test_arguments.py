@@ -50,8 +50,8 @@ def keywords(name):
     return [*own, *settings, "threads", "memory_limit", "temp_directory"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.every_row
 def test_a_keyword_of_another_kind_is_one_error(name, connection, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for keyword in dict.fromkeys(keywords(name)):
@@ -113,7 +113,6 @@ def test_threads_in_quotes_are_refused(name, connection):
         sqlanon.rewrite,
     ],
 )
-@pytest.mark.every_row
 def test_what_is_made_of_another_kind_is_one_error(make, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for value in WRONG:
@@ -147,7 +146,6 @@ def test_limits_of_a_rewrite_are_held_against_their_kinds(tmp_path):
 LONG = "x" * 300
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("call", "message"),
     [

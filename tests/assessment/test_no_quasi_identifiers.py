@@ -22,7 +22,6 @@ def connection():
 
 
 @BOTH
-@pytest.mark.every_row
 def test_columns_in_no_other_role_are_quasi_identifiers_and_that_is_said(connection, call):
     roles = {"identifiers": ["id"], "keep": ["list"], "drop": ["span"]}
     policy = Policy([], ["ill"], **roles, entity="who")
@@ -37,7 +36,6 @@ def test_columns_in_no_other_role_are_quasi_identifiers_and_that_is_said(connect
 
 
 @BOTH
-@pytest.mark.every_row
 def test_columns_that_make_no_classes_are_left_out(connection, call):
     report = call(connection, "t", Policy([]))
     assert report.quasi_identifiers == ("a", "b", "id", "ill", "who")
@@ -45,7 +43,6 @@ def test_columns_that_make_no_classes_are_left_out(connection, call):
 
 
 @BOTH
-@pytest.mark.every_row
 def test_table_without_a_column_to_take_is_an_error(connection, call):
     policy = Policy([], drop=["a", "b", "id", "ill", "who"])
     with pytest.raises(PolicyError, match="no column is left to be one; name some with --qi"):

@@ -61,7 +61,7 @@ def documents(connection, entity):
     return found
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("entity", "ranked"), list(itertools.product([None, "who"], [True, False])), ids=str
 )
@@ -100,6 +100,7 @@ def test_empty_wide_table_is_an_error(connection):
         sqlanon.risk(connection, "w", Policy(names))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "largest", "sets"),
     [
@@ -111,7 +112,6 @@ def test_empty_wide_table_is_an_error(connection):
         ({"max_columns": 1, "max_sets": 6_000}, 1, 100),
     ],
 )
-@pytest.mark.every_row
 def test_the_largest_sets_are_left_out_to_keep_the_budget(connection, options, largest, sets):
     found = sqlanon.risk(connection, "w", Policy(wide(connection, 100)), **options).subsets
     assert (found.largest, found.looked_at) == (largest, sets)

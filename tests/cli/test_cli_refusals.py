@@ -15,7 +15,6 @@ def test_the_package_runs_as_a_program():
 @pytest.mark.parametrize(
     "option", [["--candidates", "closed"], ["--block-records", "250000"], ["--beta", "2"]]
 )
-@pytest.mark.every_row
 def test_an_option_of_another_method_is_refused_at_its_default_too(option, refused, database):
     arguments = ["plan", database, "people", "--qi", "age", "--k", 2, "--method", "incognito"]
     assert "to set-cover and direct-cover, not to incognito" in refused(*arguments, *option)
@@ -39,7 +38,6 @@ def test_overwrite_in_place_is_refused(refused, database):
 
 
 @pytest.mark.parametrize("source", ["", "missing.duckdb", "ü" * 300])
-@pytest.mark.every_row
 def test_a_source_that_is_none_is_no_bug(source, refused, tmp_path):
     made = tmp_path / "made.csv"
     made.write_text("")

@@ -46,7 +46,6 @@ def by_file(tmp_path, text, **options):
         ("beta_likeness", "enhanced:2"),
     ],
 )
-@pytest.mark.every_row
 def test_a_policy_file_takes_the_models_of_the_command_line(key, text, tmp_path):
     options = {"qi": ["age"], "sensitive": ["diagnosis"], key: [text]}
     common = f'{key} = "{text}"\nquasi_identifiers = ["age"]\nsensitive = ["diagnosis"]'
@@ -58,7 +57,6 @@ def test_a_policy_file_takes_the_models_of_the_command_line(key, text, tmp_path)
 @pytest.mark.parametrize(
     "entry", ['"intervals:5,10;low=0"', '{ hierarchy = "intervals:5,10;low=0", weight = 1 }']
 )
-@pytest.mark.every_row
 def test_a_policy_file_takes_the_hierarchies_of_the_command_line(entry, tmp_path):
     found = by_file(tmp_path, f"[quasi_identifiers]\nage = {entry}")
     assert found.attributes["age"].hierarchy == Hierarchy.intervals(5, 10, low=0)
@@ -104,7 +102,6 @@ def test_check_does_not_read_a_hierarchy_file_that_is_named_in_words(tmp_path):
         ("[quasi_identifiers]\nage = 5", "must be a table such as { prefix = [3] }, or a text"),
     ],
 )
-@pytest.mark.every_row
 def test_words_of_a_policy_file_that_are_wrong(text, expected, tmp_path):
     with pytest.raises((PolicyError, ValueError)) as caught:
         by_file(tmp_path, text)
@@ -160,7 +157,6 @@ def test_a_policy_file_takes_sql_as_the_command_line_does():
         ({"hierarchy": ["age={ prefix = [3"]}, "is no table as policy.toml has it"),
     ],
 )
-@pytest.mark.every_row
 def test_figures_of_options_that_are_wrong_are_told(options, expected):
     with pytest.raises(PolicyError) as caught:
         by_options(qi=["age"], sensitive=["diagnosis"], **options)
@@ -176,7 +172,6 @@ def test_figures_of_options_that_are_wrong_are_told(options, expected):
         ["--threads", "1", "--threads", "1"],
     ],
 )
-@pytest.mark.every_row
 def test_an_option_of_one_value_that_is_given_twice_is_refused(more, refused, database):
     flag = more[0]
     line = refused("plan", database, "people", "--qi", "age", *more)

@@ -208,6 +208,7 @@ def uncounted(report):
     return [note for note in report.notes if "(time limit)" in note]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["incognito", "direct-cover"])
 def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, method):
     seen = set()

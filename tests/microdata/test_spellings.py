@@ -81,7 +81,6 @@ def judged(rows, roles, kind="TEXT"):
     "spellings",
     [("flu", "Flu "), ("caf\u00e9", "Cafe\u0301"), ("type 1", "type \uff11"), ("\u0663", "3")],
 )
-@pytest.mark.every_row
 def test_spellings_of_sensitive_values_are_told(spellings):
     """By spellings alone a class of one illness has two."""
     rows = [("x", spellings[0]), ("x", spellings[1]), ("y", "a"), ("y", "b")]
@@ -119,7 +118,6 @@ def test_sensitive_values_that_differ_for_people_get_no_note():
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
-@pytest.mark.every_row
 def test_many_columns_are_looked_at_alike(ascii_only):
     """Twenty columns in several queries, each with its own number of spellings."""
     with duckdb.connect() as connection:

@@ -91,7 +91,6 @@ def brought_back(path, other):
     return act
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("change", [replaced, rewritten, brought_back])
 def test_a_parquet_file_that_changes_is_not_published(tmp_path, monkeypatch, change):
     path, output = tmp_path / "people.parquet", tmp_path / "out.csv"
@@ -134,7 +133,6 @@ def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable
         sqlanon.check(path, None, POLICY)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("ending", [".csv", ".json", ".arrow"])
 def test_a_file_that_is_read_once_is_published_as_it_was(tmp_path, monkeypatch, ending):
     path, output = tmp_path / f"people{ending}", tmp_path / "out.csv"
@@ -144,7 +142,6 @@ def test_a_file_that_is_read_once_is_published_as_it_was(tmp_path, monkeypatch, 
     assert set(duckdb.sql(f"SELECT note FROM '{output}'").fetchall()) == {("old",)}
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("target", "read_only"),
     [({"output": "out.csv"}, True), ({"into": "anonymous"}, False), ({"in_place": True}, False)],
@@ -181,7 +178,6 @@ def test_a_database_that_is_replaced_while_it_is_rewritten_is_not_lost(tmp_path,
         assert connection.execute("SELECT DISTINCT note FROM people").fetchall() == [("new",)]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("target", [{"output": "out.csv"}, {"into": "anonymous"}])
 def test_a_view_of_a_file_that_is_replaced_is_not_published(tmp_path, monkeypatch, target):
     monkeypatch.chdir(tmp_path)
@@ -210,7 +206,6 @@ def test_a_frame_that_is_changed_is_not_published(monkeypatch):
             sqlanon.anonymize(connection, frame, POLICY, into="anonymous")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("callback", ["confirm", "progress"])
 def test_a_table_that_the_caller_changes_meanwhile_is_not_published(callback):
     with duckdb.connect() as connection:
@@ -260,7 +255,6 @@ def test_a_plan_is_not_made_of_two_tables(tmp_path, monkeypatch):
         sqlanon.plan(path, None, POLICY)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("which", ["original", "released"])
 def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
     paths = {name: tmp_path / f"{name}.parquet" for name in ("original", "released")}
@@ -279,7 +273,6 @@ def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
         sqlanon.measure(paths["original"], None, paths["released"], POLICY)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("ending", [".csv", ".json"])
 def test_a_text_file_that_changes_while_it_is_loaded_is_refused(tmp_path, monkeypatch, ending):
     path = tmp_path / f"people{ending}"
@@ -306,6 +299,7 @@ def test_a_database_stays_locked_while_another_table_of_it_is_read(tmp_path):
     assert b"lock" in other.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="the system lists no open files")
 def test_no_file_stays_open(tmp_path):
     path = tmp_path / "people.parquet"

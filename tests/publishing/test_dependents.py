@@ -34,7 +34,6 @@ def execute(path, *statements):
             connection.execute(statement)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
@@ -118,7 +117,6 @@ def test_generated_columns_checks_and_indexes_that_go_are_named(tmp_path):
     ]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     "statement",
     [

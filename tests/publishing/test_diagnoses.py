@@ -113,7 +113,6 @@ def test_a_database_that_rights_forbid_is_refused_before_it_is_opened(database, 
         ),
     ],
 )
-@pytest.mark.every_row
 def test_the_disk_that_is_full_is_the_one_named(kind, text, told):
     found = fault(kind(text), "do something")
     with pytest.raises(type(found), match=told):

@@ -292,27 +292,23 @@ def compare(engine, connection, plan):
 
 
 @pytest.mark.slow
-@pytest.mark.every_row
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_statements_for_postgres_publish_the_same_rows(case, postgres):
     compare(postgres, *case.plan())
 
 
 @pytest.mark.slow
-@pytest.mark.every_row
 @pytest.mark.parametrize("case", [case for case in CASES if not case.far], ids=repr)
 def test_statements_for_spark_publish_the_same_rows(case, spark):
     compare(spark, *case.plan())
 
 
 @pytest.mark.slow
-@pytest.mark.every_row
 def test_hostile_names_of_columns_are_read_by_postgres(postgres):
     compare(postgres, *hostile_columns('a"b', "a`b", "Ünï cödé", "a'b\\", "${x}", "select", "a\nb"))
 
 
 @pytest.mark.slow
-@pytest.mark.every_row
 def test_hostile_names_of_columns_are_read_by_spark(spark):
     compare(spark, *hostile_columns('a"b', "a`b", "Ünï cödé", "a'b\\", "$x", "select", "a\nb"))
 
@@ -324,7 +320,7 @@ def hostile_columns(*names):
     return connection, sqlanon.plan(connection, "people", found)
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if case.of == "wards"], ids=repr)
 def test_statements_for_spark_use_no_query_twice(case):
     _, plan = case.plan()
@@ -345,7 +341,7 @@ def test_statements_for_spark_drop_every_table_of_their_own():
     assert sorted(dropped) == sorted(made[:-1]) != []
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["postgres", "spark", "databricks", "snowflake", "trino"])
 def test_statements_for_another_engine_try_no_cast(dialect):
     _, plan = next(case for case in CASES if case.name == "listed numbers").plan()
@@ -360,7 +356,6 @@ def test_statements_for_an_engine_that_is_not_tested_say_so(dialect):
     assert plan.sql(dialect).startswith(f"-- Warning: no test executes statements for {dialect}.")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("dialect", ["mysql", "TSQL", "oracle", "sqlite", "clickhouse"])
 def test_statements_are_refused_where_rows_would_differ_in_silence(dialect):
     _, plan = CASES[0].plan()

@@ -100,7 +100,6 @@ CHANGES = {
 }
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_a_plan_that_was_changed_is_refused_and_says_so(connection, tmp_path, change):
     file, document = saved(connection, tmp_path)
@@ -127,7 +126,7 @@ def refused_at_once(connection, tmp_path, *changes, policy=POLICY):
     return str(caught.value)
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [None, 1, [], "'"])
 def test_a_plan_whose_columns_have_no_types_is_no_plan(connection, tmp_path, kind):
     message = refused_at_once(connection, tmp_path, put("columns", "note", kind))
@@ -164,7 +163,7 @@ def refused_when_applied(connection, tmp_path, *changes, policy=POLICY):
     return caught.value
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "kind", "words"),
     [
@@ -225,7 +224,7 @@ def test_a_plan_made_to_suppress_more_than_its_policy_allows_is_an_error(connect
         replace(plan, policy=replace(plan.policy, suppression_limit=0.01))
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [

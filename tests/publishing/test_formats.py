@@ -38,7 +38,6 @@ def values_of(path):
         return file.read_all().column("v").to_pylist()
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
 def test_sums_of_integers_stay_apart_in_a_file(tmp_path, ending):
     connection = table_of("9007199254740992::HUGEINT", "9007199254740993::HUGEINT")
@@ -91,7 +90,6 @@ NESTED = {
 }
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
 @pytest.mark.parametrize("name", NESTED)
 def test_nested_type_is_kept_or_text(tmp_path, name, ending):
@@ -125,7 +123,6 @@ MERGING = {
 }  # fmt: skip
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("name", MERGING)
 def test_values_that_would_be_one_text_are_refused_before_the_search(tmp_path, monkeypatch, name):
     connection = table_of(*MERGING[name])
@@ -136,7 +133,6 @@ def test_values_that_would_be_one_text_are_refused_before_the_search(tmp_path, m
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("value", ["1::VARIANT", "[1]", "row(1, 'a')", "{'a': 1}"])
 @pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive"])
 def test_values_of_several_parts_have_no_leaf_and_no_frequency(value, role):
@@ -155,7 +151,6 @@ def test_empty_text_in_a_csv_file_is_noted(tmp_path):
     assert any('"" is an empty text' in note and note.endswith("'v'") for note in report.notes)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb"])
 def test_file_with_another_value_is_not_published(tmp_path, monkeypatch, ending):
     connection = table_of("1", "2", "3")
@@ -180,7 +175,7 @@ def rows_in(zone, policy, folder):
     return path.read_text(), report.statistics.classes
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hierarchy",
     [
@@ -196,6 +191,7 @@ def test_instants_are_published_alike_in_every_time_zone(tmp_path, hierarchy):
     assert others == [first] * len(others)
 
 
+@pytest.mark.slow
 def test_instants_that_are_kept_are_written_in_utc(tmp_path):
     texts = {rows_in(zone, KEPT, tmp_path)[0] for zone in ZONES}
     assert len(texts) == 1
@@ -252,7 +248,6 @@ ZONED = {
 }
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("name", ZONED)
 def test_rule_that_depends_on_the_time_zone_is_refused(name):
     policy = Policy({"v": ZONED[name]}, drop=["q"], models=[KAnonymity(2)])
@@ -273,7 +268,6 @@ INDIRECT = {
 }
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("expression", INDIRECT)
 def test_expression_that_makes_an_instant_of_another_type_is_refused(expression):
     policy = Policy({"v": Hierarchy.expressions(expression)}, drop=["q"], models=[KAnonymity(2)])
@@ -293,7 +287,6 @@ def test_expression_that_makes_an_instant_of_another_type_is_refused(expression)
         ("strftime(epoch_ms(value), '%Y')", "0::BIGINT"),
     ],
 )
-@pytest.mark.every_row
 def test_expression_that_names_its_time_zone_or_needs_none_is_taken(expression, value):
     policy = Policy({"v": Hierarchy.expressions(expression)}, drop=["q"], models=[KAnonymity(2)])
     assert sqlanon.plan(table_of(value), "people", policy).report.models

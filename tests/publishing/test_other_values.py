@@ -66,7 +66,6 @@ def test_values_without_a_row_are_named_to_whom_asks_for_them(connection, write)
 
 
 @pytest.mark.parametrize("method", ["incognito", "set-cover"])
-@pytest.mark.every_row
 def test_one_row_stands_for_all_other_values(connection, write, method):
     file = write(JOBS + "*;other;*\n")
     if method == "incognito":
@@ -138,7 +137,6 @@ def test_a_row_for_all_others_is_stored_too(connection, write):
         ("a;x;p;*\nb;y;q;*\n*;x;q;*\n", "does not nest: 1 node of level 1"),
     ],
 )  # fmt: skip
-@pytest.mark.every_row
 def test_faults_name_the_file_and_its_lines(text, expected, connection, write):
     with pytest.raises(HierarchyError) as caught:
         sqlanon.plan(connection, "people", policy_of(write(text)))

@@ -33,7 +33,6 @@ def policy_of(**more):
         {"method": "pattern-greedy", "patterns": [["sex"], ["none"]]},
     ],
 )
-@pytest.mark.every_row
 def test_the_preview_is_what_is_published_of_each_record(connection, settings):
     """Every record has a note of its own, by which it is found again in the published table."""
     plan = sqlanon.plan(connection, "people", policy_of(), **settings)
@@ -91,7 +90,6 @@ def test_a_preview_leaves_nothing_behind(connection):
         ),
     ],
 )  # fmt: skip
-@pytest.mark.every_row
 def test_levels_are_named_without_a_value_of_the_table(hierarchy, names):
     assert level_names(hierarchy.rule) == names
 
@@ -103,9 +101,9 @@ def test_a_plan_tells_levels_by_name(connection):
     assert plan.to_dict()["level_names"]["sex"] == ["original value", "*"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("loss", ["lm", "average-class-size"])
-@pytest.mark.every_row
 def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss):
     quasi = {"age": Hierarchy.intervals(5, 10), "sex": Hierarchy.suppression()}
     policy = Policy(quasi, others="drop", models=[KAnonymity(2)], suppression_limit=limit)
@@ -139,7 +137,6 @@ def written(folder, ending):
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-@pytest.mark.every_row
 def test_the_preview_of_a_file_reads_it_as_its_plan_did(tmp_path, ending):
     path = written(tmp_path, ending)
     policy = Policy(

@@ -56,7 +56,6 @@ def contents(folder):
     return {path.name: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("source", ["people.csv", "people.parquet", "people.duckdb"])
 @pytest.mark.parametrize(
     ("output", "overwrite", "message"),
@@ -82,7 +81,6 @@ def test_an_output_that_cannot_be_is_told_before_the_source_is_read(
     assert contents(folder) == before
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("source", ["people.csv", "people.duckdb"])
 def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_is_read(
     folder, unplanned, unread, monkeypatch, source
@@ -97,7 +95,6 @@ def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_
         sqlanon.anonymize(source, "people", POLICY, output="closed/out.csv")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -118,7 +115,6 @@ def test_a_table_that_cannot_be_is_told_before_the_search(folder, unplanned, tar
     assert contents(folder) == before
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("target", [{"into": "anonymous"}, {"in_place": True}])
 def test_a_database_open_for_reading_is_told_before_the_search(folder, unplanned, target):
     with (
@@ -138,14 +134,12 @@ def test_itemsets_have_a_place_before_they_are_mined(folder, monkeypatch):
         sqlanon.mine(connection, "people", POLICY, into="itemsets")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("target", [{"into": "taken"}, {"in_place": True}])
 def test_a_file_of_data_takes_no_table_and_is_not_read_to_say_so(folder, unread, target):
     with pytest.raises(SqlanonError, match="is a file, not a database"):
         sqlanon.anonymize("people.csv", None, POLICY, **target)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("opened", [True, False])
 def test_a_referenced_original_is_told_before_the_search(folder, unplanned, opened):
     with duckdb.connect("other.duckdb") as connection:
@@ -185,7 +179,6 @@ def test_a_saved_plan_is_not_looked_at_before_its_target(folder, monkeypatch):
         sqlanon.apply("people.parquet", plan, output="there.csv")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -211,7 +204,6 @@ def test_the_command_line_tells_before_the_source_is_read(
     assert contents(folder) == before
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("output", "message"),
     [

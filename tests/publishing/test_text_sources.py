@@ -63,7 +63,7 @@ def test_kept_columns_are_published_as_they_were_written(people, tmp_path):
         assert after == before, column
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_saved_plan_reads_the_file_as_it_was_planned(people, tmp_path, ending):
     saved, output = tmp_path / "plan.json", tmp_path / f"out.{ending}"
@@ -79,7 +79,7 @@ def test_an_ambiguous_date_is_not_generalized_unasked(people, tmp_path):
         sqlanon.anonymize(people, None, policy(), output=tmp_path / "out.csv")
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("opened", [reading, opened_for])
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet", "arrow"])
 def test_a_column_that_is_dropped_is_not_loaded(people, tmp_path, opened, ending):
@@ -117,7 +117,7 @@ def test_the_entity_is_loaded_though_it_is_dropped(people):
         assert found.fetchall() == [(40, 0)]
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "arrow", "duckdb"])
 def test_check_and_measure_agree_with_what_was_published(people, tmp_path, ending):
     output, form = tmp_path / f"out.{ending}", {"date_format": "%d/%m/%Y"}
@@ -140,7 +140,6 @@ def test_a_sensitive_column_with_an_order_is_a_number(tmp_path):
     assert sqlanon.check(path, None, made).holds
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     "words",
     [
@@ -170,7 +169,6 @@ def test_every_command_takes_the_format_of_a_text_file(tmp_path, capsys, words):
     assert json.loads(capsys.readouterr().out)["schema_version"]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("option", "value"),
     [("delimiter", ";"), ("encoding", "latin-1"), ("nullstr", "NA"), ("date-format", "%d/%m/%Y")],

@@ -179,6 +179,7 @@ def test_type_that_is_kept_comes_back_by_every_method(method, tmp_path):
         assert_original(published(connection, plan, output, tmp_path), KEPT)
 
 
+@pytest.mark.slow
 @every_row_of_the_matrix
 def test_type_that_is_sensitive_comes_back(family, method, tmp_path):
     names = FAMILIES[family]
@@ -192,6 +193,7 @@ def test_type_that_is_sensitive_comes_back(family, method, tmp_path):
         assert_original(published(connection, plan, output, tmp_path), names)
 
 
+@pytest.mark.slow
 @every_row_of_the_matrix
 def test_type_at_level_0_comes_back(family, method, tmp_path):
     names = FAMILIES[family]
@@ -231,6 +233,7 @@ def test_label_of_a_type_holds_its_value(family, method, tmp_path):
             assert not wrong, name
 
 
+@pytest.mark.slow
 @every_row_of_the_matrix
 def test_type_beside_suppressed_cells_is_text_that_means_it(family, method, tmp_path):
     names = FAMILIES[family]

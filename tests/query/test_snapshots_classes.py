@@ -74,7 +74,6 @@ def test_fingerprint_tells_two_pairs_of_doubled_records_apart(connection):
     assert fingerprint_of(connection, one) != fingerprint_of(connection, other)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("kind", "one", "other"),
     [

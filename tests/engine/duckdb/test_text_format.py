@@ -12,8 +12,6 @@ from sqlanon.engine.base import Use
 from sqlanon.engine.duckdb.source import OpenedSource, open_source
 from sqlanon.errors import SourceError
 
-pytestmark = pytest.mark.every_row
-
 
 def all_rows(source: OpenedSource) -> list[tuple[Any, ...]]:
     return source.engine.rows(exp.select("*").from_(source.table))
