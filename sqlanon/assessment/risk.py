@@ -169,10 +169,7 @@ def assess(
                     table, population, quasi_identifiers=names, entity=entity, population_entity=by
                 )
                 against = _population_risk(engine.rows(matches), options.threshold, unit=unit)
-        query = risk.class_histogram(coded.table, coded.words, person=coded.person)
-        statistics = ClassStatistics.of(engine.rows(query))
-        if entity is not None:
-            statistics = replace(statistics, rows=coded.records)
+        statistics = _class_statistics(engine, coded, entity=entity)
         persons = _persons(engine, coded, statistics=statistics, entity=entity)
         is_dropped = entity in (*policy.identifiers, *policy.drop)
         trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
@@ -199,6 +196,13 @@ def assess(
         ),
         seconds=time.monotonic() - started,
     )
+
+
+def _class_statistics(engine: Engine, coded: SubsetCodes, *, entity: str | None) -> ClassStatistics:
+    """The classes of all columns together, of records, or of persons and their records."""
+    query = risk.class_histogram(coded.table, coded.words, person=coded.person)
+    statistics = ClassStatistics.of(engine.rows(query))
+    return statistics if entity is None else replace(statistics, rows=coded.records)
 
 
 def opened_population(
