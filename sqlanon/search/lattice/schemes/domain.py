@@ -143,8 +143,8 @@ class Domain:
         for number, (start, end) in enumerate(units):
             unit[places[start:end]] = number
         own = np.bincount(unit[unit >= 0], np.asarray(counts)[unit >= 0], len(units))
-        levels = tuple(_levels(nodes, units)) if scheme == "bhs" else ()
-        return cls(scheme, places, unit, own.astype(np.int64), roots, levels)
+        own_levels = tuple(_levels(nodes, units)) if scheme == "bhs" else ()
+        return cls(scheme, places, unit, own.astype(np.int64), roots, own_levels)
 
     @property
     def units(self) -> int:
