@@ -6,8 +6,11 @@ lowest node that has both.
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import defaultdict
 from dataclasses import dataclass
+from fractions import Fraction
 
 FIGURE_1 = [
     ("State-gov", "Government", "*"),
@@ -97,3 +100,83 @@ class Values:
     def recodings(self, scheme):
         """All partitions that a scheme allows."""
         return [p for p in set_partitions(len(self.units)) if self.allows(scheme, p)]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Records over the units of some columns.
+
+    Args:
+        columns: The columns.
+        schemes: Per column its scheme.
+        records: Per record its units, and the value of a sensitive attribute.
+        k: Smallest class.
+        allowance: Most records that may be suppressed.
+        diverse: Distinct sensitive values that a class has at least.
+    """
+
+    columns: list
+    schemes: list
+    records: list
+    k: int
+    allowance: int
+    diverse: int
+
+    def recodings(self):
+        """All recodings of all columns."""
+        pairs = zip(self.columns, self.schemes, strict=True)
+        return itertools.product(*(column.recodings(scheme) for column, scheme in pairs))
+
+    def published(self, recoding):
+        """The records of classes that satisfy every model, by class."""
+        classes = defaultdict(list)
+        for *units, value in self.records:
+            label = tuple(own[unit] for own, unit in zip(recoding, units, strict=True))
+            classes[label].append((units, value))
+        return {
+            label: held
+            for label, held in classes.items()
+            if len(held) >= self.k and len({value for _, value in held}) >= self.diverse
+        }
+
+    def suppressed(self, recoding):
+        """The records that are not published."""
+        return len(self.records) - sum(map(len, self.published(recoding).values()))
+
+    def loss(self, name, recoding):
+        """What a recoding loses by `discernibility`, `hdm` or `suppressed-cells`."""
+        n, classes = len(self.records), self.published(recoding).values()
+        lost = self.suppressed(recoding)
+        if name == "discernibility":
+            return sum(len(held) ** 2 for held in classes) + lost * n
+        cell = {"hdm": self._hdm, "suppressed-cells": self._says_nothing}[name]
+        cells = (
+            cell(recoding, column, unit)
+            for held in classes
+            for units, _ in held
+            for column, unit in enumerate(units)
+        )
+        return lost + Fraction(sum(cells), len(self.columns))
+
+    def _counts(self, recoding, column, unit):
+        """Records with a value, and with any value of its block."""
+        own = recoding[column]
+        values = [record[column] for record in self.records]
+        return values.count(unit), sum(own[value] == own[unit] for value in values)
+
+    def _hdm(self, recoding, column, unit):
+        """(N_e - N_v) / (N - N_v), and 0 where the table holds one value."""
+        n, (value, block) = len(self.records), self._counts(recoding, column, unit)
+        return Fraction(block - value, n - value) if n > value else 0
+
+    def _says_nothing(self, recoding, column, unit):
+        """1 where a block of several values has all records."""
+        _, block = self._counts(recoding, column, unit)
+        return int(
+            block == len(self.records) and recoding[column].count(recoding[column][unit]) > 1
+        )
+
+    def least(self, name):
+        """The least loss within the allowance; None where there is no such recoding."""
+        within = [own for own in self.recodings() if self.suppressed(own) <= self.allowance]
+        return min((self.loss(name, own) for own in within), default=None)

@@ -62,6 +62,11 @@ class Merging:
         """The finest recoding."""
         return Position(self.domain.finest, 0)
 
+    @property
+    def bans_last(self) -> bool:
+        """They are pairs of units, and last."""
+        return True
+
     def children(self, position: Position) -> Iterator[Position]:
         """The recodings that merge a block with one subtree more; the next level in `bhs`."""
         partition, single = position.partition, _single(position.partition)

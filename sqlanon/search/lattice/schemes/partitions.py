@@ -44,6 +44,10 @@ class Enumeration(Protocol):
     def root(self) -> Position:
         """The recoding that all others come from."""
 
+    @property
+    def bans_last(self) -> bool:
+        """Whether a ban says anything below other recodings than that whose child has it."""
+
     def children(self, position: Position) -> Iterator[Position]:
         """The recodings whose parent this is."""
 

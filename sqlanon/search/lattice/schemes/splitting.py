@@ -50,6 +50,11 @@ class Splitting:
         """The coarsest recoding."""
         return Position(self.domain.coarsest, 0)
 
+    @property
+    def bans_last(self) -> bool:
+        """Borders last; without an order a ban is a recoding."""
+        return self.domain.scheme in (*ORDERED, "ghs")
+
     def children(self, position: Position) -> Iterator[Position]:
         """The recodings that split one block more; the level below in `bhs`."""
         partition = position.partition
@@ -90,8 +95,7 @@ class Splitting:
         goes_on = len(head) == 1 and bool(head[0].children)
         start = head[0].first if goes_on else head[0].first + 1
         split = numbered(labels)
-        contiguous = self.domain.scheme in (*ORDERED, "ghs")
-        ban: Ban = (head[-1].last - 1, following[0].first) if contiguous else split
+        ban: Ban = (head[-1].last - 1, following[0].first) if self.bans_last else split
         return Position(split, start, ban)
 
     def farthest(self, position: Position) -> Partition:
@@ -112,6 +116,6 @@ class Splitting:
         Where blocks are runs, those that have a border between two units go at least as far as the
         child that had it first. Without an order a child is told by itself alone.
         """
-        if self.domain.scheme not in (*ORDERED, "ghs"):
+        if not self.bans_last:
             return child.partition in bans
         return any(child.partition[one] != child.partition[other] for one, other in bans)

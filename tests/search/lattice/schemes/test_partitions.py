@@ -157,11 +157,13 @@ def test_figure_1_has_as_many_recodings(scheme, recodings):
     [
         (1, "sps", "1|23|4|5", 1, {"1|234|5", "1|23|45", "1|235|4"}),
         (2, "sps", "14|2|3|5", 0, {"14|23|5", "14|2|35", "14|25|3", "145|2|3"}),
+        (3, "sps", "12|3|4", 0, {"123|4", "12|34", "124|3"}),
+        (3, "sps", "1|2", 0, {"12"}),
     ],
 )
 def test_children_are_those_of_the_sources_examples(example, scheme, own, start, children):
-    """Li and Li 2007, section 3.1."""
-    tree = Merging(flat(scheme, 5))
+    """Li and Li 2007, sections 3.1 and 3.2; the third has two columns, and so four children."""
+    tree = Merging(flat(scheme, len(partition(own))))
     found = [child.partition for child in tree.children(Position(partition(own), start))]
     assert sorted(found) == sorted(map(partition, children)), example
 
