@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from sqlanon.search.lattice.schemes.domain import Partition
 
+Recoding = tuple[Partition, ...]
+"""Per column its recoding."""
+
 
 @dataclass(frozen=True, slots=True)
 class SchemeOutcome:
@@ -19,7 +22,7 @@ class SchemeOutcome:
         checked: Recodings that were evaluated.
     """
 
-    partitions: tuple[Partition, ...] | None
+    partitions: Recoding | None
     value: int
     suppressed: int
     bound: int
