@@ -70,6 +70,7 @@ class Inner:
 
     Args:
         problem: The table.
+        column: Its number.
         family: Its blocks whose units follow each other.
         blocks: These blocks.
         ending: Per unit the numbers of the blocks that end with it.
@@ -77,6 +78,7 @@ class Inner:
     """
 
     problem: SchemeProblem
+    column: int
     family: Family
     blocks: tuple[Block, ...]
     ending: tuple[Numbers, ...]
@@ -99,7 +101,7 @@ class Inner:
         ending = tuple(np.flatnonzero(ends == unit) for unit in range(domain.units))
         borders = np.cumsum([len(level) for level in levels])[:-1]
         numbers = tuple(np.split(np.arange(len(blocks)), borders)) if levels else ()
-        return cls(problem, family, tuple(blocks), ending, numbers)
+        return cls(problem, column, family, tuple(blocks), ending, numbers)
 
     def least(self, costs: Costs, price: float = 0.0) -> Reals:
         """What the best recoding costs at least, per recoding of the other columns.

@@ -112,7 +112,8 @@ def _hdm(cells: _Cells) -> Numbers:
 def _suppressed(cells: _Cells) -> Numbers:
     """1 where a block of several values has all records."""
     whole = (cells.records == cells.held.sum()) & (cells.members.sum(axis=1) > 1)
-    return cells.part * whole.astype(np.int64)[:, np.newaxis]
+    found: Numbers = cells.part * whole.astype(np.int64)[:, np.newaxis]
+    return found
 
 
 _PRICES: Mapping[str, Callable[[_Cells], Numbers]] = {

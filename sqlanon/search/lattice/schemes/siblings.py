@@ -146,6 +146,8 @@ class _Search:
     def _parts(self, members: Flags, leaves: Numbers) -> list[tuple[int, Part]]:
         """The blocks that can be part of a better recoding, by number."""
         problem = self.of.problem
+        if not len(members):
+            return []
         family = Family.having(problem, self.of.column, members=members, leaves=leaves)
         costs = family.costs(self.of.slices)
         excess, lost = costs.cost[:, 0] - family.members @ self.least, costs.lost[:, 0]
