@@ -46,6 +46,9 @@ EFFORT = 2_000_000
 ROUNDS = 20
 """Descents from other starts without a time limit, where nothing can be proven."""
 
+BRANCHING = 0.7
+"""Share of the time that branching takes at most; what it does not prove, descents may improve."""
+
 Tell = Callable[[str], None]
 
 
@@ -69,13 +72,11 @@ def best_recoding(
     descent = Descent(best, inners, deadline)
     with suppress(TimeLimitError):
         descent.from_ends()
-        branching = _branching(best, inners, deadline=deadline)
+        branching = _branching(best, inners, deadline=deadline.share(BRANCHING))
         if branching is not None:
             bound = branching.run(tell)
-        limited = deadline.is_limited
-        rounds = count_from(0) if limited else range(ROUNDS)
         generator = np.random.default_rng(seed)
-        for _ in rounds:
+        for _ in count_from(0) if deadline.is_limited else range(ROUNDS):
             if bound >= best.value:
                 break
             descent.from_shaken(generator)
