@@ -22,7 +22,12 @@ def figure_1(scheme):
 
 def flat(scheme, units):
     """So many values below one node."""
-    return domain_of(Values([(str(u), "*") for u in range(units)], [1] * units, (0, 1)), scheme)
+    return domain_of(line(units, [1] * units), scheme)
+
+
+def line(units, counts):
+    """So many values below one node, with their records."""
+    return Values([(str(unit), "*") for unit in range(units)], counts, (0, 1))
 
 
 def domain_of(values, scheme):
