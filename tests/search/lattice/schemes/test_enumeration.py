@@ -13,7 +13,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.search.lattice.schemes import enumeration
 from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
 from sqlanon.search.lattice.schemes.problem import LOSSES
-from sqlanon.search.lattice.schemes.prunings import NONE
+from sqlanon.search.lattice.schemes.prunings import NONE, Prunings
 
 SEARCHES = [bottom_up, top_down]
 searches = st.sampled_from(SEARCHES)
@@ -78,6 +78,27 @@ def test_search_in_little_room_finds_the_same(table, loss, search, left_out, roo
     with patch.object(enumeration, "_CHUNK", chunk):
         outcome = search(problem, left_out, room=room)
     assert told(outcome) == told(search(problem, left_out))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), losses, searches, prunings)
+def test_search_that_is_given_its_result_returns_it_at_once(table, loss, search, left_out):
+    problem = problem_of(table, loss)
+    found = search(problem, left_out)
+    if found.partitions is not None:
+        start = Prunings(start=(found.partitions,))
+        assert told(search(problem, start)) == told(found)
+        assert told(search(problem, start, deadline=deadline_after(0))) == told(found)
+
+
+def test_search_tells_how_far_it_is():
+    lines = []
+    columns = [line(3, [2, 2, 2]), line(2, [3, 3])]
+    records = [*itertools.product(range(3), range(2), [0])]
+    table = Table(columns, ["sps", "sps"], records, 2, 0, diverse=1, share=1)
+    with patch.object(enumeration, "_TOLD", 5):
+        bottom_up(problem_of(table, "discernibility"), NONE, tell=lines.append)
+    assert lines[0].endswith("recodings evaluated")
 
 
 @pytest.mark.every_row
