@@ -115,6 +115,14 @@ def run(search, problem, arguments, prunings=None):
     return Ran(outcome, time.process_time() - started)
 
 
+def started(problem, arguments):
+    """Prunings that start from what the search by column finds, where that is asked for."""
+    if not arguments.start:
+        return None
+    found = best_recoding(problem, deadline=Deadline.after(arguments.time_limit)).partitions
+    return Prunings(start=() if found is None else (found,))
+
+
 def unit_of(problem):
     """What a printed cost is counted in: pairs of records, or records that say nothing."""
     return 1 if problem.prices is None else problem.prices.whole
@@ -160,7 +168,7 @@ def quality(arguments):
         first = None
         for scheme in arguments.schemes:
             problem = problem_of(names, scheme, k, arguments)
-            own = run(SEARCHES[arguments.search], problem, arguments)
+            own = run(SEARCHES[arguments.search], problem, arguments, started(problem, arguments))
             first = first or own.outcome.value
             told = own.told(unit_of(problem))
             print(f"| {k} | {scheme} | {told} | {own.outcome.value / first:.1%} |", flush=True)
@@ -179,6 +187,8 @@ def prunings(arguments):
             search, unit = SEARCHES[arguments.search], unit_of(problem)
             every = run(search, problem, arguments)
             print(f"| {scheme} | {k} | none | {every.told(unit)} | | |", flush=True)
+            if every.outcome.partitions is not None:
+                kinds["none, and this result first"] = Prunings(start=(every.outcome.partitions,))
             for name, left in kinds.items():
                 own = run(search, problem, arguments, left)
                 saved = 1 - every.seconds / own.seconds
@@ -203,6 +213,7 @@ def main():
     parser.add_argument("--k", nargs="+", type=int)
     parser.add_argument("--columns", type=int, choices=range(1, 8), default=4)
     parser.add_argument("--search", choices=SEARCHES, default="down", help="quality, prunings")
+    parser.add_argument("--start", action="store_true", help="quality: from the default's result")
     parser.add_argument("--loss", choices=LOSSES, default="discernibility")
     parser.add_argument("--limit", type=Fraction, default=Fraction(0), help="share suppressed")
     parser.add_argument("--time-limit", type=float, default=60.0, help="of each search [seconds]")
