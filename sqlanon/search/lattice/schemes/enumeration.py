@@ -46,6 +46,8 @@ _OPENED, _PER_UNIT = 1200, 10
 """What such a recoding takes, and what for each unit of its columns [bytes]."""
 _KEPT = 2**14
 """Recodings of a column of which it is kept where what is below goes to."""
+_BANS = 2**12
+"""How much that is not to be done is remembered of a column, about."""
 _TOLD = 10_000
 """Recodings that are evaluated from one line about the progress to the next."""
 _CHUNK = 512
@@ -250,7 +252,7 @@ class _Walk(Generic[Far]):
             return opened.bans
         bans = [set[Ban]() for _ in self.trees]
         for move, least in found:
-            if self.best.costs_less(least):
+            if len(opened.bans[move.column]) < _BANS and self.best.costs_less(least):
                 bans[move.column].add(move.to.ban)
         return tuple(old | new if new else old for old, new in zip(opened.bans, bans, strict=True))
 
