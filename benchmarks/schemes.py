@@ -22,6 +22,7 @@ import numpy as np
 
 from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
+from sqlanon.search.lattice.schemes.composed import best_recoding
 from sqlanon.search.lattice.schemes.domain import SCHEMES, Domain
 from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
@@ -32,7 +33,15 @@ COLUMNS = (
     "age", "marital_status", "race", "sex", "workclass", "education", "native_country",
 )  # fmt: skip
 DIRECTIONS = {"up": bottom_up, "down": top_down}
-MIXED = "sps, ordered age"
+
+
+def by_column(problem, _, *, deadline):
+    """The search by column, which is the default; it has no prunings to choose."""
+    return best_recoding(problem, deadline=deadline)
+
+
+SEARCHES = DIRECTIONS | {"columns": by_column}
+MIXED = "sps-ordered-age"
 ONE_BY_ONE = ("useless", "useful", "again", "nodes", "applicators", "simpler")
 
 
@@ -106,6 +115,14 @@ def run(search, problem, arguments, prunings=None):
     return Ran(outcome, time.process_time() - started)
 
 
+def started(problem, arguments):
+    """Prunings that start from what the search by column finds, where that is asked for."""
+    if not arguments.start:
+        return None
+    found = best_recoding(problem, deadline=Deadline.after(arguments.time_limit)).partitions
+    return Prunings(start=() if found is None else (found,))
+
+
 def unit_of(problem):
     """What a printed cost is counted in: pairs of records, or records that say nothing."""
     return 1 if problem.prices is None else problem.prices.whole
@@ -151,7 +168,7 @@ def quality(arguments):
         first = None
         for scheme in arguments.schemes:
             problem = problem_of(names, scheme, k, arguments)
-            own = run(DIRECTIONS[arguments.direction], problem, arguments)
+            own = run(SEARCHES[arguments.search], problem, arguments, started(problem, arguments))
             first = first or own.outcome.value
             told = own.told(unit_of(problem))
             print(f"| {k} | {scheme} | {told} | {own.outcome.value / first:.1%} |", flush=True)
@@ -167,9 +184,11 @@ def prunings(arguments):
     for scheme in arguments.schemes:
         for k in arguments.k:
             problem = problem_of(COLUMNS[: arguments.columns], scheme, k, arguments)
-            search, unit = DIRECTIONS[arguments.direction], unit_of(problem)
+            search, unit = SEARCHES[arguments.search], unit_of(problem)
             every = run(search, problem, arguments)
             print(f"| {scheme} | {k} | none | {every.told(unit)} | | |", flush=True)
+            if every.outcome.partitions is not None:
+                kinds["none, and this result first"] = Prunings(start=(every.outcome.partitions,))
             for name, left in kinds.items():
                 own = run(search, problem, arguments, left)
                 saved = 1 - every.seconds / own.seconds
@@ -181,7 +200,7 @@ def prunings(arguments):
 TABLES = {
     "direction": (direction, ["ops", MIXED], [2, 5, 10, 20, 50]),
     "columns": (columns, ["ghs", "ops"], [5]),
-    "quality": (quality, [*SCHEMES[:2], "gops", "ops", "gsps", MIXED], [2, 5, 10, 20, 50]),
+    "quality": (quality, ["bhs", "ghs", "gops", "ops", "gsps", MIXED], [2, 5, 10, 20, 50]),
     "prunings": (prunings, ["ops", "gsps"], [5]),
 }
 
@@ -193,7 +212,8 @@ def main():
     parser.add_argument("--schemes", nargs="+", choices=[*SCHEMES, MIXED])
     parser.add_argument("--k", nargs="+", type=int)
     parser.add_argument("--columns", type=int, choices=range(1, 8), default=4)
-    parser.add_argument("--direction", choices=DIRECTIONS, default="down")
+    parser.add_argument("--search", choices=SEARCHES, default="down", help="quality, prunings")
+    parser.add_argument("--start", action="store_true", help="quality: from the default's result")
     parser.add_argument("--loss", choices=LOSSES, default="discernibility")
     parser.add_argument("--limit", type=Fraction, default=Fraction(0), help="share suppressed")
     parser.add_argument("--time-limit", type=float, default=60.0, help="of each search [seconds]")

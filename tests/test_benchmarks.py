@@ -34,7 +34,8 @@ SMALLEST = [
     "risk.py --max-columns 1 --runs 1",
     "schemes.py direction --schemes ghs --k 5",
     "schemes.py columns --schemes bhs --columns 2",
-    "schemes.py quality --schemes bhs ghs --k 5 --loss hdm",
+    "schemes.py quality --schemes bhs ghs --k 5 --loss hdm --start",
+    "schemes.py quality --schemes bhs --k 5 --search columns",
     "schemes.py prunings --schemes ghs --k 5",
 ]
 

@@ -113,6 +113,7 @@ class Table:
         k: Smallest class.
         allowance: Most records that may be suppressed.
         diverse: Distinct sensitive values that a class has at least.
+        share: The largest part of a class that may have one sensitive value.
     """
 
     columns: list
@@ -121,6 +122,7 @@ class Table:
     k: int
     allowance: int
     diverse: int
+    share: float
 
     def recodings(self):
         """All recodings of all columns."""
@@ -136,8 +138,17 @@ class Table:
         return {
             label: held
             for label, held in classes.items()
-            if len(held) >= self.k and len({value for _, value in held}) >= self.diverse
+            if self._satisfies([value for _, value in held])
         }
+
+    def _satisfies(self, values):
+        """Whether a class may be published, by its sensitive values."""
+        largest = max(map(values.count, values))
+        return (
+            len(values) >= self.k
+            and len(set(values)) >= self.diverse
+            and largest <= Fraction(str(self.share)) * len(values)
+        )
 
     def suppressed(self, recoding):
         """The records that are not published."""

@@ -22,13 +22,14 @@ Source: Li and Li 2007, "Towards optimal k-anonymization", sections 3.2 and 4.4;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Generic
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
+from sqlanon.search.lattice.schemes.composed import Tell
 from sqlanon.search.lattice.schemes.directions import Direction, Downward, Far, Upward
 from sqlanon.search.lattice.schemes.domain import Partition
 from sqlanon.search.lattice.schemes.frontier import Bans, Frontier, Move, Opened
@@ -45,6 +46,10 @@ _OPENED, _PER_UNIT = 1200, 10
 """What such a recoding takes, and what for each unit of its columns [bytes]."""
 _KEPT = 2**14
 """Recodings of a column of which it is kept where what is below goes to."""
+_BANS = 2**12
+"""How much that is not to be done is remembered of a column, about."""
+_TOLD = 10_000
+"""Recodings that are evaluated from one line about the progress to the next."""
 _CHUNK = 512
 """Children that are evaluated before any of them is gone on from."""
 _SIMPLER = 0.2
@@ -57,6 +62,7 @@ def bottom_up(
     *,
     deadline: Deadline = NEVER,
     room: int = ROOM,
+    tell: Tell | None = None,
 ) -> SchemeOutcome:
     """The best recoding, searched from the finest.
 
@@ -65,9 +71,10 @@ def bottom_up(
         prunings: What is left out; None for `Prunings()`.
         deadline: When the search ends with the best so far.
         room: What it may hold [bytes]; beyond it goes depth first.
+        tell: Receives lines about the progress.
     """
     way = Upward(Ruler(problem))
-    return _Walk.of(way, prunings or Prunings(), deadline=deadline, room=room).run()
+    return _Walk.of(way, prunings or Prunings(), deadline=deadline, room=room).run(tell)
 
 
 def top_down(
@@ -76,10 +83,11 @@ def top_down(
     *,
     deadline: Deadline = NEVER,
     room: int = ROOM,
+    tell: Tell | None = None,
 ) -> SchemeOutcome:
     """The best recoding, searched from the coarsest; arguments as of `bottom_up`."""
     way = Downward(Ruler(problem))
-    return _Walk.of(way, prunings or Prunings(), deadline=deadline, room=room).run()
+    return _Walk.of(way, prunings or Prunings(), deadline=deadline, room=room).run(tell)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,16 +152,21 @@ class _Walk(Generic[Far]):
         best = Best(problem)
         return cls(problem, prunings, direction, trees, farthest, frontier, best, deadline, room)
 
-    def run(self) -> SchemeOutcome:
+    def run(self, tell: Tell | None = None) -> SchemeOutcome:
         """Goes on until nothing is left, or the time is over."""
         coarsest = self.best.evaluate(self.problem.coarsest)
+        for recoding in self.prunings.start:
+            self.best.evaluate(recoding)
         self.frontier.push(self._root())
         bounds = list[int]()
         try:
             self._seed()
             while (opened := self.frontier.pop()) is not None:
                 bounds = [opened.least.cost]
+                told = self.best.checked // _TOLD
                 self._go_on(opened)
+                if tell is not None and self.best.checked // _TOLD > told:
+                    tell(f"search: {self.best.checked:,} recodings evaluated")
         except TimeLimitError:
             bound = min([*bounds, *self.frontier.bounds()])
             return self.best.outcome(coarsest, bound=bound)
@@ -178,7 +191,8 @@ class _Walk(Generic[Far]):
         simpler = less_flexible(self.problem) if self.prunings.simpler else None
         if simpler is not None:
             way, share = self.direction.on(Ruler(simpler)), self.deadline.share(_SIMPLER)
-            found = _Walk.of(way, self.prunings, deadline=share, room=self.room).run()
+            prunings = replace(self.prunings, start=())
+            found = _Walk.of(way, prunings, deadline=share, room=self.room).run()
             self.best.checked += found.checked
             if found.partitions is not None:
                 self.best.evaluate(found.partitions)
@@ -238,7 +252,7 @@ class _Walk(Generic[Far]):
             return opened.bans
         bans = [set[Ban]() for _ in self.trees]
         for move, least in found:
-            if self.best.costs_less(least):
+            if len(opened.bans[move.column]) < _BANS and self.best.costs_less(least):
                 bans[move.column].add(move.to.ban)
         return tuple(old | new if new else old for old, new in zip(opened.bans, bans, strict=True))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlanon.search.lattice.schemes.outcome import Recoding
+
 
 @dataclass(frozen=True, slots=True)
 class Prunings:
@@ -18,6 +20,7 @@ class Prunings:
             too many records. The source asks for the second where nothing may be suppressed.
         random: So many random recodings are evaluated first.
         seed: That of the random recodings.
+        start: Recodings to evaluate first, such as what another search has found.
         simpler: The best recoding of the next less flexible schemes is evaluated first.
         again: Look at a bound again when the turn of a recoding comes; the source's modified
             breadth-first search.
@@ -30,6 +33,7 @@ class Prunings:
     useful: bool = True
     random: int = 0
     seed: int = 0
+    start: tuple[Recoding, ...] = ()
     simpler: bool = True
     again: bool = True
     nodes: bool = True

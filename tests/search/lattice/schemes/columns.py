@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles.schemes import FIGURE_1, Table, Values
 from strategies import hierarchies
 
-from sqlanon import LDiversity
+from sqlanon import AlphaAnonymity, LDiversity
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.search.lattice.schemes.domain import SCHEMES, Domain
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
@@ -22,7 +22,12 @@ def figure_1(scheme):
 
 def flat(scheme, units):
     """So many values below one node."""
-    return domain_of(Values([(str(u), "*") for u in range(units)], [1] * units, (0, 1)), scheme)
+    return domain_of(line(units, [1] * units), scheme)
+
+
+def line(units, counts):
+    """So many values below one node, with their records."""
+    return Values([(str(unit), "*") for unit in range(units)], counts, (0, 1))
 
 
 def domain_of(values, scheme):
@@ -63,6 +68,7 @@ def tables(draw, most=4, columns_most=3, schemes=SCHEMES):
         k=draw(st.integers(1, 4)),
         allowance=int(draw(st.sampled_from([0, 0.2, 1])) * len(records)),
         diverse=draw(st.sampled_from([1, 1, 2])),
+        share=draw(st.sampled_from([1, 1, 0.75, 0.5])),
     )
 
 
@@ -98,17 +104,19 @@ def problem_of(table, loss):
         table.k,
         table.allowance,
         prices,
-        demands_of(distinct[:, -1:], sizes, table.diverse),
+        demands_of(distinct[:, -1:], sizes, table=table),
     )
 
 
-def demands_of(values, sizes, diverse):
-    """Distinct diversity of the last column."""
-    if diverse == 1:
+def demands_of(values, sizes, *, table):
+    """The models beyond k; the second does not survive records that are added to a class."""
+    models = [LDiversity(table.diverse)] if table.diverse > 1 else []
+    models += [AlphaAnonymity(table.share)] if table.share < 1 else []
+    if not models:
         return None
     numbers = np.unique(values, return_inverse=True)[1].reshape(values.shape)
     held = np.bincount(numbers[:, 0], sizes).astype(np.int64)
-    return Demands(numbers, (ValueDemand(0, LDiversity(diverse), held),))
+    return Demands(numbers, tuple(ValueDemand(0, model, held) for model in models))
 
 
 prunings = st.builds(

@@ -1,16 +1,19 @@
 """Systematic searches of all columns against every recoding, by the schemes' definitions."""
 
 import itertools
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice.schemes.columns import problem_of, prunings, tables
+from oracles.schemes import Table
+from search.lattice.schemes.columns import line, problem_of, prunings, tables
 
 from sqlanon.deadline import Deadline
+from sqlanon.search.lattice.schemes import enumeration
 from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
 from sqlanon.search.lattice.schemes.problem import LOSSES
-from sqlanon.search.lattice.schemes.prunings import NONE
+from sqlanon.search.lattice.schemes.prunings import NONE, Prunings
 
 SEARCHES = [bottom_up, top_down]
 searches = st.sampled_from(SEARCHES)
@@ -69,10 +72,53 @@ def test_search_without_prunings_looks_at_every_recoding_once(table, search):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), losses, searches, prunings, st.integers(1, 5000))
-def test_search_in_little_room_finds_the_same(table, loss, search, left_out, room):
+@given(tables(), losses, searches, prunings, st.integers(1, 5000), st.integers(1, 4))
+def test_search_in_little_room_finds_the_same(table, loss, search, left_out, room, chunk):
     problem = problem_of(table, loss)
-    assert told(search(problem, left_out, room=room)) == told(search(problem, left_out))
+    with patch.object(enumeration, "_CHUNK", chunk):
+        outcome = search(problem, left_out, room=room)
+    assert told(outcome) == told(search(problem, left_out))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), losses, searches, prunings)
+def test_search_that_is_given_its_result_returns_it_at_once(table, loss, search, left_out):
+    problem = problem_of(table, loss)
+    found = search(problem, left_out)
+    if found.partitions is not None:
+        start = Prunings(start=(found.partitions,))
+        assert told(search(problem, start)) == told(found)
+        assert told(search(problem, start, deadline=deadline_after(0))) == told(found)
+
+
+def test_search_tells_how_far_it_is():
+    lines = []
+    columns = [line(3, [2, 2, 2]), line(2, [3, 3])]
+    records = [*itertools.product(range(3), range(2), [0])]
+    table = Table(columns, ["sps", "sps"], records, 2, 0, diverse=1, share=1)
+    with patch.object(enumeration, "_TOLD", 5):
+        bottom_up(problem_of(table, "discernibility"), NONE, tell=lines.append)
+    assert lines[0].endswith("recodings evaluated")
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("search", SEARCHES)
+def test_model_that_fails_of_all_records_may_hold_of_some(search):
+    """Five of nine have one value; without the first of them it is half of each class."""
+    records = [(0, 0), *[(1, 0)] * 4, *[(2, 1)] * 4]
+    table = Table([line(3, [1, 4, 4])], ["ops"], records, 1, 1, diverse=1, share=0.5)
+    outcome = search(problem_of(table, "discernibility"))
+    assert (outcome.partitions, outcome.suppressed, outcome.value) == (((0, 1, 1),), 1, 73)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("search", SEARCHES)
+def test_of_recodings_that_cost_the_same_the_least_general_is_best(search):
+    records = [(0, 0, 0), (0, 0, 0), (1, 1, 0), (1, 1, 0)]
+    columns = [line(2, [2, 2]), line(2, [2, 2])]
+    table = Table(columns, ["ops", "ops"], records, 2, 0, diverse=1, share=1)
+    outcome = search(problem_of(table, "discernibility"))
+    assert (outcome.partitions, outcome.value) == (((0, 1), (0, 1)), 8)
 
 
 @settings(max_examples=150, deadline=None)
