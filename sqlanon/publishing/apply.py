@@ -308,7 +308,8 @@ def _refuse_failed(results: TableResults) -> None:
 def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> None:
     """Refuses a table of suppressed records that are kept, if they are not as many as promised."""
     policy, promised = plan.policy, plan.report.suppressed_records
-    if policy.suppressed == "drop" or not promised or plan.recoding.node is None:
+    known = plan.recoding.published_records is not None
+    if policy.suppressed == "drop" or not promised or known:
         return
     query = all_labelled(table, list(policy.attributes), label=policy.suppressed_label)
     found = engine.rows(query)[0][0]

@@ -199,10 +199,12 @@ class Plan:
     def save(self, path: str | Path) -> list[str]:
         """Writes the plan as JSON, for its owner's eyes alone, in place of an old one in one step.
 
-        It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
-        many classes of which size will be published, and a digest without a key: whoever knows all
-        records but a few can try out what those hold. Keep it as safe as the table. A digest of
-        what it says itself tells slips of an editor, not somebody who works it out again.
+        It holds no value of the table beyond the user's hierarchies, unless it is a map of values
+        where the hierarchy is a rule: a group of any values has no other name than these. It does
+        tell its columns, how many classes of which size will be published, and a digest without a
+        key: whoever knows all records but a few can try out what those hold. Keep it as safe as the
+        table. A digest of what it says itself tells slips of an editor, not somebody who works it
+        out again.
 
         Returns:
             Notes on what a killed run had left beside it.
