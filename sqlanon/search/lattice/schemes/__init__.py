@@ -1,0 +1,1 @@
+"""Generalization schemes: one partition of each column's values, searched to the optimum."""
