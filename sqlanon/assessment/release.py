@@ -202,14 +202,32 @@ def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
     return [(leaf, place, counts[leaf]) for leaf, place in targets.items() if counts[leaf]]
 
 
-def read_published(
-    engine: Engine, subject: Subject, *, encoded: Encoded, table: exp.Table, suppressed: str
-) -> Published:
-    """Counts the classes of a published table and reads its labels, `suppressed` among them.
+@dataclass(frozen=True, slots=True)
+class ReleasedClasses:
+    """The classes of a published table, before its labels are read.
+
+    Args:
+        table: The published table.
+        classes: Its classes, as a table.
+        statistics: Those that are not suppressed, by size.
+        suppressed: The label of suppressed values.
+        label: The same; None where no class counts as suppressed.
+    """
+
+    table: exp.Table
+    classes: exp.Table
+    statistics: ClassStatistics
+    suppressed: str
+    label: str | None
+
+
+def released_classes(
+    engine: Engine, subject: Subject, *, table: exp.Table, suppressed: str
+) -> ReleasedClasses:
+    """Counts the classes of a published table.
 
     Raises:
-        SourceError: The table cannot be a release of the original, or has labels that no node or
-            several nodes have.
+        SourceError: It has more records than the original.
         PolicyError: The label of suppressed values is that of a value or node, too.
     """
     query = release.table_classes(table, subject.names, suppressed=suppressed)
@@ -230,8 +248,21 @@ def read_published(
         kept, lost = _statistics(engine, classes)
     if lost:
         refuse_two_meanings(subject.trees, suppressed)
+    return ReleasedClasses(table, classes, kept, suppressed, label)
+
+
+def read_published(
+    engine: Engine, subject: Subject, *, encoded: Encoded, released: ReleasedClasses
+) -> Published:
+    """Reads the labels of a published table, that of suppressed values among them.
+
+    Raises:
+        SourceError: The table has labels that no node or several nodes have.
+    """
+    classes, kept, label = released.classes, released.statistics, released.label
+    suppressed = released.suppressed
     labels = _labels(engine, subject, encoded=encoded, classes=classes, suppressed=suppressed)
-    return Published(engine, subject, encoded, table, classes, kept, label, labels)
+    return Published(engine, subject, encoded, released.table, classes, kept, label, labels)
 
 
 def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, int]:
