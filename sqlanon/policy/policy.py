@@ -315,6 +315,8 @@ class Policy:
             entry["min_level"] = attribute.min_level
             if attribute.max_level is not None:
                 entry["max_level"] = attribute.max_level
+            if attribute.order is not None:
+                entry["order"] = list(attribute.order)
             result["quasi_identifiers"][name] = entry
         return result
 
