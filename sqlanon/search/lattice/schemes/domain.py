@@ -24,7 +24,7 @@ child and the child are one block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -230,6 +230,11 @@ class UnsuitedOrderError(HierarchyError):
     def __init__(self, pair: tuple[int, int]) -> None:
         super().__init__(["the order of a column does not suit its hierarchy"])
         self.pair = pair
+
+
+def leaf_count(spans: Iterable[Span]) -> int:
+    """Leaves of some runs of them."""
+    return sum(end - start for start, end in spans)
 
 
 def blocks_of(partition: Partition) -> list[Block]:

@@ -26,7 +26,7 @@ from fractions import Fraction
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.lattice.schemes.domain import Domain, Partition
+from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count
 from sqlanon.search.packing import packed, united
 from sqlanon.search.privacy import Demands
 
@@ -41,75 +41,82 @@ class CellPrices:
     Args:
         name: The loss: `lm`, `hdm` or `suppressed-cells`.
         parts: Per column the price of a cell that says nothing.
-        leaves: Per column the leaves of its hierarchy.
     """
 
     name: str
     parts: tuple[int, ...]
-    leaves: tuple[int, ...]
 
     @classmethod
-    def of(
-        cls, name: str, domains: Sequence[Domain], *, shares: Sequence[Fraction], records: int
-    ) -> CellPrices:
+    def of(cls, name: str, *, shares: Sequence[Fraction], records: int) -> CellPrices:
         """The prices of weighted columns; the shares are those of the weights, and sum to 1."""
         whole = LARGEST // max(records, 1)
-        parts = tuple(math.floor(share * whole) for share in shares)
-        return cls(name, parts, tuple(len(domain.order) for domain in domains))
+        return cls(name, tuple(math.floor(share * whole) for share in shares))
 
     @property
     def whole(self) -> int:
         """The price of a suppressed record."""
         return sum(self.parts)
 
-    def block(self, column: int, held: Numbers, *, leaves: int, records: int) -> Numbers:
-        """The price of a cell per unit of a block, rounded down.
+    def of_blocks(self, column: int, domain: Domain, *, members: Flags, leaves: Numbers) -> Numbers:
+        """`prices[block, unit]`: the price of a cell per unit of each block, rounded down.
 
         Args:
             column: Number of the column.
-            held: Records per unit of the block [records].
-            leaves: Leaves that the block stands for.
-            records: Records of the table [records].
+            domain: The column.
+            members: `members[block, unit]`: whether the block has the unit.
+            leaves: Leaves that each block stands for.
         """
-        return _PRICES[self.name](_Cell(self, column, held, leaves, records))
+        cells = _Cells(self.parts[column], members, domain.records, leaves, len(domain.order))
+        found: Numbers = np.where(members, _PRICES[self.name](cells), 0)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
-    """The cells of a block: arguments of `CellPrices.block`."""
+class _Cells:
+    """The cells of blocks.
 
-    prices: CellPrices
-    column: int
+    Args:
+        part: The price of a cell that says nothing.
+        members: `members[block, unit]`.
+        held: Records per unit [records].
+        leaves: Leaves that each block stands for.
+        domain: Leaves of the hierarchy.
+    """
+
+    part: int
+    members: Flags
     held: Numbers
-    leaves: int
-    records: int
+    leaves: Numbers
+    domain: int
 
     @property
-    def part(self) -> int:
-        """The price of a cell that says nothing."""
-        return self.prices.parts[self.column]
+    def records(self) -> Numbers:
+        """Records of each block [records]."""
+        found: Numbers = self.members @ self.held
+        return found
 
 
-def _lm(cell: _Cell) -> Numbers:
-    """(leaves of the block - 1) / (leaves - 1)."""
-    domain = cell.prices.leaves[cell.column]
-    price = cell.part * (cell.leaves - 1) // (domain - 1) if domain > 1 else 0
-    return np.full(len(cell.held), price)
+def _lm(cells: _Cells) -> Numbers:
+    """(leaves of the block - 1) / (leaves - 1); 0 where the domain has a single value."""
+    found: Numbers = cells.part * (cells.leaves - 1) // max(cells.domain - 1, 1)
+    return found[:, np.newaxis]
 
 
-def _hdm(cell: _Cell) -> Numbers:
-    """(N_e - N_v) / (N - N_v), and 0 where all records hold one value."""
-    block = int(cell.held.sum())
-    return cell.part * (block - cell.held) // np.maximum(cell.records - cell.held, 1)
+def _hdm(cells: _Cells) -> Numbers:
+    """(N_e - N_v) / (N - N_v); 0 where all records hold one value."""
+    rest = np.maximum(cells.held.sum() - cells.held, 1)
+    found: Numbers = cells.part * (cells.records[:, np.newaxis] - cells.held) // rest
+    return found
 
 
-def _suppressed(cell: _Cell) -> Numbers:
+def _suppressed(cells: _Cells) -> Numbers:
     """1 where a block of several values has all records."""
-    says_nothing = len(cell.held) > 1 and int(cell.held.sum()) == cell.records
-    return np.full(len(cell.held), cell.part if says_nothing else 0)
+    whole = (cells.records == cells.held.sum()) & (cells.members.sum(axis=1) > 1)
+    found: Numbers = cells.part * whole.astype(np.int64)[:, np.newaxis]
+    return found
 
 
-_PRICES: Mapping[str, Callable[[_Cell], Numbers]] = {
+_PRICES: Mapping[str, Callable[[_Cells], Numbers]] = {
     "lm": _lm,
     "hdm": _hdm,
     "suppressed-cells": _suppressed,
@@ -160,21 +167,26 @@ class SchemeProblem:
         """The most general recoding."""
         return tuple(domain.coarsest for domain in self.domains)
 
-    def block_prices(self, column: int, block: Sequence[int], *, leaves: int) -> Numbers:
-        """The price of a cell per unit of a block; 0 where the loss is one of classes."""
+    def block_prices(self, column: int, members: Flags, *, leaves: Numbers) -> Numbers:
+        """`prices[block, unit]`: the price of a cell per unit of each block of a column.
+
+        Args:
+            column: Number of the column.
+            members: `members[block, unit]`: whether the block has the unit.
+            leaves: Leaves that each block stands for.
+        """
         if self.prices is None:
-            return np.zeros(len(block), np.int64)
-        held = self.domains[column].records[list(block)]
-        return self.prices.block(column, held, leaves=leaves, records=self.records)
+            return np.zeros(members.shape, np.int64)
+        return self.prices.of_blocks(column, self.domains[column], members=members, leaves=leaves)
 
     def cell_prices(self, column: int, partition: Partition) -> Numbers:
-        """The price of a cell per unit of a column under a recoding of it."""
-        found = np.zeros(len(partition), np.int64)
-        if self.prices is not None:
-            labels, spans = np.array(partition), self.domains[column].block_spans(partition)
-            for number, own in enumerate(spans):
-                block, leaves = np.flatnonzero(labels == number), sum(e - s for s, e in own)
-                found[block] = self.block_prices(column, block.tolist(), leaves=leaves)
+        """The price of a cell per unit of a recoded column; 0 where the loss is one of classes."""
+        if self.prices is None:
+            return np.zeros(len(partition), np.int64)
+        spans = self.domains[column].block_spans(partition)
+        members = np.arange(len(spans))[:, np.newaxis] == np.array(partition)
+        leaves = np.array([leaf_count(own) for own in spans])
+        found: Numbers = self.block_prices(column, members, leaves=leaves).sum(axis=0)
         return found
 
     def evaluate(self, recoding: Sequence[Partition]) -> Evaluated:

@@ -1,0 +1,34 @@
+"""Outcome of a search for the best recoding of all columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.search.lattice.schemes.domain import Partition
+
+Recoding = tuple[Partition, ...]
+"""Per column its recoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeOutcome:
+    """The best recoding of a search, and the bound that it proved.
+
+    Args:
+        partitions: The best recoding found, per column; None where none satisfies the policy.
+        value: What it costs; that of the coarsest recoding where none satisfies.
+        suppressed: Records that it suppresses [records].
+        bound: What every recoding costs at least; `value` where it is proven.
+        checked: Recodings that were evaluated.
+    """
+
+    partitions: Recoding | None
+    value: int
+    suppressed: int
+    bound: int
+    checked: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether no recoding costs less."""
+        return self.bound >= self.value

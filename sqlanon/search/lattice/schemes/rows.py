@@ -1,0 +1,190 @@
+"""Rows: the distinct combinations of a table while its columns are recoded one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sqlanon.search.arrays import Numbers, Reals
+from sqlanon.search.lattice.schemes.blocks import Slices
+from sqlanon.search.lattice.schemes.domain import Partition
+from sqlanon.search.lattice.schemes.problem import SchemeProblem, classes_of
+
+
+@dataclass(frozen=True, slots=True)
+class Recodings:
+    """Recodings of a column side by side.
+
+    Args:
+        column: Number of the column.
+        labels: `labels[recoding, unit]`: the block of each unit.
+        prices: `prices[recoding, unit]`: the price of a cell; None for a loss of classes.
+    """
+
+    column: int
+    labels: Numbers
+    prices: Numbers | None
+
+    @classmethod
+    def of(
+        cls, problem: SchemeProblem, column: int, *, partitions: Sequence[Partition]
+    ) -> Recodings:
+        """Recodings of a column of a problem."""
+        prices = None
+        if problem.prices is not None:
+            prices = np.stack([problem.cell_prices(column, own) for own in partitions])
+        return cls(column, np.array(partitions, np.int64), prices)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def only(self, numbers: slice) -> Recodings:
+        """Some of them."""
+        prices = None if self.prices is None else self.prices[numbers]
+        return Recodings(self.column, self.labels[numbers], prices)
+
+    def partition(self, number: int) -> Partition:
+        """One of them."""
+        return tuple(self.labels[number].tolist())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Distinct combinations of the groups of recoded columns and the units of all others.
+
+    Args:
+        problem: The table.
+        group: Per row the class of the recoded columns, from 0 without gaps.
+        units: `units[row, column]`; those of recoded columns do not count.
+        sizes: Records of each row [records].
+        prices: What the cells of recoded columns cost, per row.
+        values: `values[row, attribute]`: the sensitive value, -1 where it does not count.
+    """
+
+    problem: SchemeProblem
+    group: Numbers
+    units: Numbers
+    sizes: Reals
+    prices: Reals
+    values: Numbers
+
+    @classmethod
+    def of(cls, problem: SchemeProblem) -> Rows:
+        """A table without a recoded column."""
+        count = len(problem.sizes)
+        values = problem.demands.values if problem.demands else np.empty((count, 0), np.int64)
+        nothing = np.zeros(count, np.int64)
+        sizes = problem.sizes.astype(float)
+        return cls(problem, nothing, problem.units, sizes, np.zeros(count), values)
+
+    def least(self, left: Sequence[int]) -> float:
+        """What every recoding of the columns left makes the whole cost at least."""
+        if self.problem.prices is not None:
+            return float(self.prices.sum())
+        sizes = self._sizes([self.group, *(self.units[:, column] for column in left)])
+        return float((sizes * np.maximum(sizes, self.problem.k)).sum())
+
+    def _sizes(self, labels: Sequence[Numbers]) -> Reals:
+        """Records per class by some labels of each row [records]."""
+        group = classes_of(labels, [int(own.max()) + 1 for own in labels])
+        return np.bincount(group, self.sizes)
+
+    def recoded(self, recodings: Recodings, number: int, *, left: Sequence[int]) -> Rows:
+        """The rows with one column more recoded, those alike as one.
+
+        Args:
+            recodings: Recodings of the column.
+            number: Which of them.
+            left: The columns that are recoded later.
+        """
+        own = self.units[:, recodings.column]
+        labels = [self.group, recodings.labels[number][own]]
+        group = classes_of(labels, [int(each.max()) + 1 for each in labels])
+        keys = [group, *(self.units[:, c] for c in left), *(self.values + 1).T]
+        alike = classes_of(keys, [int(each.max()) + 1 for each in keys])
+        first = np.zeros(int(alike.max()) + 1, np.int64)
+        first[alike] = np.arange(len(alike))
+        prices = self.prices
+        if recodings.prices is not None:
+            prices = prices + self.sizes * recodings.prices[number][own]
+        return Rows(
+            self.problem,
+            group[first],
+            self.units[first],
+            np.bincount(alike, self.sizes),
+            np.bincount(alike, prices),
+            self.values[first],
+        )
+
+    def fewest_lost(self, left: Sequence[int]) -> float:
+        """Records that are suppressed whatever becomes of the columns left, at least [records].
+
+        They are those of classes below k where these columns are as general as may be.
+        """
+        domains = self.problem.domains
+        labels = [self.group, *(np.array(domains[c].coarsest)[self.units[:, c]] for c in left)]
+        sizes = self._sizes(labels)
+        return float(sizes[sizes < self.problem.k].sum())
+
+    def sliced(self, inner: int, recodings: Recodings) -> Slices:
+        """The classes of all columns but one, by the units of that, for recodings of the last.
+
+        Args:
+            inner: The column that is not recoded.
+            recodings: Recodings of the only other column that is not recoded yet.
+        """
+        number, own = len(recodings), self.units[:, recodings.column]
+        labels = [
+            np.repeat(np.arange(number), len(own)),
+            np.tile(self.group, number),
+            recodings.labels[:, own].ravel(),
+        ]
+        group = classes_of(labels, [int(each.max()) + 1 for each in labels])
+        prices = None
+        if recodings.prices is not None:
+            prices = (self.prices + self.sizes * recodings.prices[:, own]).ravel()
+        starts = group.reshape(number, -1).min(axis=1)
+        return self._slices(inner, group, prices=prices, starts=starts)
+
+    def slices(self, inner: int) -> Slices:
+        """The classes of all columns but one, by the units of that, where all are recoded."""
+        prices = None if self.problem.prices is None else self.prices
+        return self._slices(inner, self.group, prices=prices, starts=np.zeros(1, np.int64))
+
+    def _slices(
+        self, inner: int, group: Numbers, *, prices: Reals | None, starts: Numbers
+    ) -> Slices:
+        problem, classes, times = self.problem, int(group.max()) + 1, len(group) // len(self.sizes)
+        units = problem.domains[inner].units
+        key = np.tile(self.units[:, inner], times) * classes + group
+        sizes = np.tile(self.sizes, times)
+        values = []
+        for demand in problem.demands.every if problem.demands else ():
+            width, value = len(demand.table), np.tile(self.values[:, demand.attribute], times)
+            there = value >= 0
+            held = np.bincount(
+                key[there] * width + value[there], sizes[there], units * classes * width
+            )
+            values.append(held.reshape(units, classes, width))
+        shape = units, classes
+        return Slices(
+            np.bincount(key, sizes, units * classes).reshape(shape),
+            None if prices is None else np.bincount(key, prices, units * classes).reshape(shape),
+            tuple(values),
+            starts,
+        )
+
+
+def slices_of(problem: SchemeProblem, recoding: Sequence[Partition], *, column: int) -> Slices:
+    """The classes of all columns but one, by the units of that, where the others are recoded."""
+    rows = Rows.of(problem)
+    labels, prices = [rows.group], rows.prices
+    for other, partition in enumerate(recoding):
+        if other != column:
+            own = problem.units[:, other]
+            labels.append(np.array(partition)[own])
+            prices = prices + rows.sizes * problem.cell_prices(other, partition)[own]
+    group = classes_of(labels, [int(each.max()) + 1 for each in labels])
+    return replace(rows, group=group, prices=prices).slices(column)

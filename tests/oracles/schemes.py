@@ -1,0 +1,182 @@
+"""Generalization schemes from their definitions, over all set partitions of a few values.
+
+Nothing of `sqlanon` is used here: values are rows of a hierarchy, and d(x, y) is the height of the
+lowest node that has both.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+
+FIGURE_1 = [
+    ("State-gov", "Government", "*"),
+    ("Local-gov", "Government", "*"),
+    ("Federal-gov", "Government", "*"),
+    ("Private", "Private sector", "*"),
+    ("Inc", "Self-employed", "*"),
+    ("Not-inc", "Self-employed", "*"),
+    ("Without-pay", "Unemployed", "*"),
+    ("Never-worked", "Unemployed", "*"),
+]
+
+
+def set_partitions(units):
+    """All partitions of so many units, as the number of each unit's block by first units."""
+    found = [()]
+    for _ in range(units):
+        found = [(*own, b) for own in found for b in range(max(own, default=-1) + 2)]
+    return found
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a column's units are.
+
+    Args:
+        rows: Paths of the hierarchy, in the order of the column.
+        counts: Records per row.
+        levels: The lowest and the highest level allowed.
+    """
+
+    rows: list
+    counts: list
+    levels: tuple
+
+    @property
+    def units(self):
+        """The path of each unit: a node of the lowest level that has records, and all above it."""
+        low, _ = self.levels
+        held = (row for row, count in zip(self.rows, self.counts, strict=True) if count)
+        return list(dict.fromkeys(tuple(row[low:]) for row in held))
+
+    def distance(self, x, y):
+        """The height of the lowest common ancestor of two units; infinite above the highest."""
+        low, high = self.levels
+        pairs = zip(self.units[x], self.units[y], range(low, high + 1), strict=False)
+        return next((height for a, b, height in pairs if a == b), math.inf)
+
+    def node(self, x, height):
+        """The units below the ancestor of a unit at a height."""
+        return {y for y in range(len(self.units)) if self.distance(x, y) <= height}
+
+    def allows(self, scheme, partition):
+        """Whether a scheme allows a partition of the units."""
+        units = range(len(partition))
+        blocks = [{y for y in units if partition[y] == partition[x]} for x in units]
+        if scheme == "bhs":
+            return any(
+                all(blocks[x] == self.node(x, height) for x in units)
+                for height in range(self.levels[0], self.levels[1] + 1)
+            )
+        return all(self._is_block(scheme, block) for block in blocks)
+
+    def _is_block(self, scheme, block):
+        """Whether a scheme other than `bhs` allows a block."""
+        pairs = [(x, y) for x in block for y in block if x < y]
+        if any(self.distance(x, y) == math.inf for x, y in pairs):
+            return False
+        if scheme == "ghs":
+            heights = range(self.levels[0], self.levels[1] + 1)
+            return any(block == self.node(min(block), height) for height in heights)
+        return all(self._needs(scheme, x, y) <= block for x, y in pairs)
+
+    def _needs(self, scheme, x, y):
+        """The units that must be in a block that has two, the first below the second."""
+        units, apart = range(len(self.units)), self.distance(x, y)
+        if scheme == "sps":
+            return set()
+        if scheme == "ops":
+            return set(range(x, y + 1))
+        x_own = {z for z in units if self.distance(x, z) < apart}
+        y_own = {z for z in units if self.distance(y, z) < apart}
+        if scheme == "gsps":
+            return x_own | y_own
+        return set(range(min(x_own), max(y_own) + 1))
+
+    def recodings(self, scheme):
+        """All partitions that a scheme allows."""
+        return [p for p in set_partitions(len(self.units)) if self.allows(scheme, p)]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Records over the units of some columns.
+
+    Args:
+        columns: The columns.
+        schemes: Per column its scheme.
+        records: Per record its units, and the value of a sensitive attribute.
+        k: Smallest class.
+        allowance: Most records that may be suppressed.
+        diverse: Distinct sensitive values that a class has at least.
+    """
+
+    columns: list
+    schemes: list
+    records: list
+    k: int
+    allowance: int
+    diverse: int
+
+    def recodings(self):
+        """All recodings of all columns."""
+        pairs = zip(self.columns, self.schemes, strict=True)
+        return itertools.product(*(column.recodings(scheme) for column, scheme in pairs))
+
+    def published(self, recoding):
+        """The records of classes that satisfy every model, by class."""
+        classes = defaultdict(list)
+        for *units, value in self.records:
+            label = tuple(own[unit] for own, unit in zip(recoding, units, strict=True))
+            classes[label].append((units, value))
+        return {
+            label: held
+            for label, held in classes.items()
+            if len(held) >= self.k and len({value for _, value in held}) >= self.diverse
+        }
+
+    def suppressed(self, recoding):
+        """The records that are not published."""
+        return len(self.records) - sum(map(len, self.published(recoding).values()))
+
+    def loss(self, name, recoding):
+        """What a recoding loses by `discernibility`, `hdm` or `suppressed-cells`."""
+        n, classes = len(self.records), self.published(recoding).values()
+        lost = self.suppressed(recoding)
+        if name == "discernibility":
+            return sum(len(held) ** 2 for held in classes) + lost * n
+        cell = {"hdm": self._hdm, "suppressed-cells": self._says_nothing}[name]
+        cells = (
+            cell(recoding, column, unit)
+            for held in classes
+            for units, _ in held
+            for column, unit in enumerate(units)
+        )
+        return lost + Fraction(sum(cells), len(self.columns))
+
+    def _counts(self, recoding, column, unit):
+        """Records with a value, and with any value of its block."""
+        own = recoding[column]
+        values = [record[column] for record in self.records]
+        return values.count(unit), sum(own[value] == own[unit] for value in values)
+
+    def _hdm(self, recoding, column, unit):
+        """(N_e - N_v) / (N - N_v), and 0 where the table holds one value."""
+        n, (value, block) = len(self.records), self._counts(recoding, column, unit)
+        return Fraction(block - value, n - value) if n > value else 0
+
+    def _says_nothing(self, recoding, column, unit):
+        """1 where a block of several values has all records."""
+        _, block = self._counts(recoding, column, unit)
+        return int(
+            block == len(self.records) and recoding[column].count(recoding[column][unit]) > 1
+        )
+
+    def least(self, name):
+        """The least loss within the allowance; None where there is no such recoding."""
+        within = [own for own in self.recodings() if self.suppressed(own) <= self.allowance]
+        return min((self.loss(name, own) for own in within), default=None)
