@@ -31,7 +31,8 @@ from sqlanon.wording import counted, did_you_mean
 Others = Literal["keep", "drop"]
 _DIGITS = 4
 SETTINGS = ("method", "loss")
-PATTERNS = "patterns"
+OF_METHODS = ("patterns", "scheme")
+"""Options of some methods that a policy file may hold, too."""
 # Rules of hierarchies that take a value for the text that it is.
 _AS_TEXT = frozenset({"suppression", "prefix"})
 
@@ -325,7 +326,7 @@ class Policy:
         """Reads a policy from the keys of `policy.toml`.
 
         Args:
-            document: The keys; `method`, `loss` and `patterns` are no part of a policy.
+            document: The keys; `method`, `loss`, `patterns` and `scheme` are no part of a policy.
             folder: Where relative paths of hierarchy files start.
 
         Raises:
@@ -334,7 +335,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, PATTERNS], where="the policy")
+        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, *OF_METHODS], where="the policy")
         options = {key: document[key] for key in own if key in document}
         for key in ("identifiers", "keep", "drop"):
             options[key] = tuple(texts(options.get(key, ()), key))
@@ -355,7 +356,7 @@ class Policy:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
-        """Reads a policy file; its `method`, `loss` and `patterns` are left to `read_document`."""
+        """Reads a policy file; its `method`, `loss` and the like are left to `read_document`."""
         path = path_of(path, "the policy file")
         document = read_document(path)
         with blaming(f"policy file {str(path)!r}"):

@@ -33,6 +33,7 @@ POLICY = Policy(
 )
 SETTINGS = {
     "incognito": {},
+    "scheme": {},
     "set-cover": {},
     "direct-cover": {},
     "pattern-greedy": {"patterns": "all"},

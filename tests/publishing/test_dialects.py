@@ -155,6 +155,9 @@ def of_wards(*models, **roles):
 
 LOCAL = {"method": "direct-cover"}
 PATTERNS = {"method": "pattern-greedy", "patterns": "all"}
+MERGED = {"method": "scheme", "scheme": "ghs"}
+ALONG = {"method": "scheme", "scheme": {"": "sps", "sex": "gsps"}}
+SETS = {"method": "scheme", "scheme": "gsps"}
 SEX = Hierarchy.from_rows([("f", "known", "*"), ("m", "known", "*")])
 LISTED = Hierarchy.from_rows(
     [(str(number), f"{number // 10}x", "*") for number in range(17, 79)]
@@ -198,6 +201,15 @@ CASES = [
     Case("l-diverse clusters", "plain", policy(PLAIN, KAnonymity(3), LDiversity(2),
                                                sensitive=["diagnosis"]), {"method": "set-cover"}),
     Case("patterns", "plain", policy(PLAIN, suppression_limit=0.1), PATTERNS),
+    Case("groups", "plain", policy(PLAIN, suppression_limit=0.1), MERGED),
+    Case("groups, l-diverse", "plain", policy({"zip": ALL_OR_NONE, "sex": SEX}, KAnonymity(2),
+                                              LDiversity(2), sensitive=["diagnosis"]), ALONG),
+    Case("groups of hostile texts", "texts", policy({"name": NAMES, "word": ALL_OR_NONE}), SETS),
+    Case("groups of numbers", "numbers", policy(
+        {"real": ALL_OR_NONE, "price": ALL_OR_NONE, "big": ALL_OR_NONE}, KAnonymity(12)), SETS),
+    Case("groups of days", "days", policy(
+        {"day": DATES("month", "year"), "moment": ALL_OR_NONE, "ok": ALL_OR_NONE},
+        KAnonymity(9)), SETS),
     Case("hostile texts", "texts", policy(HOSTILE_COLUMNS)),
     Case("hostile texts, kept", "texts", policy(
         {"name": at(1, NAMES), "word": at(0, WORDS)}, suppressed="keep",
