@@ -32,6 +32,10 @@ SMALLEST = [
     "patterns.py models --rows 40 --time-limit 5",
     "patterns.py counting",
     "risk.py --max-columns 1 --runs 1",
+    "schemes.py direction --schemes ghs --k 5",
+    "schemes.py columns --schemes bhs --columns 2",
+    "schemes.py quality --schemes bhs ghs --k 5 --loss hdm",
+    "schemes.py prunings --schemes ghs --k 5",
 ]
 
 GENERATED = ("check.py", "scale.py", "limits.py")

@@ -28,10 +28,11 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice.schemes.blocks import CELLS, Slices
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent, best_along
-from sqlanon.search.lattice.schemes.domain import Partition
+from sqlanon.search.lattice.schemes.domain import Domain, Partition
 from sqlanon.search.lattice.schemes.inner import Inner, Recoded
+from sqlanon.search.lattice.schemes.merging import Merging
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
-from sqlanon.search.lattice.schemes.partitions import count, listed
+from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.rows import Recodings, Rows, slices_of
 from sqlanon.search.lattice.schemes.siblings import Siblings, suits
@@ -44,6 +45,9 @@ EFFORT = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
 ROUNDS = 20
 """Descents from other starts without a time limit, where nothing can be proven."""
+
+BRANCHING = 0.7
+"""Share of the time that branching takes at most; what it does not prove, descents may improve."""
 
 Tell = Callable[[str], None]
 
@@ -68,13 +72,11 @@ def best_recoding(
     descent = Descent(best, inners, deadline)
     with suppress(TimeLimitError):
         descent.from_ends()
-        branching = _branching(best, inners, deadline=deadline)
+        branching = _branching(best, inners, deadline=deadline.share(BRANCHING))
         if branching is not None:
             bound = branching.run(tell)
-        limited = deadline.is_limited
-        rounds = count_from(0) if limited else range(ROUNDS)
         generator = np.random.default_rng(seed)
-        for _ in rounds:
+        for _ in count_from(0) if deadline.is_limited else range(ROUNDS):
             if bound >= best.value:
                 break
             descent.from_shaken(generator)
@@ -95,11 +97,22 @@ def _branching(best: Incumbent, inners: Sequence[Inner], *, deadline: Deadline) 
     if any(numbers[column] > LISTED for column in outer):
         return None
     recodings = {
-        column: Recodings.of(best.problem, column, partitions=listed(domains[column]))
+        column: Recodings.of(best.problem, column, partitions=_listed(domains[column]))
         for column in outer
     }
     most = math.inf if deadline.is_limited else EFFORT
     return Branching(best, tuple(outer), inners[inner], recodings, deadline, most)
+
+
+def _listed(domain: Domain) -> list[Partition]:
+    """All recodings of a column."""
+    tree = Merging(domain)
+    found, ahead = [], [tree.root]
+    while ahead:
+        position = ahead.pop()
+        found.append(position.partition)
+        ahead.extend(tree.children(position))
+    return found
 
 
 @dataclass(slots=True, eq=False)
@@ -199,9 +212,10 @@ class Branching:
             if found is not None:
                 self._offer(chosen[int(good[place])], found)
         if self.problem.domains[self.inner.column].scheme in ("sps", "gsps"):
+            can_be = self.inner.fewest_lost(costs) <= self.problem.allowance
             self.pending += [
                 (float(least[place]), chosen[place])
-                for place in good.tolist()
+                for place in good[can_be].tolist()
                 if least[place] < self.best.value
             ]
 

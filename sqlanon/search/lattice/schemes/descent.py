@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.lattice.schemes.blocks import Costs, Slices
 from sqlanon.search.lattice.schemes.domain import Partition
+from sqlanon.search.lattice.schemes.exchange import exchanged
 from sqlanon.search.lattice.schemes.inner import Inner, Recoded
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.rows import slices_of
@@ -60,41 +61,49 @@ class Incumbent:
         return better
 
 
-def best_of_column_along(
-    inner: Inner, slices: Slices, *, below: float, deadline: Deadline = NEVER
-) -> Recoded | None:
-    """The best recoding along the units of a column that costs less than a bound."""
-    deadline.check()
-    return best_along(inner, inner.family.costs(slices), 0, below=below)
-
-
 class Recode(Protocol):
-    """A way to recode a column better than a bound."""
+    """A way to recode a column better than it is."""
 
     def __call__(
-        self, inner: Inner, slices: Slices, *, below: float, deadline: Deadline
+        self, inner: Inner, slices: Slices, *, current: Recoded, deadline: Deadline
     ) -> Recoded | None:
-        """The recoding found; None where there is none."""
+        """A recoding that costs less than the current one; None where none is found."""
 
 
-def best_of_column(
-    inner: Inner, slices: Slices, *, below: float, deadline: Deadline = NEVER
+def recode_along(
+    inner: Inner, slices: Slices, *, current: Recoded, deadline: Deadline = NEVER
 ) -> Recoded | None:
-    """The best recoding of a column that costs less than a bound, given those of the others.
-
-    Of a column whose sets of siblings are too many, it is the best along its units.
+    """The best recoding along the units of a column, if it costs less than the current one.
 
     Raises:
         TimeLimitError: The time is over.
     """
-    costs = inner.family.costs(slices)
-    found = best_along(inner, costs, 0, below=below)
-    problem = inner.problem
-    domain = problem.domains[inner.column]
-    if domain.scheme not in ("sps", "gsps") or not suits(domain):
+    deadline.check()
+    return best_along(inner, inner.family.costs(slices), 0, below=current.cost)
+
+
+def recode(
+    inner: Inner, slices: Slices, *, current: Recoded, deadline: Deadline = NEVER
+) -> Recoded | None:
+    """The best recoding of a column, if it costs less than the current one.
+
+    Where a column has too many siblings for all their sets, it is the best along its units, which
+    moves of single units improve.
+
+    Raises:
+        TimeLimitError: The time is over.
+    """
+    found = recode_along(inner, slices, current=current, deadline=deadline)
+    problem, column, start = inner.problem, inner.column, found or current
+    domain = problem.domains[column]
+    if domain.scheme not in ("sps", "gsps"):
         return found
-    reached = found.cost if found else below
-    return Siblings(problem, inner.column, slices, reached, deadline).best() or found
+    if suits(domain):
+        return Siblings(problem, column, slices, start.cost, deadline).best() or found
+    if domain.scheme == "sps":
+        moved = exchanged(problem, column, slices=slices, start=start.partition, deadline=deadline)
+        return moved if moved.cost < current.cost else None
+    return found
 
 
 def best_along(inner: Inner, costs: Costs, recoding: int, *, below: float) -> Recoded | None:
@@ -164,26 +173,28 @@ class Descent:
 
     def _thorough(self) -> None:
         """From the best known, looking at sets of siblings, too."""
-        self._from(self.best.recoding, range(len(self.inners)), recode=best_of_column)
+        self._from(self.best.recoding, range(len(self.inners)), way=recode)
 
     def _from(
         self,
         start: Sequence[Partition],
         order: Sequence[int],
         *,
-        recode: Recode = best_of_column_along,
+        way: Recode = recode_along,
     ) -> None:
-        recoding, unchanged = list(start), 0
-        value: float = self.best.problem.evaluate(start).cost
+        problem, recoding, unchanged = self.best.problem, list(start), 0
+        begun = problem.evaluate(start)
+        current = Recoded(begun.cost, begun.suppressed, recoding[order[0]])
         while unchanged < len(order):
             for column in order:
                 self.deadline.check()
-                slices = slices_of(self.best.problem, recoding, column=column)
-                found = recode(self.inners[column], slices, below=value, deadline=self.deadline)
+                slices = slices_of(problem, recoding, column=column)
+                current = replace(current, partition=recoding[column])
+                found = way(self.inners[column], slices, current=current, deadline=self.deadline)
                 self.best.checked += 1
                 unchanged += 1
                 if found is not None:
-                    recoding[column], value, unchanged = found.partition, found.cost, 1
-                    self.best.offer(recoding, value=value, suppressed=found.lost)
+                    recoding[column], current, unchanged = found.partition, found, 1
+                    self.best.offer(recoding, value=found.cost, suppressed=found.lost)
                 if unchanged >= len(order):
                     break

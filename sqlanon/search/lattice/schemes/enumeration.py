@@ -21,8 +21,9 @@ Source: Li and Li 2007, "Towards optimal k-anonymization", sections 3.2 and 4.4;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Generic
 
@@ -42,6 +43,8 @@ ROOM = 2**29
 """What recodings that a search has still to go on from may take [bytes]."""
 _OPENED, _PER_UNIT = 1200, 10
 """What such a recoding takes, and what for each unit of its columns [bytes]."""
+_KEPT = 2**14
+"""Recodings of a column of which it is kept where what is below goes to."""
 _CHUNK = 512
 """Children that are evaluated before any of them is gone on from."""
 _SIMPLER = 0.2
@@ -111,6 +114,7 @@ class _Walk(Generic[Far]):
         prunings: What is left out.
         direction: The way that it goes.
         trees: Per column its recodings.
+        farthest: Per column where what is below one of them goes to, the last results kept.
         frontier: Recodings that it has still to go on from.
         best: The best recoding so far.
         deadline: When it ends.
@@ -121,6 +125,7 @@ class _Walk(Generic[Far]):
     prunings: Prunings
     direction: Direction[Far]
     trees: tuple[Enumeration, ...]
+    farthest: tuple[Callable[[Position], Partition], ...]
     frontier: Frontier
     best: Best
     deadline: Deadline
@@ -135,7 +140,9 @@ class _Walk(Generic[Far]):
         each = _OPENED + _PER_UNIT * sum(domain.units for domain in problem.domains)
         frontier = Frontier(max(room // each, 1), prunings.nodes)
         trees = tuple(map(direction.tree, problem.domains))
-        return cls(problem, prunings, direction, trees, frontier, Best(problem), deadline, room)
+        farthest = tuple(lru_cache(_KEPT)(tree.farthest) for tree in trees)
+        best = Best(problem)
+        return cls(problem, prunings, direction, trees, farthest, frontier, best, deadline, room)
 
     def run(self) -> SchemeOutcome:
         """Goes on until nothing is left, or the time is over."""
@@ -180,7 +187,7 @@ class _Walk(Generic[Far]):
         """Looks at a recoding again, and at what lies below it."""
         recoding = opened.recoding
         farthest = tuple(
-            self.trees[c].farthest(own) if c in opened.active else own.partition
+            self.farthest[c](own) if c in opened.active else own.partition
             for c, own in enumerate(opened.positions)
         )
         own = self.direction.ruler.classes(recoding)

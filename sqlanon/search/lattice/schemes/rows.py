@@ -89,7 +89,7 @@ class Rows:
     def _sizes(self, labels: Sequence[Numbers]) -> Reals:
         """Records per class by some labels of each row [records]."""
         group = classes_of(labels, [int(own.max()) + 1 for own in labels])
-        return np.bincount(group, self.sizes)
+        return _sums(group, self.sizes)
 
     def recoded(self, recodings: Recodings, number: int, *, left: Sequence[int]) -> Rows:
         """The rows with one column more recoded, those alike as one.
@@ -113,8 +113,8 @@ class Rows:
             self.problem,
             group[first],
             self.units[first],
-            np.bincount(alike, self.sizes),
-            np.bincount(alike, prices),
+            _sums(alike, self.sizes),
+            _sums(alike, prices),
             self.values[first],
         )
 
@@ -164,14 +164,13 @@ class Rows:
         for demand in problem.demands.every if problem.demands else ():
             width, value = len(demand.table), np.tile(self.values[:, demand.attribute], times)
             there = value >= 0
-            held = np.bincount(
-                key[there] * width + value[there], sizes[there], units * classes * width
-            )
+            keys = key[there] * width + value[there]
+            held = _sums(keys, sizes[there], numbers=units * classes * width)
             values.append(held.reshape(units, classes, width))
         shape = units, classes
         return Slices(
-            np.bincount(key, sizes, units * classes).reshape(shape),
-            None if prices is None else np.bincount(key, prices, units * classes).reshape(shape),
+            _sums(key, sizes, numbers=units * classes).reshape(shape),
+            None if prices is None else _sums(key, prices, numbers=units * classes).reshape(shape),
             tuple(values),
             starts,
         )
@@ -188,3 +187,8 @@ def slices_of(problem: SchemeProblem, recoding: Sequence[Partition], *, column: 
             prices = prices + rows.sizes * problem.cell_prices(other, partition)[own]
     group = classes_of(labels, [int(each.max()) + 1 for each in labels])
     return replace(rows, group=group, prices=prices).slices(column)
+
+
+def _sums(number: Numbers, figures: Reals, *, numbers: int = 0) -> Reals:
+    """The sum of the figures of each number; of all up to a number, where one is given."""
+    return np.bincount(number, figures, numbers).astype(np.float64, copy=False)

@@ -35,8 +35,8 @@ from sqlanon.search.lattice.schemes.domain import Partition
 from sqlanon.search.lattice.schemes.problem import SchemeProblem, classes_of
 from sqlanon.search.privacy import Demands
 
-_KEPT = 2**14
-"""Recodings of columns whose prices are kept."""
+_KEPT = 2**26
+"""What labels of combinations and prices of units that are kept may take, each [bytes]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,8 +105,14 @@ class Ruler:
     def __init__(self, problem: SchemeProblem) -> None:
         self.problem = problem
         self._by_records = _lasting(problem)
-        kept: Callable[[int, Partition], Numbers] = lru_cache(_KEPT)(problem.cell_prices)
-        self._cell_prices = kept
+        units = max(domain.units for domain in problem.domains)
+        self._cell_prices = _remembered(problem.cell_prices, units)
+        self._labels = _remembered(self._labelled, len(problem.sizes))
+
+    def _labelled(self, column: int, partition: Partition) -> Numbers:
+        """The block of each combination in one column."""
+        found: Numbers = np.array(partition)[self.problem.units[:, column]]
+        return found
 
     def others(self, recoding: Sequence[Partition], column: int) -> Classes:
         """The classes of all columns but one."""
@@ -122,17 +128,16 @@ class Ruler:
 
     def group(self, recoding: Sequence[Partition], columns: Sequence[int]) -> Numbers:
         """The class of each combination by one or more of the columns."""
-        units = self.problem.units
-        labels = [np.array(recoding[c])[units[:, c]] for c in columns]
+        labels = [self._labels(c, recoding[c]) for c in columns]
         return classes_of(labels, [max(recoding[c]) + 1 for c in columns])
 
     def with_column(self, others: Classes, column: int, *, partition: Partition) -> Classes:
         """The classes of all columns, from those of the others."""
-        own = self.problem.units[:, column]
-        labels = [others.group, np.array(partition)[own]]
+        labels = [others.group, self._labels(column, partition)]
         group = classes_of(labels, [others.number, max(partition) + 1])
         prices = others.prices
         if self.problem.prices is not None:
+            own = self.problem.units[:, column]
             prices = prices + self._cell_prices(column, partition)[own]
         return Classes(group, prices)
 
@@ -167,6 +172,14 @@ class Ruler:
         gone[floor.group[doom.rows]] = True
         cost = np.where(gone, floor.lost, floor.least).sum()
         return Least(int(cost), int(floor.sizes[gone].sum()) + doom.more)
+
+
+def _remembered(
+    function: Callable[[int, Partition], Numbers], numbers: int
+) -> Callable[[int, Partition], Numbers]:
+    """A function that keeps its last results, of so many numbers each."""
+    kept: Callable[[int, Partition], Numbers] = lru_cache(_KEPT // (8 * numbers))(function)
+    return kept
 
 
 def _lasting(problem: SchemeProblem) -> SchemeProblem:

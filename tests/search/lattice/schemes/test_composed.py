@@ -1,0 +1,82 @@
+"""The search column by column against every recoding, by the schemes' definitions."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search.lattice.schemes.columns import problem_of, tables
+from search.lattice.schemes.test_enumeration import brute_force, deadline_after
+
+from sqlanon.search.lattice.schemes import composed, siblings
+from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.problem import LOSSES
+
+losses = st.sampled_from(LOSSES)
+
+
+def is_what_it_says(problem, outcome):
+    """Whether the recoding of an outcome is allowed, and costs and suppresses what it says."""
+    found = problem.evaluate(outcome.partitions)
+    pairs = zip(problem.domains, outcome.partitions, strict=True)
+    return (
+        (found.cost, found.suppressed) == (outcome.value, outcome.suppressed)
+        and found.suppressed <= problem.allowance
+        and all(domain.is_valid(partition) for domain, partition in pairs)
+    )
+
+
+@settings(max_examples=400, deadline=None)
+@given(tables(), losses)
+def test_best_recoding_equals_brute_force(table, loss):
+    problem = problem_of(table, loss)
+    outcome, best = best_recoding(problem), brute_force(problem, table.recodings())
+    assert outcome.proven
+    if best is None:
+        assert outcome.partitions is None
+    else:
+        assert outcome.value == -best[0]
+        assert is_what_it_says(problem, outcome)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), st.sampled_from(["discernibility", "hdm", "suppressed-cells"]))
+def test_best_recoding_has_the_least_loss_by_its_definition(table, loss):
+    problem = problem_of(table, loss)
+    outcome, least = best_recoding(problem), table.least(loss)
+    if least is not None:
+        unit = 1 if problem.prices is None else problem.prices.whole
+        assert outcome.value / unit == pytest.approx(float(least), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(most=6, columns_most=1, schemes=("sps", "gsps")), losses)
+def test_best_of_one_unordered_column_equals_brute_force(table, loss):
+    problem = problem_of(table, loss)
+    outcome, best = best_recoding(problem), brute_force(problem, table.recodings())
+    assert (None if best is None else -best[0]) == (outcome.partitions and outcome.value)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), losses, st.integers(0, 40))
+def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks):
+    problem = problem_of(table, loss)
+    outcome = best_recoding(problem, deadline=deadline_after(looks))
+    best = brute_force(problem, table.recodings())
+    assert (outcome.partitions is None) == (best is None)
+    if best is not None:
+        assert outcome.bound <= -best[0] <= outcome.value
+        assert is_what_it_says(problem, outcome)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), losses)
+def test_columns_too_wide_to_be_listed_get_a_recoding_and_a_bound(table, loss):
+    problem = problem_of(table, loss)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(composed, "LISTED", 1)
+        patch.setattr(siblings, "WIDEST", 2)
+        outcome = best_recoding(problem)
+    best = brute_force(problem, table.recodings())
+    assert (outcome.partitions is None) == (best is None)
+    if best is not None:
+        assert outcome.bound <= -best[0] <= outcome.value
+        assert is_what_it_says(problem, outcome)
