@@ -155,9 +155,8 @@ def of_wards(*models, **roles):
 
 LOCAL = {"method": "direct-cover"}
 PATTERNS = {"method": "pattern-greedy", "patterns": "all"}
-MERGED = {"method": "scheme", "scheme": "ghs"}
-ALONG = {"method": "scheme", "scheme": {"": "sps", "sex": "gsps"}}
-SETS = {"method": "scheme", "scheme": "gsps"}
+SETS = {"method": "scheme", "scheme": "sps"}
+ALONG = {"method": "scheme", "scheme": "ops"}
 SEX = Hierarchy.from_rows([("f", "known", "*"), ("m", "known", "*")])
 LISTED = Hierarchy.from_rows(
     [(str(number), f"{number // 10}x", "*") for number in range(17, 79)]
@@ -168,6 +167,7 @@ NAMES = Hierarchy.from_rows(
 )
 WORDS, ALL_OR_NONE = Hierarchy.prefix(1), Hierarchy.suppression()
 AGE, ZIP = Hierarchy.intervals(5, 10, 20), Hierarchy.prefix(4, 3, 2)
+AGE_ALONE = {"age": ALL_OR_NONE, "sex": SEX}
 PLAIN, AGE_SEX = {"age": AGE, "zip": ZIP, "sex": SEX}, {"age": at(1, AGE), "sex": SEX}
 HOSTILE_COLUMNS = {"name": at(1, NAMES), "word": WORDS}
 DATES = Hierarchy.dates
@@ -201,15 +201,15 @@ CASES = [
     Case("l-diverse clusters", "plain", policy(PLAIN, KAnonymity(3), LDiversity(2),
                                                sensitive=["diagnosis"]), {"method": "set-cover"}),
     Case("patterns", "plain", policy(PLAIN, suppression_limit=0.1), PATTERNS),
-    Case("groups", "plain", policy(PLAIN, suppression_limit=0.1), MERGED),
-    Case("groups, l-diverse", "plain", policy({"zip": ALL_OR_NONE, "sex": SEX}, KAnonymity(2),
-                                              LDiversity(2), sensitive=["diagnosis"]), ALONG),
-    Case("groups of hostile texts", "texts", policy({"name": NAMES, "word": ALL_OR_NONE}), SETS),
+    Case("groups", "plain", policy(AGE_ALONE, suppression_limit=0.1), SETS),
+    Case("groups, l-diverse", "plain", policy(AGE_ALONE, KAnonymity(2), LDiversity(2),
+                                              sensitive=["diagnosis"]), SETS),
+    Case("groups of hostile texts", "texts", policy(
+        {"name": QuasiIdentifier(ALL_OR_NONE, order=HOSTILE)}, KAnonymity(6)), ALONG),
     Case("groups of numbers", "numbers", policy(
-        {"real": ALL_OR_NONE, "price": ALL_OR_NONE, "big": ALL_OR_NONE}, KAnonymity(12)), SETS),
-    Case("groups of days", "days", policy(
-        {"day": DATES("month", "year"), "moment": ALL_OR_NONE, "ok": ALL_OR_NONE},
-        KAnonymity(9)), SETS),
+        {"real": ALL_OR_NONE, "big": ALL_OR_NONE}, KAnonymity(12)), SETS),
+    Case("groups of days", "days", policy({"day": ALL_OR_NONE, "ok": ALL_OR_NONE},
+                                          KAnonymity(9)), SETS),
     Case("hostile texts", "texts", policy(HOSTILE_COLUMNS)),
     Case("hostile texts, kept", "texts", policy(
         {"name": at(1, NAMES), "word": at(0, WORDS)}, suppressed="keep",
