@@ -34,7 +34,7 @@ from sqlanon.search.lattice.schemes.merging import Merging
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
-from sqlanon.search.lattice.schemes.rows import Recodings, Rows, slices_of
+from sqlanon.search.lattice.schemes.rows import ROOM, OutOfRoomError, Recodings, Rows, slices_of
 from sqlanon.search.lattice.schemes.siblings import Siblings, suits
 
 LISTED = 100_000
@@ -53,7 +53,12 @@ Tell = Callable[[str], None]
 
 
 def best_recoding(
-    problem: SchemeProblem, *, deadline: Deadline = NEVER, tell: Tell | None = None, seed: int = 0
+    problem: SchemeProblem,
+    *,
+    deadline: Deadline = NEVER,
+    room: int = ROOM,
+    tell: Tell | None = None,
+    seed: int = 0,
 ) -> SchemeOutcome:
     """The recoding that costs least, proven where the search ends by itself.
 
@@ -61,6 +66,8 @@ def best_recoding(
         problem: The table.
         deadline: When the best so far is returned, with the bound that is proven by then. Without
             one, the search ends after `EFFORT`.
+        room: Memory for the classes of all columns but one [bytes]; what does not fit is not
+            looked at, so that nothing is proven.
         tell: Receives lines about the progress.
         seed: Of the starts of descents.
     """
@@ -69,12 +76,13 @@ def best_recoding(
         return SchemeOutcome(None, best.value, best.suppressed, best.value, best.checked)
     bound = float(problem.evaluate(problem.finest).least)
     inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
-    descent = Descent(best, inners, deadline)
+    descent = Descent(best, inners, deadline, room)
     with suppress(TimeLimitError):
         descent.from_ends()
-        branching = _branching(best, inners, deadline=deadline.share(BRANCHING))
-        if branching is not None:
-            bound = branching.run(tell)
+        with suppress(TimeLimitError):
+            branching = _branching(descent, deadline.share(BRANCHING))
+            if branching is not None:
+                bound = branching.run(tell)
         generator = np.random.default_rng(seed)
         for _ in count_from(0) if deadline.is_limited else range(ROUNDS):
             if bound >= best.value:
@@ -85,9 +93,9 @@ def best_recoding(
     )
 
 
-def _branching(best: Incumbent, inners: Sequence[Inner], *, deadline: Deadline) -> Branching | None:
+def _branching(descent: Descent, deadline: Deadline) -> Branching | None:
     """The branch and bound; None where too many recodings of a column would have to be listed."""
-    domains = best.problem.domains
+    best, domains = descent.best, descent.best.problem.domains
     numbers = {column: count(domain) for column, domain in enumerate(domains)}
     suited = [column for column, domain in enumerate(domains) if suits(domain)]
     if not suited:
@@ -97,18 +105,21 @@ def _branching(best: Incumbent, inners: Sequence[Inner], *, deadline: Deadline) 
     if any(numbers[column] > LISTED for column in outer):
         return None
     recodings = {
-        column: Recodings.of(best.problem, column, partitions=_listed(domains[column]))
+        column: Recodings.of(best.problem, column, partitions=_listed(domains[column], deadline))
         for column in outer
     }
     most = math.inf if deadline.is_limited else EFFORT
-    return Branching(best, tuple(outer), inners[inner], recodings, deadline, most)
+    return Branching(
+        best, tuple(outer), descent.inners[inner], recodings, deadline, descent.room, most
+    )
 
 
-def _listed(domain: Domain) -> list[Partition]:
-    """All recodings of a column."""
+def _listed(domain: Domain, deadline: Deadline) -> list[Partition]:
+    """All recodings of a column; a `TimeLimitError` where there is no time for them."""
     tree = Merging(domain)
     found, ahead = [], [tree.root]
     while ahead:
+        deadline.check()
         position = ahead.pop()
         found.append(position.partition)
         ahead.extend(tree.children(position))
@@ -125,6 +136,7 @@ class Branching:
         inner: The column that is not.
         recodings: Those of each outer column.
         deadline: When it ends.
+        room: Memory for the classes of all columns but one [bytes].
         most: How many more recodings of the outer columns it may look at.
         open: Per column that is branched on what recodings not looked at cost at least.
         pending: Recodings of the outer columns whose siblings are still to be looked at, with
@@ -136,6 +148,7 @@ class Branching:
     inner: Inner
     recodings: dict[int, Recodings]
     deadline: Deadline
+    room: int
     most: float
     open: list[float] = field(default_factory=list)
     pending: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
@@ -147,7 +160,7 @@ class Branching:
 
     def run(self, tell: Tell | None = None) -> float:
         """Looks at all recodings, as far as there is time; what they cost at least."""
-        rows = Rows.of(self.problem)
+        rows = Rows.of(self.problem, self.room)
         left = (*self.outer, self.inner.column)
         self.open.append(rows.least(left))
         try:
@@ -156,7 +169,7 @@ class Branching:
             if tell is not None and self.pending:
                 tell(f"search: {len(self.pending):,} recodings of the other columns are left")
             self._settle()
-        except TimeLimitError:
+        except (TimeLimitError, OutOfRoomError):
             return min([*self.open, *(least for least, _ in self.pending), self.best.value])
         return self.best.value
 
@@ -228,7 +241,7 @@ class Branching:
                 return
             self._spend(1)
             recoding = self._recoding(chosen, self.problem.domains[self.inner.column].finest)
-            slices = slices_of(self.problem, recoding, column=self.inner.column)
+            slices = slices_of(self.problem, recoding, column=self.inner.column, room=self.room)
             siblings = Siblings(
                 self.problem, self.inner.column, slices, self.best.value, self.deadline
             )

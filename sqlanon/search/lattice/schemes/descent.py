@@ -21,7 +21,7 @@ from sqlanon.search.lattice.schemes.domain import Partition
 from sqlanon.search.lattice.schemes.exchange import exchanged
 from sqlanon.search.lattice.schemes.inner import Inner, Recoded
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
-from sqlanon.search.lattice.schemes.rows import slices_of
+from sqlanon.search.lattice.schemes.rows import OutOfRoomError, slices_of
 from sqlanon.search.lattice.schemes.siblings import Siblings, suits
 
 _DUAL_STEPS = 12
@@ -148,11 +148,13 @@ class Descent:
         best: It; changed.
         inners: The columns.
         deadline: When a `TimeLimitError` ends them.
+        room: Memory for the classes of all columns but one [bytes].
     """
 
     best: Incumbent
     inners: Sequence[Inner]
     deadline: Deadline
+    room: int
 
     def from_ends(self) -> None:
         """From the coarsest recoding, each column first once."""
@@ -188,9 +190,8 @@ class Descent:
         while unchanged < len(order):
             for column in order:
                 self.deadline.check()
-                slices = slices_of(problem, recoding, column=column)
                 current = replace(current, partition=recoding[column])
-                found = way(self.inners[column], slices, current=current, deadline=self.deadline)
+                found = self._recoded(recoding, column, current=current, way=way)
                 self.best.checked += 1
                 unchanged += 1
                 if found is not None:
@@ -198,3 +199,13 @@ class Descent:
                     self.best.offer(recoding, value=found.cost, suppressed=found.lost)
                 if unchanged >= len(order):
                     break
+
+    def _recoded(
+        self, recoding: Sequence[Partition], column: int, *, current: Recoded, way: Recode
+    ) -> Recoded | None:
+        """A better recoding of a column; None where there is none, or no room to look for it."""
+        try:
+            slices = slices_of(self.best.problem, recoding, column=column, room=self.room)
+        except OutOfRoomError:
+            return None
+        return way(self.inners[column], slices, current=current, deadline=self.deadline)

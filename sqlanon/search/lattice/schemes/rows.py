@@ -12,6 +12,13 @@ from sqlanon.search.lattice.schemes.blocks import Slices
 from sqlanon.search.lattice.schemes.domain import Partition
 from sqlanon.search.lattice.schemes.problem import SchemeProblem, classes_of
 
+ROOM = 2**30
+"""Memory for the classes of all columns but one, where no limit is given [bytes]."""
+
+
+class OutOfRoomError(Exception):
+    """The classes of all columns but one are too many to be held by the units of that one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recodings:
@@ -61,6 +68,7 @@ class Rows:
         sizes: Records of each row [records].
         prices: What the cells of recoded columns cost, per row.
         values: `values[row, attribute]`: the sensitive value, -1 where it does not count.
+        room: Memory for the classes of all columns but one [bytes].
     """
 
     problem: SchemeProblem
@@ -69,15 +77,16 @@ class Rows:
     sizes: Reals
     prices: Reals
     values: Numbers
+    room: int = ROOM
 
     @classmethod
-    def of(cls, problem: SchemeProblem) -> Rows:
+    def of(cls, problem: SchemeProblem, room: int = ROOM) -> Rows:
         """A table without a recoded column."""
         count = len(problem.sizes)
         values = problem.demands.values if problem.demands else np.empty((count, 0), np.int64)
         nothing = np.zeros(count, np.int64)
         sizes = problem.sizes.astype(float)
-        return cls(problem, nothing, problem.units, sizes, np.zeros(count), values)
+        return cls(problem, nothing, problem.units, sizes, np.zeros(count), values, room)
 
     def least(self, left: Sequence[int]) -> float:
         """What every recoding of the columns left makes the whole cost at least."""
@@ -116,6 +125,7 @@ class Rows:
             _sums(alike, self.sizes),
             _sums(alike, prices),
             self.values[first],
+            self.room,
         )
 
     def fewest_lost(self, left: Sequence[int]) -> float:
@@ -134,6 +144,9 @@ class Rows:
         Args:
             inner: The column that is not recoded.
             recodings: Recodings of the only other column that is not recoded yet.
+
+        Raises:
+            OutOfRoomError: There are too many classes.
         """
         number, own = len(recodings), self.units[:, recodings.column]
         labels = [
@@ -149,7 +162,11 @@ class Rows:
         return self._slices(inner, group, prices=prices, starts=starts)
 
     def slices(self, inner: int) -> Slices:
-        """The classes of all columns but one, by the units of that, where all are recoded."""
+        """The classes of all columns but one, by the units of that, where all are recoded.
+
+        Raises:
+            OutOfRoomError: There are too many classes.
+        """
         prices = None if self.problem.prices is None else self.prices
         return self._slices(inner, self.group, prices=prices, starts=np.zeros(1, np.int64))
 
@@ -158,10 +175,14 @@ class Rows:
     ) -> Slices:
         problem, classes, times = self.problem, int(group.max()) + 1, len(group) // len(self.sizes)
         units = problem.domains[inner].units
+        demands = problem.demands.every if problem.demands else ()
+        figures = 2 + sum(len(demand.table) for demand in demands)
+        if 8 * units * classes * figures > self.room:
+            raise OutOfRoomError
         key = np.tile(self.units[:, inner], times) * classes + group
         sizes = np.tile(self.sizes, times)
         values = []
-        for demand in problem.demands.every if problem.demands else ():
+        for demand in demands:
             width, value = len(demand.table), np.tile(self.values[:, demand.attribute], times)
             there = value >= 0
             keys = key[there] * width + value[there]
@@ -176,9 +197,15 @@ class Rows:
         )
 
 
-def slices_of(problem: SchemeProblem, recoding: Sequence[Partition], *, column: int) -> Slices:
-    """The classes of all columns but one, by the units of that, where the others are recoded."""
-    rows = Rows.of(problem)
+def slices_of(
+    problem: SchemeProblem, recoding: Sequence[Partition], *, column: int, room: int = ROOM
+) -> Slices:
+    """The classes of all columns but one, by the units of that, where the others are recoded.
+
+    Raises:
+        OutOfRoomError: There are too many classes.
+    """
+    rows = Rows.of(problem, room)
     labels, prices = [rows.group], rows.prices
     for other, partition in enumerate(recoding):
         if other != column:
