@@ -17,8 +17,12 @@ from sqlanon.policy.schemes import GUIDED, IN_ORDER, ORDERED, SchemeChoice
 from sqlanon.search.lattice.schemes.domain import Domain, UnsuitedOrderError
 from sqlanon.wording import counted, listed
 
+MOST_SIBLINGS = 256
+"""Most values or children of one node that a search can merge: it looks at all their runs."""
 _WITHOUT_HIERARCHY = {"bhs": "sps", "ghs": "sps", "gsps": "sps", "gops": "ops"}
 _WITHOUT_ORDER = {scheme: free for free, scheme in IN_ORDER.items()}
+_MERGING = frozenset({"ops", "sps", "gops", "gsps"})
+"""Schemes that merge children of one node, some at a time."""
 _AS_LISTED = frozenset({"suppression", "expressions"})
 """Rules that say nothing of an order of texts."""
 
@@ -58,11 +62,23 @@ class SchemeColumn:
         """
         order = self.order if self.scheme in ORDERED else None
         try:
-            return Domain.of(self.scheme, self.tree, counts, levels=self.bounds, order=order)
+            found = Domain.of(self.scheme, self.tree, counts, levels=self.bounds, order=order)
         except UnsuitedOrderError as error:
-            if self.otherwise is not None:
-                return Domain.of(self.otherwise, self.tree, counts, levels=self.bounds)
-            raise PolicyError(self._unsuited(error.pair)) from None
+            if self.otherwise is None:
+                raise PolicyError(self._unsuited(error.pair)) from None
+            found = Domain.of(self.otherwise, self.tree, counts, levels=self.bounds)
+        siblings = max((len(b.children) for root in found.roots for b in root.inner()), default=0)
+        if siblings > MOST_SIBLINGS and found.scheme in _MERGING:
+            raise PolicyError(self._too_wide(found.scheme, siblings))
+        return found
+
+    def _too_wide(self, scheme: str, siblings: int) -> str:
+        what = "children of one node" if scheme in GUIDED else "values"
+        return (
+            f"column {self.name!r} has {siblings:,} {what} that scheme {scheme} may merge, and at "
+            f"most {MOST_SIBLINGS} can be searched; give a lowest level (--min-level {self.name}=1)"
+            f" or a hierarchy of more levels, or use {'ghs' if scheme in GUIDED else 'gsps or ghs'}"
+        )
 
     def _unsuited(self, pair: tuple[int, int]) -> str:
         shown = "two values"

@@ -95,7 +95,7 @@ def decide(
     refuse_unsuited(subject, policy)
     columns = scheme_columns(subject, scheme_choice(options.own.scheme))
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
-        search = _read(engine, subject, columns, policy=policy, loss=options.loss)
+        search = read_search(engine, subject, columns, policy=policy, loss=options.loss)
     encoded_at = time.monotonic()
     # To measure what is published takes about as long as to read it.
     ended = options.deadline.earlier(encoded_at - started)
@@ -127,7 +127,7 @@ def _outcome(
     return walk(problem, deadline=deadline, room=room)
 
 
-def _read(
+def read_search(
     engine: Engine,
     subject: Subject,
     columns: Sequence[SchemeColumn],

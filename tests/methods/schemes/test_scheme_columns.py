@@ -157,3 +157,20 @@ def test_what_no_scheme_can_do_is_refused_by_name(connection, models, roles, mes
 def test_what_merging_keeps_is_held(connection, models, roles):
     found = plan(connection, {"age": SUPPRESSION}, *models, sensitive=["ill"], **roles)
     assert found.report.holds
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        ("sps", "column 'age' has 300 values that scheme ops may merge, and at most 256 can be"),
+        ({"age": "sps"}, "column 'age' has 300 values that scheme sps may merge, and at most 256"),
+        ("gsps", "column 'age' has 300 children of one node that scheme gops may merge, and at"),
+    ],
+)
+def test_more_values_than_can_be_searched_are_refused(scheme, message):
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT range % 300 AS age FROM range(600)")
+        found = refusal(connection, {"age": SUPPRESSION}, scheme=scheme)
+        assert found.startswith(message)
+        assert "give a lowest level (--min-level age=1) or a hierarchy of more levels" in found
+        assert plan(connection, {"age": Hierarchy.intervals(50)}, scheme="ghs").report.holds
