@@ -59,6 +59,10 @@ class Recoding(Protocol):
     def is_listed(self) -> bool:
         """Whether labels are listed value by value, instead of made by the hierarchies' rules."""
 
+    @property
+    def columns(self) -> tuple[ColumnMap, ...]:
+        """Per quasi-identifier its values with their labels, where these are listed; else empty."""
+
     def to_document(self) -> Any:
         """As a saved plan holds it; `recoding_of` reads it."""
 
@@ -75,6 +79,7 @@ class FullDomain:
     records: ClassVar[None] = None
     published_records: ClassVar[None] = None
     is_listed: ClassVar[bool] = False
+    columns: ClassVar[tuple[ColumnMap, ...]] = ()
 
     node: Node
 
@@ -125,6 +130,7 @@ class Clusters:
     kind: ClassVar[str] = "clusters"
     node: ClassVar[None] = None
     is_listed: ClassVar[bool] = False
+    columns: ClassVar[tuple[ColumnMap, ...]] = ()
 
     nodes: tuple[Node | None, ...]
     runs: tuple[Run, ...]

@@ -84,6 +84,25 @@ class GroupReader:
         """The leaves of the node of a level that holds a leaf."""
         return self.spans[level][self.tree.nodes[level][leaf]]
 
+    def is_known(self, label: Label) -> bool:
+        """Whether a value or a node has the label."""
+        return label in self._named
+
+    def levels_of(self, group: Sequence[int]) -> list[int]:
+        """The levels that a group of leaves is a node of, ascending."""
+        first = min(group)
+        if max(group) - first + 1 != len(group):
+            return []
+        return self.levels.get((first, len(group)), [])
+
+    def between(self, group: Sequence[int]) -> tuple[int, int]:
+        """The highest level of whose nodes a group is made, and that of the lowest above it."""
+        levels = range(len(self.spans))
+        nodes = [{self.span(leaf, level) for leaf in group} for level in levels]
+        lowest = next(n for n in levels if len(nodes[n]) == 1)
+        made = next(n for n in reversed(levels) if sum(own for _, own in nodes[n]) == len(group))
+        return made, lowest
+
     def item(self, text: Label) -> Leaves | None:
         """The leaves that an item of a set stands for; a value goes before a node."""
         return frozenset({self.leaf[text]}) if text in self.leaf else self.read(text)
@@ -237,10 +256,7 @@ class GroupLabeller:
 
     def _levels(self, group: Sequence[int]) -> list[int]:
         """The levels allowed that a group is a node of."""
-        if group[-1] - group[0] + 1 != len(group):
-            return []
-        levels = self.reader.levels.get((group[0], len(group)), [])
-        return [level for level in levels if self.low <= level <= self.high]
+        return [n for n in self.reader.levels_of(group) if self.low <= n <= self.high]
 
     def _possible(self, group: tuple[int, ...]) -> Iterator[LabelledGroup]:
         """The labels that say nothing but the group, best first."""
@@ -251,15 +267,8 @@ class GroupLabeller:
                 yield LabelledGroup(label, group, (level,), is_node=True)
         for text in self._texts(group):
             if self.reader.read(text) == wanted and text != self.suppressed:
-                yield LabelledGroup(text, group, self._between(group), is_node=False)
-
-    def _between(self, group: tuple[int, ...]) -> tuple[int, ...]:
-        """The highest level of whose nodes a group is made, and that of the lowest above it."""
-        levels = range(len(self.reader.spans))
-        nodes = [{self.reader.span(leaf, level) for leaf in group} for level in levels]
-        lowest = next(n for n in levels if len(nodes[n]) == 1)
-        made = next(n for n in reversed(levels) if sum(own for _, own in nodes[n]) == len(group))
-        return tuple(sorted({made, lowest}))
+                levels = tuple(sorted({*self.reader.between(group)}))
+                yield LabelledGroup(text, group, levels, is_node=False)
 
     def _texts(self, group: tuple[int, ...]) -> Iterator[str]:
         runs = self._runs(group)

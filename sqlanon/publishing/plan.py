@@ -20,6 +20,7 @@ from sqlanon.publishing.promises import (
     UNSEALED,
     broken_promises,
     is_changed,
+    misfits,
     sealed,
     smaller_classes,
 )
@@ -284,7 +285,8 @@ class Plan:
         )
         made_of = replace(report.provenance, policy=policy)
         dialect = document.get("dialect", _FIRST)
-        faults = smaller_classes(policy, report)
+        recoding = _recoding_of(document, policy, report=report)
+        faults = [*smaller_classes(policy, report), *misfits(policy, recoding)]
         if faults:
             raise PolicyError("; ".join(faults))
         if DIGEST not in document and UNSEALED not in report.notes:
@@ -298,7 +300,7 @@ class Plan:
             },
             dialect=dialect,
             enumerated=tuple(document["enumerated"]),
-            recoding=_recoding_of(document, policy, report=report),
+            recoding=recoding,
             rounds=document.get("rounds", report.search.get("rounds", 1)),
             few=tuple(document.get("few", ())),
             report=replace(report, provenance=made_of),

@@ -16,6 +16,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdenti
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.methods.registry import METHODS
+from sqlanon.publishing.promises import misfits
 from sqlanon.wording import key
 
 SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -182,6 +183,7 @@ def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
     ]
     grouped, levels, is_grouped = in_groups(table, groups)
     assert made.report.suppressed_records == report.suppressed_records == levels.count(None)
+    assert misfits(made.policy, made.recoding) == []
     assert found.loss.keys() == made.report.loss.keys()
     compared(found.loss, made.report.loss, found.loss)
     assert found.statistics == made.report.statistics
