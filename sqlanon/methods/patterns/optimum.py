@@ -229,16 +229,18 @@ def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
 
     The records of an instance all share one instance of the coarser pattern, so they can move
     there together: the models that are not refused hold for the union of classes that satisfy them.
+    Of patterns that tell the same records apart and lose the same the first one stays.
     """
     totals = np.array([cost @ table.rows.sizes for cost in costs])
-    kept = []
-    for number, mask in enumerate(table.masks):
+    codes, kept = table.rows.codes, []
+    masks = table.masks & np.bitwise_or.reduce(codes ^ codes[0])  # other bits tell nobody apart
+    for number, mask in enumerate(masks):
         table.deadline.check()
-        coarser = ((table.masks & mask) == table.masks).all(axis=1) & (totals <= totals[number])
+        coarser = ((masks & mask) == masks).all(axis=1) & (totals <= totals[number])
         coarser[number] = False
         replaced = any(
             (costs[other] <= costs[number]).all()
-            and (other < number or (table.masks[other] != mask).any())
+            and (other < number or (masks[other] != mask).any())
             for other in np.flatnonzero(coarser)
         )
         if not replaced:

@@ -276,7 +276,10 @@ def _frequent(keys: Numbers, k: int) -> Numbers:
 
 
 def pattern_order(nodes: Numbers, costs: Numbers, *, tops: Sequence[int]) -> Numbers:
-    """The numbers of patterns by cost, then by their kept columns in lexicographic order.
+    """The numbers of patterns by cost, those that suppress fewer columns first among equals.
+
+    A column of one value may cost nothing when it is suppressed; it is kept all the same. What
+    still ties goes by the kept columns in lexicographic order.
 
     Args:
         nodes: `nodes[pattern, column]`: levels.
@@ -289,5 +292,6 @@ def pattern_order(nodes: Numbers, costs: Numbers, *, tops: Sequence[int]) -> Num
     # What has ended comes first.
     listed = np.where(kept < width, kept + 1, 0)
     most = int(nodes.max(initial=0)) + 1
-    keys = [costs, *packed(listed, [width + 1] * width), *packed(nodes, [most] * width)]
+    lost = (kept == width).sum(axis=1)
+    keys = [costs, lost, *packed(listed, [width + 1] * width), *packed(nodes, [most] * width)]
     return np.lexsort(keys[::-1])

@@ -282,7 +282,7 @@ def test_patterns_of_one_cost_come_by_their_kept_columns(kept, cost):
     nodes = [[int(column not in own) for column in range(21)] for own in kept]
     costs = np.array([cost * (len(own) > 5) for own in kept], np.int64)
     order = pattern_order(np.array(nodes, np.int64).reshape(-1, 21), costs, tops=[1] * 21)
-    expected = sorted(range(len(kept)), key=lambda n: (costs[n], sorted(kept[n])))
+    expected = sorted(range(len(kept)), key=lambda n: (costs[n], -len(kept[n]), sorted(kept[n])))
     assert order.tolist() == expected
 
 
