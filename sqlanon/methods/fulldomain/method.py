@@ -108,7 +108,7 @@ def _search(engine: Engine, problem: FullDomainProblem, *, options: Options[Any]
         return engine.limited(NEVER if list(nodes) == [highest] else options.deadline)
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
-        options.tell(f"search: {problem.sets.asked:,} nodes checked")
+        options.tell(f"search: {counted(problem.sets.asked, 'node')} checked")
         with until(nodes):
             return checks.ask(nodes)
 
