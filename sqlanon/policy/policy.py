@@ -259,8 +259,8 @@ class Policy:
             for column in named
             if column not in columns
         ]
-        unassigned = [column for column in columns if column not in named]
-        if publish and unassigned and self.others is None:
+        unassigned = self.unassigned(columns)
+        if publish and unassigned:
             faults.append(
                 f"{counted(len(unassigned), 'column has', more='columns have')} no role: "
                 f"{', '.join(map(repr, unassigned))}; publish with keep (--keep COLUMN), leave out "
@@ -268,6 +268,11 @@ class Policy:
             )
         if faults:
             raise PolicyError("; ".join(faults))
+
+    def unassigned(self, columns: Sequence[str]) -> list[str]:
+        """The columns of a table that need a role before it is published."""
+        named = {self.entity, *(column for role in self.roles.values() for column in role)}
+        return [column for column in columns if self.others is None and column not in named]
 
     def published(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that are published, in the table's order."""

@@ -18,6 +18,7 @@ from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import DEFAULT, Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.warnings import role_notes
 from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
@@ -76,7 +77,12 @@ def make_plan(
         "search": decided.searched_at - decided.encoded_at,
         "total": time.monotonic() - started,
     }
-    report = replace(report, seconds=seconds, provenance=Provenance(source_sha256=known[1]))
+    report = replace(
+        report,
+        seconds=seconds,
+        provenance=Provenance(source_sha256=known[1]),
+        notes=(*report.notes, *role_notes(policy, list(plan.columns))),
+    )
     # What is not read in one transaction must be the same from here to its publication.
     held = fingerprinted or options.deadline.is_limited
     return replace(plan, report=report, fingerprint=known if held else None)

@@ -154,6 +154,13 @@ def test_a_recoding_of_other_records_is_an_error(plan):
         replace(plan, recoding=clusters)
 
 
+@pytest.mark.parametrize(("others", "notes"), [(None, 1), ("drop", 0)])
+def test_plan_says_how_many_columns_have_no_role(connection, others, notes):
+    policy = Policy(["sex"], models=[KAnonymity(3)], others=others)
+    report = sqlanon.plan(connection, "people", policy).report
+    assert sum("5 columns have no role, and anonymize asks" in n for n in report.notes) == notes
+
+
 def test_plan_with_columns_without_a_role_is_not_saved(connection, tmp_path):
     plan = sqlanon.plan(connection, "people", Policy(["sex"], models=[KAnonymity(3)]))
     with pytest.raises(PolicyError, match="5 columns have no role"):
