@@ -29,7 +29,7 @@ from sqlanon.wording import listed
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
-FIGURES = 4.0
+FIGURES = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
@@ -139,6 +139,7 @@ def _instead(
     full_domain = import_module(DEFAULT.home)
     if options.method is not DEFAULT:
         with suppress(TimeLimitError), engine.workspace():
+            options.deadline.check()
             found = full_domain.decide(engine, subject, policy=policy, options=options)
             return found, f"the plan is the best of {DEFAULT.name} in the time that was left"
     found = full_domain.decide_top(engine, subject, policy=policy, options=options)
