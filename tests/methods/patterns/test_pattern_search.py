@@ -16,6 +16,7 @@ from oracles.patterns import assignment, brute_force, covering, table_of, tight
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
+from sqlanon.methods.patterns import optimum
 from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
@@ -70,6 +71,24 @@ def test_exact_is_the_least_that_may_be_published(rows, kept, k, limit):
     assert cost(found, table, limit) == brute_force(rows, kept, k, limit=dropped)
     if found.bound is not None:
         assert found.bound == cost(found, table, limit)
+
+
+@pytest.mark.parametrize(("taken", "components"), [(3, 2), (4, 0)])
+def test_no_program_is_begun_that_would_be_judged_too_late(monkeypatch, taken, components):
+    """Of ten seconds the places take some; what follows takes twice as long."""
+    now = [0]
+
+    def slowly(table):
+        now[0] += taken
+        return places_of(table)
+
+    monkeypatch.setattr(optimum, "places_of", slowly)
+    table = table_of([(0, 0), (0, 1), (1, 0), (1, 1)], [{0}], 2)
+    timed = replace(table, deadline=Deadline(10, lambda: now[0]))
+    first = greedy(table.rows, table.masks, k=2)
+    found = optimal(timed, first, policy=policy_of(2))
+    assert dict(found.search)["components"] == components
+    assert cost(found, table) == 4
 
 
 MODELS = [
