@@ -32,6 +32,7 @@ Others = Literal["keep", "drop"]
 _DIGITS = 4
 SETTINGS = ("method", "loss")
 PATTERNS = "patterns"
+SUPPRESSED = "*"
 # Rules of hierarchies that take a value for the text that it is.
 _AS_TEXT = frozenset({"suppression", "prefix"})
 
@@ -65,7 +66,8 @@ class Policy:
         suppression_limit: Share of the records that may be suppressed, in [0, 1].
         suppressed: `drop` leaves suppressed records out; `keep` publishes them with every
             quasi-identifier replaced by `suppressed_label`.
-        suppressed_label: What stands for a suppressed value.
+        suppressed_label: What stands for a suppressed value: with `keep`, and in a released table
+            that is measured.
         entity: A column that says whose record it is; models count its distinct values, persons,
             instead of records. It is never published. Among `keep` it says that a table to be
             judged holds it.
@@ -84,7 +86,7 @@ class Policy:
     models: Sequence[Model] = ()
     suppression_limit: float = 0.0
     suppressed: Literal["drop", "keep"] = "drop"
-    suppressed_label: str = "*"
+    suppressed_label: str = SUPPRESSED
     entity: str | None = None
 
     def __post_init__(self) -> None:
@@ -236,6 +238,19 @@ class Policy:
                 f"entity column {self.entity!r} is kept, and who has it joins all records of a "
                 "person, which together single the person out; leave it out of keep (--keep) and "
                 f"drop it with --drop {self.entity} or --identifier {self.entity}"
+            )
+
+    def refuse_unused_label(self) -> None:
+        """Refuses a label for suppressed values where no suppressed record is published.
+
+        Raises:
+            PolicyError: There is one.
+        """
+        if self.suppressed == "drop" and self.suppressed_label != SUPPRESSED:
+            raise PolicyError(
+                f"suppressed_label {self.suppressed_label!r} stands for nothing, since suppressed "
+                "records are left out; keep them with suppressed = 'keep' (--suppressed keep), or "
+                "leave suppressed_label (--suppressed-label) out"
             )
 
     def check_columns(self, columns: Sequence[str], *, publish: bool = False) -> None:

@@ -95,6 +95,7 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
             "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
         )
     policy.refuse_published_entity()
+    policy.refuse_unused_label()
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),

@@ -126,7 +126,7 @@ def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppres
         models=[KAnonymity(2)],
         suppression_limit=0.25,
         suppressed=suppressed,
-        suppressed_label="hidden",
+        suppressed_label="hidden" if suppressed == "keep" else "*",
     )
     plan = sqlanon.plan(connection, "people", policy)
     plan.save(tmp_path / "plan.json")

@@ -327,6 +327,7 @@ def test_exact_never_loses_less_than_its_bound_where_a_column_has_one_value(rows
             ["a", "b", "c"],
             models=[KAnonymity(k)],
             suppression_limit=limit,
+            suppressed="drop" if label == "*" else "keep",
             suppressed_label=label,
         )
         plan = sqlanon.plan(
