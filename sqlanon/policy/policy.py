@@ -296,6 +296,11 @@ class Policy:
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
 
+    def seen(self, columns: Sequence[str]) -> list[str]:
+        """The columns of a table that decide what is published, in the table's order."""
+        looked_at = {self.entity, *self.published(columns)}
+        return [name for name in columns if name in looked_at]
+
     def by_value(self) -> frozenset[str]:
         """The columns whose values count, not how a text file writes them.
 

@@ -110,7 +110,8 @@ def _read(
     columns = engine.columns(table)
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
-        known = engine.rows(fingerprint(table, columns))[0]
+        seen = {name: columns[name] for name in policy.seen(list(columns))}
+        known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
