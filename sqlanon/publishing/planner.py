@@ -31,6 +31,8 @@ GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
 FIGURES = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
+MOST = 0.5
+"""Share of the time for a search that is set apart for these figures at most."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -58,7 +60,8 @@ def make_plan(
     subject, policy, known = _read(engine, table, policy=policy, options=options)
     taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
     # To measure what is published takes about half as long as to read what it is made of.
-    ended = options.deadline.reserving(taken * (FIGURES if needs_figures else 0.5))
+    reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
+    ended = options.deadline.reserving(*reserved)
     with engine.workspace():
         decided = _decided(engine, subject, policy=policy, options=replace(options, deadline=ended))
     engine.refuse_changed()

@@ -247,17 +247,20 @@ def test_no_time_at_all_is_told_by_one_note_on_the_search(people):
 
 @pytest.mark.parametrize(("models", "is_set_apart"), [([], False), ([LDiversity(2)], True)])
 def test_time_is_set_apart_for_the_figures_of_sensitive_columns(people, models, is_set_apart):
-    asked, reserving = [], Deadline.reserving
+    asked, shares, reserving = [], [], Deadline.reserving
 
-    def recorded(own, seconds):
+    def recorded(own, seconds, most=0.25):
         asked.append(seconds)
-        return reserving(own, seconds)
+        shares.append(most)
+        return reserving(own, seconds, most)
 
     policy = replace(POLICY, models=[KAnonymity(K), *models])
     much = patch.object(planner, "FIGURES", 1e9)
     with much, patch.object(Deadline, "reserving", recorded):
         sqlanon.plan(people, "people", policy, time_limit=1e6)
     assert (asked[0] > 1e4) is is_set_apart
+    assert shares[0] == (0.5 if is_set_apart else 0.25)
+    assert Deadline(8, lambda: 0).reserving(1e9, 0.5).left() == 4
 
 
 @pytest.mark.parametrize(("sensitive", "times"), [([], 1), (["ill"], 3)])
