@@ -120,6 +120,7 @@ class Clusters:
     runs: tuple[Run, ...]
     by: tuple[str, ...] = ()
     _sizes: Mapping[int, int] = field(init=False, repr=False, compare=False)
+    _levels: Levels = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         before, sizes = -1, Counter[int]()
@@ -133,6 +134,10 @@ class Clusters:
         object.__setattr__(self, "_sizes", sizes)
         if len(set(map(len, self.published))) != 1:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
+        # There may be as many as records, and every look at a plan asks for these.
+        columns = zip(*self.published, strict=True)
+        levels = tuple(tuple(sorted(set(own))) for own in columns)
+        object.__setattr__(self, "_levels", levels)
 
     @property
     def published(self) -> tuple[Node, ...]:
@@ -152,7 +157,7 @@ class Clusters:
     @property
     def levels(self) -> Levels:
         """Per quasi-identifier the levels that records are published at, ascending."""
-        return tuple(tuple(sorted(set(own))) for own in zip(*self.published, strict=True))
+        return self._levels
 
     def per_level(self, heights: Sequence[int]) -> list[list[int]]:
         """Per quasi-identifier its published records at each level [records].
