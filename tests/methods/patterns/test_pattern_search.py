@@ -21,7 +21,8 @@ from sqlanon.methods.patterns.optimum import components, optimal, places_of, und
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order
+from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
+from sqlanon.search.privacy import Demands, ValueDemand
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
@@ -71,6 +72,22 @@ def test_exact_is_the_least_that_may_be_published(rows, kept, k, limit):
     assert cost(found, table, limit) == brute_force(rows, kept, k, limit=dropped)
     if found.bound is not None:
         assert found.bound == cost(found, table, limit)
+
+
+@pytest.mark.parametrize("counted", [1, 7])
+def test_classes_are_judged_alike_a_few_at_a_time(monkeypatch, counted):
+    random = np.random.default_rng(3)
+    values = random.integers(-1, 3, (40, 1))
+    table = np.bincount(values[values >= 0], minlength=3)
+    demand = ValueDemand(0, LDiversity(2), table)
+    rows = DistinctRows(
+        np.zeros((40, 1), np.int64), np.ones(40, np.int64), Demands(values, (demand,))
+    )
+    group = random.integers(0, 12, 40)
+    at_once = rows.satisfying(np.arange(40), group, groups=13)
+    assert set(at_once.tolist()) == {False, True}
+    monkeypatch.setattr("sqlanon.search.patterns.greedy.COUNTED", counted)
+    assert rows.satisfying(np.arange(40), group, groups=13).tolist() == at_once.tolist()
 
 
 @pytest.mark.parametrize(("taken", "components"), [(3, 2), (4, 0)])
