@@ -138,7 +138,7 @@ def test_records_that_fit_no_class_within_the_levels_are_suppressed_or_refused()
     connection, _ = table_of("11123")
     quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 0, 1)}
     policy = Policy(quasi, models=[KAnonymity(2)])
-    with pytest.raises(UnsatisfiableError, match="1 of 5 records are in classes of fewer than 2"):
+    with pytest.raises(UnsatisfiableError, match="1 of 5 records is in classes of fewer than 2"):
         sqlanon.bound(connection, "people", policy)
     allowed = Policy(quasi, models=[KAnonymity(2)], suppression_limit=0.2)
     report = sqlanon.bound(connection, "people", allowed)
