@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -135,17 +135,25 @@ class Clusters:
     nodes: tuple[Node | None, ...]
     runs: tuple[Run, ...]
     by: tuple[str, ...] = ()
+    _sizes: Mapping[int, int] = field(init=False, repr=False, compare=False)
+    _levels: Levels = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        before = -1
+        before, sizes = -1, Counter[int]()
         for unit, records, node in self.runs:
             if unit not in (before, before + 1) or unit < 0:
                 raise PolicyError(f"unit {unit} is recoded where unit {before + 1} was expected")
             if records < 1 or not 0 <= node < len(self.nodes):
                 raise PolicyError(f"unit {unit} is not recoded record by record")
             before = unit
+            sizes[node] += records
+        object.__setattr__(self, "_sizes", sizes)
         if len(set(map(len, self.published))) != 1:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
+        # There may be as many as records, and every look at a plan asks for these.
+        columns = zip(*self.published, strict=True)
+        levels = tuple(tuple(sorted(set(own))) for own in columns)
+        object.__setattr__(self, "_levels", levels)
 
     @property
     def published(self) -> tuple[Node, ...]:
@@ -155,17 +163,17 @@ class Clusters:
     @property
     def records(self) -> int:
         """Records that are recoded."""
-        return sum(records for _, records, _ in self.runs)
+        return sum(self._sizes.values())
 
     @property
     def published_records(self) -> int:
         """Records that are published."""
-        return sum(records for _, records, node in self.runs if self.nodes[node] is not None)
+        return sum(records for node, records in self._sizes.items() if self.nodes[node] is not None)
 
     @property
     def levels(self) -> Levels:
         """Per quasi-identifier the levels that records are published at, ascending."""
-        return tuple(tuple(sorted(set(own))) for own in zip(*self.published, strict=True))
+        return self._levels
 
     def per_level(self, heights: Sequence[int]) -> list[list[int]]:
         """Per quasi-identifier its published records at each level [records].
@@ -173,11 +181,8 @@ class Clusters:
         Args:
             heights: The highest level of each.
         """
-        sizes: Counter[int] = Counter()
-        for _, records, node in self.runs:
-            sizes[node] += records
         counts = [[0] * (height + 1) for height in heights]
-        for number, records in sizes.items():
+        for number, records in self._sizes.items():
             for own, level in zip(counts, self.nodes[number] or (), strict=False):
                 own[level] += records
         return counts

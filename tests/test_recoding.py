@@ -88,3 +88,10 @@ def test_a_document_is_read_by_its_kind():
 def test_clusters_that_do_not_recode_every_record_once_are_refused(nodes, runs):
     with pytest.raises(PolicyError):
         Clusters(nodes, runs)
+
+
+def test_levels_of_clusters_are_worked_out_once():
+    clusters = Clusters(((0, 1), (2, 1), None), (Run(0, 2, 0), Run(1, 1, 1), Run(1, 4, 2)))
+    assert clusters.levels == ((0, 2), (1,))
+    assert clusters.levels is clusters.levels
+    assert (clusters.records, clusters.published_records) == (7, 3)

@@ -168,8 +168,9 @@ class Published:
         surplus = self.engine.rows(release.surplus(there, held, columns=number))[0][0]
         if surplus:
             raise SourceError(
-                f"{surplus} classes of the released table hold more records than the original has "
-                "there: it is no release of this original"
+                f"{counted(surplus, 'class', more='classes')} of the released table "
+                f"{'holds' if surplus == 1 else 'hold'} more records than the original has there: "
+                "it is no release of this original"
             )
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
@@ -236,8 +237,8 @@ def released_classes(
     published = kept.records + lost
     if published > subject.records:
         raise SourceError(
-            f"the released table has {published} records and the original {subject.records}: it is "
-            "no release of this original"
+            f"the released table has {counted(published, 'record')} and the original "
+            f"{subject.records:,}: it is no release of this original"
         )
     label: str | None = suppressed
     if lost == subject.records:
@@ -343,13 +344,14 @@ def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:
     faults = []
     if ambiguous:
         faults.append(
-            f"column {name!r} of the released table has {ambiguous} labels that stand for "
+            f"column {name!r} of the released table has "
+            f"{counted(ambiguous, 'label that stands', more='labels that stand')} for "
             "different nodes at several levels of its hierarchy; give each node a label of its own"
         )
     if excessive:
         faults.append(
-            f"column {name!r} of the released table has {excessive} labels with more records than "
-            "the original has there: it is no release of this original"
+            f"column {name!r} of the released table has {counted(excessive, 'label')} with more "
+            "records than the original has there: it is no release of this original"
         )
     return faults
 

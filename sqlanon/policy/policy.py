@@ -33,6 +33,7 @@ _DIGITS = 4
 SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme")
 """Options of some methods that a policy file may hold, too."""
+SUPPRESSED = "*"
 # Rules of hierarchies that take a value for the text that it is.
 _AS_TEXT = frozenset({"suppression", "prefix"})
 
@@ -66,7 +67,8 @@ class Policy:
         suppression_limit: Share of the records that may be suppressed, in [0, 1].
         suppressed: `drop` leaves suppressed records out; `keep` publishes them with every
             quasi-identifier replaced by `suppressed_label`.
-        suppressed_label: What stands for a suppressed value.
+        suppressed_label: What stands for a suppressed value: with `keep`, and in a released table
+            that is measured.
         entity: A column that says whose record it is; models count its distinct values, persons,
             instead of records. It is never published. Among `keep` it says that a table to be
             judged holds it.
@@ -85,7 +87,7 @@ class Policy:
     models: Sequence[Model] = ()
     suppression_limit: float = 0.0
     suppressed: Literal["drop", "keep"] = "drop"
-    suppressed_label: str = "*"
+    suppressed_label: str = SUPPRESSED
     entity: str | None = None
 
     def __post_init__(self) -> None:
@@ -239,6 +241,19 @@ class Policy:
                 f"drop it with --drop {self.entity} or --identifier {self.entity}"
             )
 
+    def refuse_unused_label(self) -> None:
+        """Refuses a label for suppressed values where no suppressed record is published.
+
+        Raises:
+            PolicyError: There is one.
+        """
+        if self.suppressed == "drop" and self.suppressed_label != SUPPRESSED:
+            raise PolicyError(
+                f"suppressed_label {self.suppressed_label!r} stands for nothing, since suppressed "
+                "records are left out; keep them with suppressed = 'keep' (--suppressed keep), or "
+                "leave suppressed_label (--suppressed-label) out"
+            )
+
     def check_columns(self, columns: Sequence[str], *, publish: bool = False) -> None:
         """Holds the roles against the columns of a table.
 
@@ -260,8 +275,8 @@ class Policy:
             for column in named
             if column not in columns
         ]
-        unassigned = [column for column in columns if column not in named]
-        if publish and unassigned and self.others is None:
+        unassigned = self.unassigned(columns)
+        if publish and unassigned:
             faults.append(
                 f"{counted(len(unassigned), 'column has', more='columns have')} no role: "
                 f"{', '.join(map(repr, unassigned))}; publish with keep (--keep COLUMN), leave out "
@@ -270,12 +285,22 @@ class Policy:
         if faults:
             raise PolicyError("; ".join(faults))
 
+    def unassigned(self, columns: Sequence[str]) -> list[str]:
+        """The columns of a table that need a role before it is published."""
+        named = {self.entity, *(column for role in self.roles.values() for column in role)}
+        return [column for column in columns if self.others is None and column not in named]
+
     def published(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that are published, in the table's order."""
         left_out = {*self.identifiers, *self.drop, self.entity} - set(self.keep)
         if self.others == "drop":
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
+
+    def seen(self, columns: Sequence[str]) -> list[str]:
+        """The columns of a table that decide what is published, in the table's order."""
+        looked_at = {self.entity, *self.published(columns)}
+        return [name for name in columns if name in looked_at]
 
     def by_value(self) -> frozenset[str]:
         """The columns whose values count, not how a text file writes them.

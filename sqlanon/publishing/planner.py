@@ -18,6 +18,7 @@ from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import DEFAULT, Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.warnings import role_notes
 from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
@@ -28,10 +29,12 @@ from sqlanon.wording import listed
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
-FIGURES = 4.0
+FIGURES = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
 STEERING = "lm"
 """What steers a search in the place of one by a loss that cannot steer it."""
+MOST = 0.5
+"""Share of the time for a search that is set apart for these figures at most."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -59,7 +62,8 @@ def make_plan(
     subject, policy, known = _read(engine, table, policy=policy, options=options)
     taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
     # To measure what is published takes about half as long as to read what it is made of.
-    ended = options.deadline.reserving(taken * (FIGURES if needs_figures else 0.5))
+    reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
+    ended = options.deadline.reserving(*reserved)
     with engine.workspace():
         decided = _decided(engine, subject, policy=policy, options=replace(options, deadline=ended))
     engine.refuse_changed()
@@ -78,7 +82,12 @@ def make_plan(
         "search": decided.searched_at - decided.encoded_at,
         "total": time.monotonic() - started,
     }
-    report = replace(report, seconds=seconds, provenance=Provenance(source_sha256=known[1]))
+    report = replace(
+        report,
+        seconds=seconds,
+        provenance=Provenance(source_sha256=known[1]),
+        notes=(*report.notes, *role_notes(policy, list(plan.columns))),
+    )
     # What is not read in one transaction must be the same from here to its publication.
     held = fingerprinted or options.deadline.is_limited
     return replace(plan, report=report, fingerprint=known if held else None)
@@ -91,6 +100,7 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
             "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
         )
     policy.refuse_published_entity()
+    policy.refuse_unused_label()
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
@@ -105,7 +115,8 @@ def _read(
     columns = engine.columns(table)
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
-        known = engine.rows(fingerprint(table, columns))[0]
+        seen = {name: columns[name] for name in policy.seen(list(columns))}
+        known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
@@ -136,6 +147,7 @@ def _instead(
     options = options if asked in DEFAULT.losses else replace(options, loss=STEERING)
     if options.method is not DEFAULT:
         with suppress(TimeLimitError), engine.workspace():
+            options.deadline.check()
             found = full_domain.decide(engine, subject, policy=policy, options=options)
             told = f"the plan is the best of {DEFAULT.name} in the time that was left"
             return _measured_by(found, asked), told

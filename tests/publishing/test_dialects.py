@@ -2,6 +2,7 @@
 
 import struct
 from dataclasses import dataclass, field
+from functools import cache
 
 import duckdb
 import pytest
@@ -132,8 +133,7 @@ class Case:
         return self.name
 
     def plan(self):
-        connection = people(**TABLES[self.of])
-        return connection, sqlanon.plan(connection, "people", self.policy, **self.settings)
+        return planned(self.name)
 
 
 def policy(attributes, *models, **roles):
@@ -240,6 +240,14 @@ CASES = [
     Case("far days", "far", policy({"day": at(1, DATES("year", "decade"))}), far=True),
     Case("far weeks", "far", policy({"day": at(1, DATES("week"))}), far=True),
 ]  # fmt: skip
+
+
+@cache
+def planned(name):
+    """The table and the plan of a case, made once for all engines."""
+    case = next(case for case in CASES if case.name == name)
+    connection = people(**TABLES[case.of])
+    return connection, sqlanon.plan(connection, "people", case.policy, **case.settings)
 
 
 @pytest.fixture(scope="module")

@@ -86,13 +86,13 @@ def reading_end(deadline: Deadline) -> Deadline:
 def search_end(read: EncodedRecords, deadline: Deadline) -> Deadline:
     """When a search ends, so that what it found can still be measured in time.
 
-    To measure every record takes about as long as to read it, and as long again where sensitive
-    columns are measured.
+    To close clusters and measure every record takes up to twice as long as to read it, and as long
+    again where sensitive columns are measured, for which the published table is made.
 
     Raises:
         TimeLimitError: There is no time for that.
     """
-    ended = deadline.earlier(read.seconds * (2 if read.policy.sensitive_attributes else 1))
+    ended = deadline.earlier(read.seconds * (3 if read.policy.sensitive_attributes else 2))
     with phase("the encoding"):
         ended.check()
     return ended
