@@ -132,6 +132,18 @@ def test_no_time_at_all_is_the_highest_node_and_a_note(people, method):
     assert any("the time limit ended the encoding" in note for note in report.notes)
 
 
+def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(people):
+    after, reading = expiring(0)
+    with after, reading:
+        plan = sqlanon.plan(
+            people, "people", POLICY, method="scheme", loss="hdm", time_limit=1.0
+        ).report
+    document = plan.to_dict()
+    assert document["loss"]["name"] == "hdm"
+    assert document["loss"]["value"] == plan.loss["hdm"]
+    assert (plan.lower_bound, plan.search["proven"]) == (None, False)
+
+
 def test_no_search_is_begun_when_the_time_is_over(people):
     from sqlanon.methods.fulldomain import method
 
