@@ -95,7 +95,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             "scheme",
             "sqlanon.methods.schemes.method",
-            "the least loss of all recodings that the schemes allow, proven",
+            "the least loss of all recodings that the schemes allow, proven, or the gap",
             SchemeOptions,
             "global",
             ("lm", "hdm", "suppressed-cells", "discernibility"),

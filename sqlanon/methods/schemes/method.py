@@ -104,13 +104,12 @@ def decide(
     with phase("the encoding"):
         ended.check()
     problem = search.problem
-    demands = problem.demands
-    refused = unsatisfied_as_one(policy, demands, records=subject.records)
+    refused = unsatisfied_as_one(policy, problem.demands, records=subject.records)
     if refused is not None and not problem.allowance:
         raise refused
     outcome = _outcome(problem, options, deadline=ended)
-    if outcome.partitions is None:
-        raise _unsatisfied(policy)
+    if outcome.partitions is None or outcome.suppressed == subject.records:
+        raise refused or _unsatisfied(policy)
     searched_at = time.monotonic()
     return _decided(search, outcome, options=options, times=(encoded_at, searched_at))
 

@@ -132,6 +132,13 @@ def test_a_policy_that_no_recoding_satisfies_is_said_so(connection):
         plan(connection, policy)
 
 
+def test_a_table_of_no_records_is_never_published(connection):
+    demanding = {"sensitive": ["ill"], "models": [KAnonymity(2), LDiversity(3)]}
+    policy = Policy(ATTRIBUTES, suppression_limit=1.0, **demanding)
+    with pytest.raises(UnsatisfiableError, match="distinct 3-diversity needs more values than"):
+        plan(connection, policy)
+
+
 @pytest.mark.parametrize("direction", ["bottom-up", "top-down"])
 @pytest.mark.parametrize("scheme", ["bhs", "ghs", "ops", "sps", "gsps", "gops"])
 def test_every_direction_finds_the_same_loss(connection, scheme, direction):
