@@ -35,6 +35,7 @@ from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.rows import ROOM, OutOfRoomError, Recodings, Rows, slices_of
+from sqlanon.search.lattice.schemes.screening import can_screen, least_by_shares
 from sqlanon.search.lattice.schemes.siblings import Siblings, suits
 
 LISTED = 100_000
@@ -48,6 +49,9 @@ ROUNDS = 20
 
 BRANCHING = 0.7
 """Share of the time that branching takes at most; what it does not prove, descents may improve."""
+
+SCREENED = 64
+"""Recodings of the outer columns that are screened at a time."""
 
 Tell = Callable[[str], None]
 
@@ -235,20 +239,31 @@ class Branching:
     def _settle(self) -> None:
         """Looks at the sets of siblings of the inner column, where they can be better."""
         self.pending.sort(reverse=True)
-        while self.pending:
-            least, chosen = self.pending[-1]
-            if least >= self.best.value:
-                return
-            self._spend(1)
-            recoding = self._recoding(chosen, self.problem.domains[self.inner.column].finest)
-            slices = slices_of(self.problem, recoding, column=self.inner.column, room=self.room)
-            siblings = Siblings(
-                self.problem, self.inner.column, slices, self.best.value, self.deadline
-            )
-            found = siblings.best()
-            if found is not None:
-                self._offer(chosen, found)
-            self.pending.pop()
+        screens = can_screen(self.problem, self.problem.domains[self.inner.column])
+        while self.pending and self.pending[-1][0] < self.best.value:
+            group = self.pending[: -SCREENED - 1 : -1]
+            self._spend(len(group))
+            slices = [self._slices(chosen) for _, chosen in group]
+            least = [own for own, _ in group]
+            if screens:
+                least = least_by_shares(self.problem, slices, self.best.value).tolist()
+            for own, (_, chosen), held in zip(least, group, slices, strict=True):
+                if own < self.best.value:
+                    self._search(chosen, held)
+            del self.pending[-len(group) :]
+
+    def _slices(self, chosen: tuple[int, ...]) -> Slices:
+        """The classes of the outer columns, by the units of the inner one."""
+        inner = self.inner.column
+        recoding = self._recoding(chosen, self.problem.domains[inner].finest)
+        return slices_of(self.problem, recoding, column=inner, room=self.room)
+
+    def _search(self, chosen: tuple[int, ...], slices: Slices) -> None:
+        """Looks at the sets of siblings of the inner column for one recoding of the others."""
+        column, below = self.inner.column, self.best.value
+        found = Siblings(self.problem, column, slices, below, self.deadline).best()
+        if found is not None:
+            self._offer(chosen, found)
 
     def _offer(self, chosen: tuple[int, ...], found: Recoded) -> None:
         recoding = self._recoding(chosen, found.partition)
