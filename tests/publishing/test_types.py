@@ -300,3 +300,16 @@ def borders(label):
 
 def type_is_text(cell):
     return isinstance(cell, str) or (cell is not None and isinstance(cell.as_py(), str))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_values_of_a_type_are_found_again_in_their_groups(family):
+    """A map lists them as texts, and `measure` reads its labels."""
+    for name in FAMILIES[family]:
+        connection = table_of([name], 20)
+        policy = Policy({name: Hierarchy.suppression()}, drop=["id", "q"], models=[KAnonymity(7)])
+        plan = sqlanon.plan(connection, "people", policy, method="scheme", scheme="sps")
+        assert len(plan.recoding.columns[0].groups) == 2, name
+        assert sqlanon.apply(connection, plan, into="out").statistics.records == 20, name
+        found = sqlanon.measure(connection, "people", "out", policy)
+        assert found.loss == pytest.approx(plan.report.loss), name
