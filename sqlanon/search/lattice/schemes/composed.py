@@ -6,8 +6,8 @@ some of them, and is closed when it costs at least what the best recoding known 
 becomes of the columns left, or when too many records are suppressed even where these are as general
 as may be. The last of them is not branched on: all of its recodings are bounded at a time.
 
-Where a column has too many recodings to be listed, nothing is branched on, and what a descent
-finds is the result, with the bound of the finest recoding.
+Where the other columns have too many recodings for that, nothing is branched on, and what descents
+find is the result, with the bound of the finest recoding.
 
 Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`; that a loss which
 adds up over classes adds up over the blocks of one column once the others are fixed, which makes
@@ -20,7 +20,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count as count_from
 
 import numpy as np
 
@@ -44,9 +43,11 @@ LISTED = 100_000
 
 EFFORT = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
-ROUNDS = 20
-"""Descents from other starts without a time limit, where nothing can be proven."""
+PATIENCE = 100
+"""Descents in a row that find nothing better after which a search without a time limit ends."""
 
+MANY = 10**10
+"""Recodings of the outer columns from which on nothing is branched on: most would be looked at."""
 BRANCHING = 0.7
 """Share of the time that branching takes at most; what it does not prove, descents may improve."""
 
@@ -87,18 +88,17 @@ def best_recoding(
             branching = _branching(descent, deadline.share(BRANCHING))
             if branching is not None:
                 bound = branching.run(tell)
-        generator = np.random.default_rng(seed)
-        for _ in count_from(0) if deadline.is_limited else range(ROUNDS):
-            if bound >= best.value:
-                break
-            descent.from_shaken(generator)
+        generator, left = np.random.default_rng(seed), PATIENCE
+        while bound < best.value and (left or deadline.is_limited):
+            found = descent.from_shaken(generator)
+            left = PATIENCE if found else left - 1
     return SchemeOutcome(
         best.recoding, best.value, best.suppressed, math.ceil(min(bound, best.value)), best.checked
     )
 
 
 def _branching(descent: Descent, deadline: Deadline) -> Branching | None:
-    """The branch and bound; None where too many recodings of a column would have to be listed."""
+    """The branch and bound; None where the outer columns have too many recodings."""
     best, domains = descent.best, descent.best.problem.domains
     numbers = {column: count(domain) for column, domain in enumerate(domains)}
     suited = [column for column, domain in enumerate(domains) if suits(domain)]
@@ -106,7 +106,8 @@ def _branching(descent: Descent, deadline: Deadline) -> Branching | None:
         return None
     inner = max(suited, key=lambda column: numbers[column])
     outer = sorted((c for c in numbers if c != inner), key=lambda column: numbers[column])
-    if any(numbers[column] > LISTED for column in outer):
+    own = [numbers[column] for column in outer]
+    if max(own, default=1) > LISTED or math.prod(own) > MANY:
         return None
     recodings = {
         column: Recodings.of(best.problem, column, partitions=_listed(domains[column], deadline))

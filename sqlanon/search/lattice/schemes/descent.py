@@ -163,15 +163,17 @@ class Descent:
             self._from(self.best.problem.coarsest, [*columns[first:], *columns[:first]])
         self._thorough()
 
-    def from_shaken(self, generator: np.random.Generator) -> None:
-        """From the best known with two columns as general as may be, in any order."""
+    def from_shaken(self, generator: np.random.Generator) -> bool:
+        """From the best known with two columns as general as may be, in any order; if it helps."""
         coarsest, recoding = self.best.problem.coarsest, list(self.best.recoding)
         for column in generator.permutation(len(recoding))[:2].tolist():
             recoding[column] = coarsest[column]
         value = self.best.value
         self._from(recoding, generator.permutation(len(recoding)).tolist())
-        if self.best.value < value:
+        helps = self.best.value < value
+        if helps:
             self._thorough()
+        return helps
 
     def _thorough(self) -> None:
         """From the best known, looking at sets of siblings, too."""
