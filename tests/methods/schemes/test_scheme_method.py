@@ -132,6 +132,13 @@ def test_a_policy_that_no_recoding_satisfies_is_said_so(connection):
         plan(connection, policy)
 
 
+def test_nothing_is_proven_of_cells_that_lose_less_than_the_search_takes_them_to(connection):
+    policy = Policy({"work": ATTRIBUTES["work"]}, models=[KAnonymity(12)], others="drop")
+    report = plan(connection, policy, scheme="sps", loss="suppressed-cells").report
+    assert report.loss["suppressed_cells"] == 0  # no one is a Fed, and the label does not say so
+    assert (report.lower_bound, report.search["proven"]) == (None, False)
+
+
 def test_a_table_of_no_records_is_never_published(connection):
     demanding = {"sensitive": ["ill"], "models": [KAnonymity(2), LDiversity(3)]}
     policy = Policy(ATTRIBUTES, suppression_limit=1.0, **demanding)
