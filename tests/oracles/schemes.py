@@ -181,11 +181,24 @@ class Table:
         return Fraction(block - value, n - value) if n > value else 0
 
     def _says_nothing(self, recoding, column, unit):
-        """1 where a block of several values has all records."""
-        _, block = self._counts(recoding, column, unit)
-        return int(
-            block == len(self.records) and recoding[column].count(recoding[column][unit]) > 1
-        )
+        """1 where a block is all values of the hierarchy, or all held ones and may be all."""
+        values, scheme, own = self.columns[column], self.schemes[column], recoding[column]
+        low, high = values.levels
+        block = {y for y in range(len(own)) if own[y] == own[unit]}
+        if len({row[high] for row in values.rows}) == 1 and scheme != "bhs" and len(block) > 1:
+            return int(len(block) == len(own))
+        # Otherwise it is a node, if it is all values, which for `bhs` is the lowest with its units.
+        heights = range(low, high + 1) if scheme == "bhs" else [low]
+        height = next((h for h in heights if self._are_nodes(values, own, h)), low)
+        node = values.units[unit][height - low]
+        same = [row for row in values.rows if row[height] == node]
+        is_node = len(block) == len(values.node(unit, height))
+        return int(is_node and len(same) == len(values.rows) > 1)
+
+    def _are_nodes(self, values, partition, height):
+        """Whether all blocks are the nodes of a height."""
+        blocks = [{y for y in range(len(partition)) if partition[y] == b} for b in partition]
+        return all(block == values.node(x, height) for x, block in enumerate(blocks))
 
     def least(self, name):
         """The least loss within the allowance; None where there is no such recoding."""

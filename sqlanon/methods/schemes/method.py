@@ -20,7 +20,13 @@ from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
-from sqlanon.methods.schemes.groups import GroupedColumn, leaf_groups, tallied_groups, value_map
+from sqlanon.methods.schemes.groups import (
+    GroupedColumn,
+    leaf_groups,
+    tallied_groups,
+    value_map,
+    with_all,
+)
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
@@ -35,6 +41,7 @@ from sqlanon.search.lattice.schemes.composed import best_recoding
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
+from sqlanon.search.lattice.schemes.rows import ROOM
 from sqlanon.wording import key
 
 LARGEST_EXACT = 2**53
@@ -73,11 +80,16 @@ class SchemeSearch:
         """The groups of the best recoding."""
         assert outcome.partitions is not None
         label = self.policy.suppressed_label
-        parts = zip(self.columns, self.problem.domains, outcome.partitions, strict=True)
-        return tuple(
-            GroupedColumn.of(column, leaf_groups(column, domain, own), suppressed=label)
-            for column, domain, own in parts
-        )
+        counts_leaves = self.problem.prices is not None and self.problem.prices.name == "lm"
+        grouped = []
+        for column, domain, own in zip(
+            self.columns, self.problem.domains, outcome.partitions, strict=True
+        ):
+            groups = leaf_groups(column, domain, own)
+            if not counts_leaves:
+                groups = with_all(groups, domain, own)
+            grouped.append(GroupedColumn.of(column, groups, suppressed=label))
+        return tuple(grouped)
 
 
 def decide(
@@ -120,7 +132,10 @@ def _outcome(
     """The best recoding, searched column by column or in the direction that is asked for."""
     direction = options.own.direction
     if direction is None:
-        return best_recoding(problem, deadline=deadline, tell=options.tell, seed=options.seed)
+        room = ROOM if options.memory is None else options.memory // 4
+        return best_recoding(
+            problem, deadline=deadline, room=room, tell=options.tell, seed=options.seed
+        )
     from sqlanon.search.lattice.schemes import enumeration  # rarely asked for
 
     walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
@@ -187,12 +202,11 @@ def _decided(
     told = tallied_groups(original, grouped, problem=search.problem)
     loss = measured(told.release)
     name, node = key(options.loss), recoding.node
-    proven, bound = _proof(search, outcome, loss=loss[name])
     report = Report(
         method=options.method.name,
         loss_name=options.loss,
         loss=loss,
-        lower_bound=bound,
+        lower_bound=loss[name] if outcome.proven else search.loss(outcome.bound),
         levels={} if node is None else dict(zip(subject.names, node, strict=True)),
         heights={n: t.height for n, t in zip(subject.names, subject.trees, strict=True)},
         level_names=subject.level_names,
@@ -205,7 +219,7 @@ def _decided(
             **_candidates(search.problem),
             "combinations": len(search.problem.sizes),
             "checked": outcome.checked,
-            "proven": proven,
+            "proven": outcome.proven,
         },
         notes=(
             *spelling_notes(subject),
@@ -218,19 +232,6 @@ def _decided(
         groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
     )
     return Decided(recoding, report, *times, tallied=told)
-
-
-def _proof(
-    search: SchemeSearch, outcome: SchemeOutcome, *, loss: float
-) -> tuple[bool, float | None]:
-    """Whether no recoding loses less than the best one, and what every one loses at least.
-
-    The search takes a block of all records for one of all values. Where a file lists values that
-    the table does not hold, less may be lost than that, and nothing is proven of it.
-    """
-    if search.loss(outcome.value) > loss * (1 + 1e-9):
-        return False, None
-    return outcome.proven, loss if outcome.proven else search.loss(outcome.bound)
 
 
 def _figures(

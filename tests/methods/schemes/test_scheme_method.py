@@ -132,11 +132,12 @@ def test_a_policy_that_no_recoding_satisfies_is_said_so(connection):
         plan(connection, policy)
 
 
-def test_nothing_is_proven_of_cells_that_lose_less_than_the_search_takes_them_to(connection):
+def test_values_that_nobody_has_join_a_group_of_all_others_where_only_records_count(connection):
     policy = Policy({"work": ATTRIBUTES["work"]}, models=[KAnonymity(12)], others="drop")
-    report = plan(connection, policy, scheme="sps", loss="suppressed-cells").report
-    assert report.loss["suppressed_cells"] == 0  # no one is a Fed, and the label does not say so
-    assert (report.lower_bound, report.search["proven"]) == (None, False)
+    made = plan(connection, policy, scheme="sps", loss="suppressed-cells")
+    assert made.report.loss["suppressed_cells"] == 12  # no one is a Fed, yet the label is the top's
+    assert made.report.lower_bound == 12
+    assert [group.label for column in made.recoding.columns for group in column.groups] == ["*"]
 
 
 def test_a_table_of_no_records_is_never_published(connection):

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.lattice.schemes.domain import Block, Domain
+from sqlanon.search.lattice.schemes.domain import Block, Domain, Partition
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 
 CELLS = 4_000_000
@@ -43,6 +43,20 @@ class Slices:
         if figures is None:
             figures = self.sizes * np.maximum(self.sizes, problem.k)
         return summed(figures, self.starts)
+
+    def fewest_lost(self, problem: SchemeProblem, coarsest: Partition) -> Reals:
+        """Records that each recoding suppresses at least, whatever becomes of the units [records].
+
+        They are those of classes below k where the units are as general as may be.
+
+        Args:
+            problem: The table.
+            coarsest: The most general recoding of the units.
+        """
+        blocks = np.arange(max(coarsest) + 1)[:, np.newaxis] == np.array(coarsest)
+        sizes = blocks.astype(float) @ self.sizes
+        found: Reals = summed(np.where(sizes < problem.k, sizes, 0.0), self.starts).sum(axis=0)
+        return found
 
     def only(self, recodings: Numbers) -> Slices:
         """The classes of some of the recodings, by their numbers, ascending."""

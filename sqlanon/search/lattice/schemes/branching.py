@@ -129,8 +129,12 @@ class Branching:
 
     def _look(self, slices: Slices, chosen: Sequence[tuple[int, ...]]) -> None:
         """Looks at some recodings of the outer columns, with the best of the inner one."""
-        least = slices.least(self.problem).sum(axis=0)
-        good = np.flatnonzero(least < self.best.value)
+        problem, domain = self.problem, self.problem.domains[self.inner.column]
+        least = slices.least(problem).sum(axis=0)
+        cheap = least < self.best.value
+        good = np.flatnonzero(
+            cheap & (slices.fewest_lost(problem, domain.coarsest) <= problem.allowance)
+        )
         if not len(good):
             return
         costs = self.inner.family.costs(slices.only(good))
@@ -141,11 +145,10 @@ class Branching:
             found = best_along(self.inner, costs, place, below=self.best.value)
             if found is not None:
                 self._offer(chosen[int(good[place])], found)
-        if self.problem.domains[self.inner.column].scheme in ("sps", "gsps"):
-            can_be = self.inner.fewest_lost(costs) <= self.problem.allowance
+        if domain.scheme in ("sps", "gsps"):
             self.pending += [
                 (float(least[place]), chosen[place])
-                for place in good[can_be].tolist()
+                for place in good.tolist()
                 if least[place] < self.best.value
             ]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,9 +66,9 @@ def best_recoding(
         tell: Receives lines about the progress.
         seed: Of the starts of descents.
     """
-    best = Incumbent.of(problem, problem.coarsest)
-    if best.suppressed > problem.allowance:
-        return SchemeOutcome(None, best.value, best.suppressed, best.value, best.checked)
+    best = Incumbent.of(problem)
+    if best.value == math.inf and (problem.is_monotone or _doomed(problem) > problem.allowance):
+        return _outcome(best, math.inf)
     bound = float(problem.evaluate(problem.finest).least)
     inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
     search = _Search(
@@ -82,9 +82,23 @@ def best_recoding(
                 bound = branching.run()
         if bound < best.value:
             search.improve(np.random.default_rng(seed), tell)
-    return SchemeOutcome(
-        best.recoding, best.value, best.suppressed, math.ceil(min(bound, best.value)), best.checked
-    )
+    return _outcome(best, bound)
+
+
+def _doomed(problem: SchemeProblem) -> int:
+    """Records in classes below k of the coarsest recoding, which all suppress [records]."""
+    return replace(problem, demands=None).evaluate(problem.coarsest).suppressed
+
+
+def _outcome(best: Incumbent, bound: float) -> SchemeOutcome:
+    """The outcome of a search that has shown what every recoding costs at least."""
+    if best.value == math.inf:
+        coarsest = best.problem.evaluate(best.recoding)
+        shown = coarsest.cost if bound == math.inf else min(math.ceil(bound), coarsest.cost - 1)
+        return SchemeOutcome(None, coarsest.cost, coarsest.suppressed, shown, best.checked)
+    value = round(best.value)
+    shown = math.ceil(min(bound, value))
+    return SchemeOutcome(best.recoding, value, round(best.suppressed), shown, best.checked)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

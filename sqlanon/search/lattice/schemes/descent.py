@@ -34,30 +34,33 @@ class Incumbent:
 
     Args:
         problem: The table.
-        recoding: It, per column.
-        value: What it costs.
+        recoding: It, per column; the coarsest where none is known that may be published.
+        value: What it costs; infinite where none is known.
         suppressed: Records that it suppresses [records].
         checked: Recodings that were evaluated.
     """
 
     problem: SchemeProblem
     recoding: tuple[Partition, ...]
-    value: int
-    suppressed: int
+    value: float
+    suppressed: float
     checked: int = 1
 
     @classmethod
-    def of(cls, problem: SchemeProblem, recoding: Sequence[Partition]) -> Incumbent:
-        """A recoding to start from."""
+    def of(cls, problem: SchemeProblem) -> Incumbent:
+        """The coarsest recoding to start from, if it may be published."""
+        recoding = problem.coarsest
         found = problem.evaluate(recoding)
-        return cls(problem, tuple(recoding), found.cost, found.suppressed)
+        if found.suppressed > problem.allowance:
+            return cls(problem, recoding, math.inf, found.suppressed)
+        return cls(problem, recoding, found.cost, found.suppressed)
 
     def offer(self, recoding: Sequence[Partition], *, value: float, suppressed: float) -> bool:
         """Takes a recoding that costs less, or as much with fewer suppressed; tells whether."""
         better = (value, suppressed) < (self.value, self.suppressed)
         if better:
             self.recoding = tuple(recoding)
-            self.value, self.suppressed = round(value), round(suppressed)
+            self.value, self.suppressed = value, suppressed
         return better
 
 
@@ -188,7 +191,9 @@ class Descent:
     ) -> None:
         problem, recoding, unchanged = self.best.problem, list(start), 0
         begun = problem.evaluate(start)
-        current = Recoded(begun.cost, begun.suppressed, recoding[order[0]])
+        may_be = begun.suppressed <= problem.allowance
+        cost = begun.cost if may_be else math.inf
+        current = Recoded(cost, begun.suppressed, recoding[order[0]])
         while unchanged < len(order):
             for column in order:
                 self.deadline.check()

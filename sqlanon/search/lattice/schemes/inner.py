@@ -120,15 +120,6 @@ class Inner:
             found = self._heads(cost)[-1]
         return found - price * self.problem.allowance
 
-    def fewest_lost(self, costs: Costs) -> Reals:
-        """Records that every recoding suppresses at least, per recoding of the others [records].
-
-        They are those that the most general one suppresses, since classes only grow on the way up.
-        """
-        coarsest = blocks_of(self.problem.domains[self.column].coarsest)
-        found: Reals = costs.lost[[self.blocks.index(block) for block in coarsest]].sum(axis=0)
-        return found
-
     def cheapest(self, costs: Costs, recoding: int, *, price: float = 0.0) -> Recoded:
         """The recoding that `least` finds for one recoding of the other columns."""
         cost = self._priced(costs, price)[:, [recoding]]

@@ -66,7 +66,7 @@ class CellPrices:
             members: `members[block, unit]`: whether the block has the unit.
             leaves: Leaves that each block stands for.
         """
-        cells = _Cells(self.parts[column], members, domain.records, leaves, len(domain.order))
+        cells = _Cells(self.parts[column], members, domain, leaves)
         found: Numbers = np.where(members, _PRICES[self.name](cells), 0)
         return found
 
@@ -78,16 +78,19 @@ class _Cells:
     Args:
         part: The price of a cell that says nothing.
         members: `members[block, unit]`.
-        held: Records per unit [records].
+        column: The column.
         leaves: Leaves that each block stands for.
-        domain: Leaves of the hierarchy.
     """
 
     part: int
     members: Flags
-    held: Numbers
+    column: Domain
     leaves: Numbers
-    domain: int
+
+    @property
+    def held(self) -> Numbers:
+        """Records per unit [records]."""
+        return self.column.records
 
     @property
     def records(self) -> Numbers:
@@ -98,7 +101,7 @@ class _Cells:
 
 def _lm(cells: _Cells) -> Numbers:
     """(leaves of the block - 1) / (leaves - 1); 0 where the domain has a single value."""
-    found: Numbers = cells.part * (cells.leaves - 1) // max(cells.domain - 1, 1)
+    found: Numbers = cells.part * (cells.leaves - 1) // max(len(cells.column.order) - 1, 1)
     return found[:, np.newaxis]
 
 
@@ -110,8 +113,10 @@ def _hdm(cells: _Cells) -> Numbers:
 
 
 def _suppressed(cells: _Cells) -> Numbers:
-    """1 where a block of several values has all records."""
-    whole = (cells.records == cells.held.sum()) & (cells.members.sum(axis=1) > 1)
+    """1 where a block of several values has all leaves, or all records and may have all leaves."""
+    whole = (cells.leaves == len(cells.column.order)) & (cells.leaves > 1)
+    if cells.column.may_be_top:
+        whole |= (cells.records == cells.held.sum()) & (cells.members.sum(axis=1) > 1)
     found: Numbers = cells.part * whole.astype(np.int64)[:, np.newaxis]
     return found
 
@@ -156,6 +161,12 @@ class SchemeProblem:
     def whole(self) -> int:
         """The cost of a suppressed record."""
         return self.records if self.prices is None else self.prices.whole
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether a class that is published stays so, whatever other classes it is merged with."""
+        every = self.demands.every if self.demands else ()
+        return not self.allowance or all(demand.model.superset_monotone for demand in every)
 
     @property
     def finest(self) -> tuple[Partition, ...]:
