@@ -4,7 +4,8 @@
     python benchmarks/limits.py --columns 5 --records 1000 --limits 1
     python benchmarks/limits.py --columns 2 --kept 80 --sensitive --records 300000 --limits 2
     python benchmarks/limits.py --columns 5 --kept 20 --sensitive --file parquet --limits 2
-    python benchmarks/limits.py --columns 5 40 300 --records 1000 100000 1000000 --limits 1 5 30
+    python benchmarks/limits.py --columns 5 40 100 300 --records 1000 10000 100000 --limits 1 5 30
+    python benchmarks/limits.py --columns 5 40 100 --records 1000000 --limits 1 5 --cells 100000000
 
 Prints per run the seconds until there is a plan, what of them is beyond the limit, the loss, its
 bound, and what the limit ended. The last line is the longest overrun. A limit is kept where that is

@@ -150,10 +150,11 @@ def models(arguments):
         compare(connection, policy, drawn_patterns(others), arguments)
 
 
-def counting(_):
+def counting(arguments):
     """Instances counted in the database and in memory, over all rows and over few that are left."""
     connection = duckdb.connect()
-    connection.execute(f"CREATE TABLE adult AS SELECT * FROM read_csv('{ADULT}')")
+    few = f" LIMIT {arguments.rows}" if arguments.rows else ""
+    connection.execute(f"CREATE TABLE adult AS SELECT * FROM read_csv('{ADULT}'){few}")
     engine, policy = DuckDB(connection), Policy(ALL, models=[KAnonymity(10)])
     options = Options.of("pattern-greedy", patterns="all")
     with engine.workspace():
@@ -161,7 +162,7 @@ def counting(_):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
         whole = pattern_problem(read, asked_nodes(subject, options))
         counted = InstanceQueries(engine, read.combinations, whole.masks, whole.k)
-        numbers = np.arange(0, len(whole.masks), len(whole.masks) // 1024)
+        numbers = np.arange(0, len(whole.masks), len(whole.masks) // arguments.patterns)
         for share in (1, 4, 16):
             rows = np.arange(0, len(whole.rows.sizes), share)
             counted.among(rows)
@@ -188,7 +189,8 @@ def main():
     parser.add_argument("what", choices=["table", "exact", "models", "counting"])
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--k", type=int, nargs="+", default=KS, help="of the table")
-    parser.add_argument("--rows", type=int, help="of exact and models")
+    parser.add_argument("--rows", type=int, help="of exact, models and counting")
+    parser.add_argument("--patterns", type=int, default=1024, help="of counting")
     arguments = parser.parse_args()
     {"table": table, "exact": exact, "models": models, "counting": counting}[arguments.what](
         arguments

@@ -216,8 +216,9 @@ class PolicyOptions:
     )
     order: list[str] = repeatable(
         "COLUMN=A,B,...",
-        "The values of a sensitive column from the lowest to the highest, for --t ordered; numbers "
-        "and dates have an order of their own.",
+        "The values of a column from the lowest to the highest: of a sensitive one for --t "
+        "ordered, of a quasi-identifier for --scheme ops and gops; numbers and dates have an order "
+        "of their own.",
         panel=MODELS,
     )
     suppression_limit: float | None = option(

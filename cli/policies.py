@@ -193,7 +193,7 @@ class _Refinement:
                     columns = ", ".join(overruled)
                     note(f"{flag} takes the place of {family} of {columns} in the policy file")
                 sensitive = changed
-        self._single("order", sensitive, otherwise=_NOT_SENSITIVE, read=_order)
+        self._single("order", [*quasi, *sensitive], otherwise=otherwise, read=_order)
         self._nulls(sensitive)
         if self.faults:
             raise PolicyError("; ".join(self.faults))

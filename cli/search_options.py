@@ -69,7 +69,7 @@ class Wanted:
 
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
     """Settings of the search for the library: from options, else from the policy file."""
-    from sqlanon.policy.policy import PATTERNS, SETTINGS
+    from sqlanon.policy.policy import OF_METHODS, SETTINGS
 
     if search.pattern and search.patterns:
         raise PolicyError("--pattern and --patterns exclude each other; give one of them")
@@ -79,8 +79,10 @@ def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[
         if value is not None and value is not False and value != []:
             settings[name] = not own.default if value is True else value
     if search.pattern:
-        settings[PATTERNS] = [[text] for text in search.pattern]
+        settings["patterns"] = [[text] for text in search.pattern]
     # A file may serve other methods, too; only those that take patterns look at its patterns.
-    elif PATTERNS in document and method_named(settings.get("method", AUTO)).takes(PATTERNS):
-        settings.setdefault(PATTERNS, document[PATTERNS])
+    method = method_named(settings.get("method", AUTO))
+    for name in OF_METHODS:
+        if name in document and method.takes(name):
+            settings.setdefault(name, document[name])
     return settings

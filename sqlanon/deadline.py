@@ -60,12 +60,14 @@ class Deadline:
         """
         return self.earlier((1 - part) * max(self.left(), 0.0)) if self.is_limited else self
 
-    def reserving(self, seconds: float) -> Deadline:
+    def reserving(self, seconds: float, most: float = 0.25) -> Deadline:
         """The deadline of a search after which so much time is needed.
 
-        It is earlier by a quarter of the time that is left at most.
+        Args:
+            seconds: That time [seconds].
+            most: Share of the time that is left by which it is earlier at most.
         """
-        return self.earlier(min(seconds, max(self.left(), 0.0) / 4)) if self.is_limited else self
+        return self.earlier(min(seconds, max(self.left(), 0.0) * most)) if self.is_limited else self
 
     def earlier(self, seconds: float) -> Deadline:
         """The deadline so many seconds before this one."""

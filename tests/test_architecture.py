@@ -30,7 +30,7 @@ METHODS = (
     "unsatisfiable",
     "local",
     "itemsets",
-    {"fulldomain", "clustering", "patterns"},
+    {"fulldomain", "clustering", "patterns", "schemes"},
 )
 GROUND = {name for row in LAYERS[:3] for name in row}
 LIBRARIES = {

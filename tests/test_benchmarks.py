@@ -30,7 +30,7 @@ SMALLEST = [
     "patterns.py table --k 2",
     "patterns.py exact --rows 40 --time-limit 5",
     "patterns.py models --rows 40 --time-limit 5",
-    "patterns.py counting",
+    "patterns.py counting --rows 500 --patterns 32",
     "risk.py --max-columns 1 --runs 1",
     "schemes.py direction --schemes ghs --k 5",
     "schemes.py columns --schemes bhs --columns 2",

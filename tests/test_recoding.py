@@ -7,10 +7,12 @@ import json
 import pytest
 
 from sqlanon.errors import PolicyError
-from sqlanon.recoding import Clusters, FullDomain, Run, recoding_of
+from sqlanon.recoding import Clusters, ColumnMap, FullDomain, Group, Run, ValueMap, recoding_of
 
 NODES = ((0, 1), (1, 1), (0, 0), None)
 RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 2), Run(2, 3, 3))
+WORK = ColumnMap((Group("{a, c}", ("a", "c")), Group("b", ("b",)), Group(None, (None,))), (0, 2))
+SEX = ColumnMap((Group("*", ("f", "m")),), (1,))
 
 
 def test_clusters_know_their_records_and_levels():
@@ -27,7 +29,39 @@ def test_a_node_is_one_level_for_each_column():
     assert (node.node, node.levels) == ((0, 2), ((0,), (2,)))
 
 
-@pytest.mark.parametrize("recoding", [FullDomain((0, 2)), Clusters(NODES, RUNS, ("diagnosis",))])
+def test_a_map_is_of_the_levels_of_its_groups():
+    found = ValueMap((WORK, SEX))
+    assert (found.levels, found.node, found.records) == (((0, 2), (1,)), None, None)
+    assert found.published_records is None
+
+
+def test_a_map_of_one_level_for_each_column_is_a_node():
+    assert ValueMap((SEX, SEX)).node == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("groups", "levels"),
+    [
+        ((Group("{a, b}", ("a", "b")), Group("b", ("b",))), (0,)),  # a value in two groups
+        ((Group("x", ("a", "b")), Group("x", ("c",))), (0,)),  # two groups of one label
+        ((Group("c", ("a", "b")), Group("c", ("c",))), (0,)),
+        ((Group("c", ("a", "b")), Group("d", ("c",))), (0,)),  # the label is a value elsewhere
+        ((Group(None, ("a",)),), (0,)),  # NULL that is none
+        ((Group("x", ()),), (0,)),  # no values
+        ((Group("x", (1,)),), (0,)),  # no text
+        ((Group("a", ("a",)),), ()),  # no level
+        ((Group("a", ("a",)),), (1, 0)),
+    ],
+)
+def test_maps_that_do_not_recode_every_value_once_are_refused(groups, levels):
+    with pytest.raises(PolicyError):
+        ColumnMap(groups, levels)
+
+
+@pytest.mark.parametrize(
+    "recoding",
+    [FullDomain((0, 2)), Clusters(NODES, RUNS, ("diagnosis",)), ValueMap((WORK, SEX))],
+)
 def test_recodings_survive_a_file(recoding):
     assert recoding_of(json.loads(json.dumps(recoding.to_document()))) == recoding
 
@@ -54,3 +88,10 @@ def test_a_document_is_read_by_its_kind():
 def test_clusters_that_do_not_recode_every_record_once_are_refused(nodes, runs):
     with pytest.raises(PolicyError):
         Clusters(nodes, runs)
+
+
+def test_levels_of_clusters_are_worked_out_once():
+    clusters = Clusters(((0, 1), (2, 1), None), (Run(0, 2, 0), Run(1, 1, 1), Run(1, 4, 2)))
+    assert clusters.levels == ((0, 2), (1,))
+    assert clusters.levels is clusters.levels
+    assert (clusters.records, clusters.published_records) == (7, 3)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assessment.release import read_published
+from sqlanon.assessment.regrouped import regrouped
+from sqlanon.assessment.release import read_published, released_classes
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.loss.cells import VALUE_MEASURES
-from sqlanon.loss.measures import measured, refuse_inapplicable
+from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES
+from sqlanon.loss.measures import (
+    grouped_text,
+    left_out_note,
+    measured,
+    refuse_inapplicable,
+)
 from sqlanon.loss.release import Column, Release
 from sqlanon.microdata.binding import Subject, bind, column_types, refuse_unsuited
 from sqlanon.microdata.encoding import encode_subject
@@ -57,20 +64,27 @@ def measure_release(
     subject = bind(engine, original, policy=plain)
     sensitive = _sensitive(engine, subject, table=table, policy=policy, wanted=wanted)
     with engine.workspace():
+        released = released_classes(
+            engine, subject, table=table, suppressed=policy.suppressed_label
+        )
+        subject, grouped = regrouped(engine, subject, released)
+        _refuse_levels(wanted.losses, grouped)
         encoded = encode_subject(engine, subject, plain)
-        published = read_published(
-            engine, subject, encoded=encoded, table=table, suppressed=policy.suppressed_label
+        published = read_published(engine, subject, encoded=encoded, released=released)
+        columns = tuple(
+            replace(column, is_grouped=column.tree.column in grouped)
+            for column in published.columns()
         )
         release = Release(
             subject.records,
             policy.k,
             published.statistics,
-            published.columns(),
+            columns,
             published.ambiguities(),
             [published.spread(name, nulls=nulls) for name, nulls in sensitive.items()],
             None if wanted.class_attribute is None else published.majority(wanted.class_attribute),
         )
-    notes = _notes(release)
+    notes = _notes(release, sensitive=bool(sensitive))
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
         names = ", ".join(map(repr, left_out))
@@ -86,7 +100,27 @@ def measure_release(
     )
 
 
-def _notes(release: Release) -> list[str]:
+def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:
+    """Refuses measures that go by levels, where a release has groups that are of none.
+
+    Raises:
+        PolicyError: One is asked for.
+    """
+    asked = [name for name in LEVEL_MEASURES if name in losses]
+    if asked and grouped:
+        raise PolicyError(
+            f"loss {asked[0]!r} goes by levels, and {grouped_text(grouped)}; leave it out"
+        )
+
+
+def _notes(release: Release, *, sensitive: bool) -> list[str]:
+    grouped = [column.tree.column for column in release.columns if column.is_grouped]
+    left_out = [name for name in LEVEL_MEASURES if sensitive or name not in VALUE_MEASURES]
+    notes = [left_out_note(left_out, grouped)] if grouped else []
+    return [*notes, *_estimation_notes(release)]
+
+
+def _estimation_notes(release: Release) -> list[str]:
     estimated = [column.tree.column for column in release.columns if _is_estimated(column)]
     if not estimated:
         return []

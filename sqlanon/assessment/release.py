@@ -168,8 +168,9 @@ class Published:
         surplus = self.engine.rows(release.surplus(there, held, columns=number))[0][0]
         if surplus:
             raise SourceError(
-                f"{surplus} classes of the released table hold more records than the original has "
-                "there: it is no release of this original"
+                f"{counted(surplus, 'class', more='classes')} of the released table "
+                f"{'holds' if surplus == 1 else 'hold'} more records than the original has there: "
+                "it is no release of this original"
             )
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
@@ -202,14 +203,32 @@ def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
     return [(leaf, place, counts[leaf]) for leaf, place in targets.items() if counts[leaf]]
 
 
-def read_published(
-    engine: Engine, subject: Subject, *, encoded: Encoded, table: exp.Table, suppressed: str
-) -> Published:
-    """Counts the classes of a published table and reads its labels, `suppressed` among them.
+@dataclass(frozen=True, slots=True)
+class ReleasedClasses:
+    """The classes of a published table, before its labels are read.
+
+    Args:
+        table: The published table.
+        classes: Its classes, as a table.
+        statistics: Those that are not suppressed, by size.
+        suppressed: The label of suppressed values.
+        label: The same; None where no class counts as suppressed.
+    """
+
+    table: exp.Table
+    classes: exp.Table
+    statistics: ClassStatistics
+    suppressed: str
+    label: str | None
+
+
+def released_classes(
+    engine: Engine, subject: Subject, *, table: exp.Table, suppressed: str
+) -> ReleasedClasses:
+    """Counts the classes of a published table.
 
     Raises:
-        SourceError: The table cannot be a release of the original, or has labels that no node or
-            several nodes have.
+        SourceError: It has more records than the original.
         PolicyError: The label of suppressed values is that of a value or node, too.
     """
     query = release.table_classes(table, subject.names, suppressed=suppressed)
@@ -218,8 +237,8 @@ def read_published(
     published = kept.records + lost
     if published > subject.records:
         raise SourceError(
-            f"the released table has {published} records and the original {subject.records}: it is "
-            "no release of this original"
+            f"the released table has {counted(published, 'record')} and the original "
+            f"{subject.records:,}: it is no release of this original"
         )
     label: str | None = suppressed
     if lost == subject.records:
@@ -230,8 +249,21 @@ def read_published(
         kept, lost = _statistics(engine, classes)
     if lost:
         refuse_two_meanings(subject.trees, suppressed)
+    return ReleasedClasses(table, classes, kept, suppressed, label)
+
+
+def read_published(
+    engine: Engine, subject: Subject, *, encoded: Encoded, released: ReleasedClasses
+) -> Published:
+    """Reads the labels of a published table, that of suppressed values among them.
+
+    Raises:
+        SourceError: The table has labels that no node or several nodes have.
+    """
+    classes, kept, label = released.classes, released.statistics, released.label
+    suppressed = released.suppressed
     labels = _labels(engine, subject, encoded=encoded, classes=classes, suppressed=suppressed)
-    return Published(engine, subject, encoded, table, classes, kept, label, labels)
+    return Published(engine, subject, encoded, released.table, classes, kept, label, labels)
 
 
 def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, int]:
@@ -312,13 +344,14 @@ def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:
     faults = []
     if ambiguous:
         faults.append(
-            f"column {name!r} of the released table has {ambiguous} labels that stand for "
+            f"column {name!r} of the released table has "
+            f"{counted(ambiguous, 'label that stands', more='labels that stand')} for "
             "different nodes at several levels of its hierarchy; give each node a label of its own"
         )
     if excessive:
         faults.append(
-            f"column {name!r} of the released table has {excessive} labels with more records than "
-            "the original has there: it is no release of this original"
+            f"column {name!r} of the released table has {counted(excessive, 'label')} with more "
+            "records than the original has there: it is no release of this original"
         )
     return faults
 

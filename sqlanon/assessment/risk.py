@@ -46,7 +46,7 @@ from sqlanon.reports.risk import (
 )
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.reports.trajectories import Trajectories
-from sqlanon.wording import many
+from sqlanon.wording import counted, many
 
 IDENTIFYING = 0.05
 
@@ -312,10 +312,10 @@ def _population_risk(
     larger = [row[5:] for row in rows if row[0]]
     faults = [
         f"{classes:,} of its {sum(m.released for m in found):,} classes ({records:,} of "
-        f"{sum(m.records for m in found):,} {unit}) {what}"
-        for what, (classes, records) in (
-            ("have no match in it", _added(absent)),
-            ("hold more than their match", _added(larger)),
+        f"{sum(m.records for m in found):,} {unit}) {one if classes == 1 else more}"
+        for one, more, (classes, records) in (
+            ("has no match in it", "have no match in it", _added(absent)),
+            ("holds more than its match", "hold more than their match", _added(larger)),
         )
         if classes
     ]
@@ -366,7 +366,7 @@ def _notes(
         notes.append(
             f"sets of more than {limit} were left out ({many(subsets.left_out)}); of these only "
             "those that hold an identifying set are known to identify; --max-columns or --max-sets "
-            f"looks further ({subsets.looked_at:,} sets were looked at, of at most "
-            f"{subsets.budget:,})"
+            f"looks further ({counted(subsets.looked_at, 'set was', more='sets were')} looked at, "
+            f"of at most {subsets.budget:,})"
         )
     return notes

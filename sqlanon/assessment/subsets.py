@@ -269,7 +269,8 @@ class SubsetCounter:
             for position, *figures in ask(batch, source.table):
                 self.counts[batch[position]] = Counts(*figures)
             if self.options.tell is not None:
-                self.options.tell(f"{len(self.counts):,} sets counted of at most {self._sought:,}")
+                done = "1 set" if len(self.counts) == 1 else f"{len(self.counts):,} sets"
+                self.options.tell(f"{done} counted of at most {self._sought:,}")
 
     def _learn(self, counted: Sequence[Subset]) -> None:
         """Notes which sets identify; sets within others come first."""

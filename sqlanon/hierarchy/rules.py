@@ -137,7 +137,8 @@ class Intervals:
         faults = [] if self.widths else ["hierarchy 'intervals' needs at least one width"]
         not_positive = sum(width <= 0 for width in self.widths)
         if not_positive:
-            faults.append(f"hierarchy 'intervals' has {not_positive} widths that are not positive")
+            some = counted(not_positive, "width that is", more="widths that are")
+            faults.append(f"hierarchy 'intervals' has {some} not positive")
         if self.scale > DIGITS or any(abs(self.units(n)) >= 10**DIGITS for n in self._numbers()):
             faults.append(f"hierarchy 'intervals' needs more than {DIGITS} digits")
         elif not not_positive:
@@ -219,7 +220,8 @@ class Prefix:
         faults = [] if self.lengths else ["hierarchy 'prefix' needs at least one length"]
         not_positive = sum(length < 1 for length in self.lengths)
         if not_positive:
-            faults.append(f"hierarchy 'prefix' has {not_positive} lengths that are not positive")
+            some = counted(not_positive, "length that is", more="lengths that are")
+            faults.append(f"hierarchy 'prefix' has {some} not positive")
         faults.extend(
             f"hierarchy 'prefix' does not nest: length {longer} of level {level + 1} "
             f"is not below length {length} of level {level}"

@@ -179,6 +179,8 @@ CELL_MEASURES: Mapping[str, CellLoss] = {
 
 CLASS_LOSSES = ("discernibility", "average-class-size")
 LOSSES = (*CELL_LOSSES, *CLASS_LOSSES)
+LEVEL_MEASURES = ("tree", "precision", "utility")
+"""Measures that go by levels, which groups of values that are no nodes do not have."""
 VALUE_MEASURES = ("purity", "purity-gain", "utility")
 """Measures that need a sensitive attribute."""
 

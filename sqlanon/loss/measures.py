@@ -18,13 +18,14 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.tree import Place, node_counts
 from sqlanon.loss.cells import (
     CELL_MEASURES,
+    LEVEL_MEASURES,
     MEASURES,
     VALUE_MEASURES,
     distinct,
     shares,
 )
 from sqlanon.loss.release import Column, Release
-from sqlanon.wording import did_you_mean, key
+from sqlanon.wording import did_you_mean, key, listed
 
 
 def cell_measure(name: str, release: Release, *, weights: Sequence[float]) -> Fraction:
@@ -263,8 +264,24 @@ FORMULAS: Mapping[str, Callable[[Release], float | None]] = {
 
 def measured(release: Release) -> dict[str, float]:
     """Every measure that applies to a release, by its JSON name."""
-    found = {key(name): FORMULAS[name](release) for name in MEASURES}
+    is_grouped = any(column.is_grouped for column in release.columns)
+    left_out = LEVEL_MEASURES if is_grouped else ()
+    found = {key(name): FORMULAS[name](release) for name in MEASURES if name not in left_out}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def left_out_note(names: Sequence[str], columns: Sequence[str]) -> str:
+    """A note on measures that go by levels, where some columns have groups that are of none."""
+    return f"{listed(names)} are left out, since {grouped_text(columns)}"
+
+
+def grouped_text(columns: Sequence[str]) -> str:
+    """What columns are published in, for a message."""
+    return (
+        f"{listed([repr(name) for name in columns])} "
+        f"{'is' if len(columns) == 1 else 'are'} published in groups of values that are no nodes "
+        "of a hierarchy"
+    )
 
 
 def refuse_inapplicable(names: Iterable[str], *, sensitive: bool, class_attribute: bool) -> None:

@@ -24,6 +24,8 @@ class Column:
         classes: Published classes per node.
         origins: Published records per leaf and the node that it became; None where the release
             does not tell.
+        is_grouped: Whether the tree is made of groups of values instead of the hierarchy's nodes,
+            so that its levels say nothing.
     """
 
     tree: Tree
@@ -32,6 +34,7 @@ class Column:
     records: Mapping[Place, int]
     classes: Mapping[Place, int]
     origins: Sequence[tuple[int, Place, float]] | None = None
+    is_grouped: bool = False
 
     @property
     def domain(self) -> int:

@@ -11,6 +11,10 @@ from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
     from sqlanon.policy.patterns import Masks, Patterns
+    from sqlanon.policy.schemes import SchemeChoice, Schemes
+
+
+DIRECTIONS = ("bottom-up", "top-down")
 
 
 def _is_real(number: object, least: float) -> bool:
@@ -89,6 +93,29 @@ def masks_of(patterns: Patterns) -> Masks:
     return Masks.of(patterns)
 
 
+SCHEME = Option(
+    None,
+    "Which values a group may merge: bhs (one level), ghs (nodes), gsps (siblings), gops (siblings "
+    "in order), ops (neighbours in order) or sps (any), of all columns or as age=ops of one; "
+    "repeatable. gsps where not given, and of numbers gops or ops where gsps or sps is asked for "
+    "all.",
+    "SCHEME",
+    list[str],
+    lambda value: scheme_choice(value) is not None,  # which refuses what cannot be
+)
+
+
+def scheme_choice(schemes: Schemes | None) -> SchemeChoice:
+    """The schemes that are asked for.
+
+    Raises:
+        PolicyError: They cannot be read.
+    """
+    from sqlanon.policy.schemes import SchemeChoice  # the other methods do not need it
+
+    return SchemeChoice.of(schemes)
+
+
 def described(options: type) -> dict[str, Option]:
     """The options that a dataclass holds, by name: its own, then those that it inherits."""
     ordered = sorted(fields(options), key=lambda each: each.name not in options.__annotations__)
@@ -160,4 +187,20 @@ class PatternOptions:
     """Options of an assignment of patterns."""
 
     patterns: Patterns | None = field(default=None, metadata={"option": PATTERNS})
+    time_limit: float | None = _time_limit()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeOptions:
+    """Options of a search for the best partition of each column's values."""
+
+    scheme: Schemes | None = field(default=None, metadata={"option": SCHEME})
+    direction: str | None = _option(
+        None,
+        "Enumerate recodings from single values up or from one group down, in place of the "
+        "fastest search, which goes column by column.",
+        "bottom-up|top-down",
+        is_valid=DIRECTIONS.__contains__,
+        fault="direction {!r} is not known; choose bottom-up or top-down",
+    )
     time_limit: float | None = _time_limit()

@@ -15,6 +15,7 @@ from sqlanon.methods.options import (
     LatticeOptions,
     Option,
     PatternOptions,
+    SchemeOptions,
     described,
 )
 from sqlanon.wording import did_you_mean, listed
@@ -37,7 +38,7 @@ class Method:
         home: The module of its `decide(engine, subject, policy, options)`, imported late.
         guarantee: What is proven of a recoding that it finds.
         options: The dataclass of its own options.
-        recoding: `full-domain` or `local`.
+        recoding: `full-domain`, `global` or `local`.
         losses: The losses that can steer it.
         refusals: Per option of other methods a reason why it is refused, where one is known.
     """
@@ -92,6 +93,14 @@ METHODS: Mapping[str, Method] = {
             (*LOSSES, "utility"),
         ),
         Method(
+            "scheme",
+            "sqlanon.methods.schemes.method",
+            "the least loss of all recodings that the schemes allow, proven, or the gap",
+            SchemeOptions,
+            "global",
+            ("lm", "hdm", "suppressed-cells", "discernibility"),
+        ),
+        Method(
             "set-cover",
             "sqlanon.methods.clustering.set_cover",
             "with k alone a loss of at most 2 (1 + ln 2k) times the least possible",
@@ -137,13 +146,13 @@ def _method_help() -> str:
 
 
 def _loss_help() -> str:
-    """The losses that steer every method, and what single ones minimize besides."""
+    """The losses that steer every method, and what some minimize besides."""
     common = [loss for loss in MEASURES if all(loss in row.losses for row in METHODS.values())]
-    more = [
-        f"; of {row.name} also {', '.join(own)}"
-        for row in METHODS.values()
-        if (own := [loss for loss in row.losses if loss not in common])
-    ]
+    alike: dict[str, list[str]] = {}
+    for row in METHODS.values():
+        own = ", ".join(loss for loss in row.losses if loss not in common)
+        alike.setdefault(own, []).append(row.name)
+    more = [f"; of {listed(names)} also {own}" for own, names in alike.items() if own]
     return f"What is lost least: {', '.join(common)}{''.join(more)}."
 
 
@@ -221,7 +230,7 @@ class Decided:
         encoded_at: End of encoding, by the monotonic clock [seconds].
         searched_at: End of the search.
         rounds: Rounds of suppression up to the fixpoint.
-        tallied: Counts of a recoding of single records; None for a full-domain recoding.
+        tallied: Counts of a recoding of groups or single records; None for a node.
     """
 
     recoding: Recoding

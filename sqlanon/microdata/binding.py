@@ -124,7 +124,8 @@ def bind(engine: Engine, table: exp.Table, *, policy: Policy) -> Subject:
     )
     trees, counts = grow(engine, table, attributes=attributes, columns=columns, nullable=nullable)
     faults = [
-        f"column {name!r}: level {bound} is above the {tree.height} levels of its hierarchy"
+        f"column {name!r}: level {bound} is above the {counted(tree.height, 'level')} of its "
+        "hierarchy"
         for (name, attribute), tree in zip(attributes.items(), trees, strict=True)
         for bound in {attribute.min_level, attribute.max_level or 0}
         if bound > tree.height

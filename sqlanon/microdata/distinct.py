@@ -22,6 +22,7 @@ from sqlanon.query.syntax import column, select, star
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.packing import leaf_numbers, packed_codes
+from sqlanon.search.privacy import Demands, ValueDemand
 
 if TYPE_CHECKING:
     from sqlanon.microdata.sensitive_codes import SensitiveCodes
@@ -57,6 +58,15 @@ class DistinctCombinations:
             tuple(np.bincount(own, self.sizes, len(tree.leaves)).astype(np.int64).tolist())
             for own, tree in zip(self.leaves.T, trees, strict=True)
         )
+
+    def demands(self) -> Demands | None:
+        """The models beyond k, asked of groups of distinct combinations; None without any."""
+        every = tuple(
+            ValueDemand(number, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
+            for number, each in enumerate(self.attributes)
+            for model in each.models
+        )
+        return Demands(self.values, every) if every else None
 
 
 def distinct_combinations(

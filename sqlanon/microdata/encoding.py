@@ -42,7 +42,8 @@ class Encoded:
         rows: Number of combinations.
         layout: Which bits hold which level of which column.
         counts: `counts[column][leaf]`: records that hold a leaf [records].
-        maps: Per column its leaf map: rows of value and words.
+        maps: Per column its leaf map: rows of value and words; of columns that are at their top
+            in any case there may be none.
         details: What models beyond k need besides; None where there are none.
     """
 
@@ -93,16 +94,19 @@ def encode_top(
 ) -> Encoded:
     """As `encode_subject`, as far as the highest node allowed needs it, which takes little time.
 
-    Columns at the top of their hierarchies tell no records apart.
+    Columns at the top of their hierarchies tell no records apart: where their values are counted
+    already, they are not looked at.
 
     Raises:
         HierarchyError: As `encode_subject`.
     """
-    layout, maps = leaf_maps(engine, subject)
-    parts = zip(subject.names, subject.trees, subject.high, strict=True)
-    kept = {name: maps[name] for name, tree, high in parts if high < tree.height}
+    parts = zip(subject.names, subject.trees, subject.high, subject.counts, strict=True)
+    tells = {name: (high < tree.height, counts) for name, tree, high, counts in parts}
+    open_ = [name for name, (apart, counts) in tells.items() if apart or counts is None]
+    layout, maps = leaf_maps(engine, subject, open_)
+    kept = {name: rows for name, rows in maps.items() if tells[name][0]}
     counts = [
-        _column_counts(engine, subject, coding=(layout, maps), number=n) for n in range(len(maps))
+        _column_counts(engine, subject, coding=(layout, maps), number=n) for n in range(len(tells))
     ]
     if any(sum(each) != subject.records for each in counts):
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
@@ -149,20 +153,28 @@ def _column_counts(
     return counts
 
 
-def leaf_maps(engine: Engine, subject: Subject) -> tuple[Layout, dict[str, exp.Select]]:
+def leaf_maps(
+    engine: Engine, subject: Subject, names: Sequence[str] | None = None
+) -> tuple[Layout, dict[str, exp.Select]]:
     """The layout of packed codes, and per column its leaf map: rows of value and words.
+
+    Without `names`, of every column.
 
     Raises:
         HierarchyError: Leaves that are one value, all at once.
     """
     layout = Layout.of(subject.trees)
-    leaves = _load_leaves(engine, subject, layout=layout)
-    words = [_words_with_bits(layout, number) for number in range(len(subject.trees))]
+    wanted = set(subject.names if names is None else names)
+    numbers = {name: n for n, name in enumerate(subject.names) if name in wanted}
+    leaves = _load_leaves(engine, subject, layout=layout, numbers=list(numbers.values()))
     maps = {
         name: encode.leaf_map(
-            leaves, number, column_type=subject.columns[name], words=words[number]
+            leaves,
+            number,
+            column_type=subject.columns[name],
+            words=_words_with_bits(layout, number),
         )
-        for number, name in enumerate(subject.names)
+        for name, number in numbers.items()
     }
     _refuse_repeated(engine, subject, maps=maps)
     return layout, maps
@@ -234,12 +246,14 @@ def _detailed(
     return engine.materialize("encoded", roll_up(detailed, every_bit)), details
 
 
-def _load_leaves(engine: Engine, subject: Subject, *, layout: Layout) -> exp.Table:
-    """All columns' leaves with their codes, in one table."""
+def _load_leaves(
+    engine: Engine, subject: Subject, *, layout: Layout, numbers: Sequence[int]
+) -> exp.Table:
+    """The leaves of some columns with their codes, in one table."""
     names = [encode.ATTRIBUTE, encode.LEAF, *map(encode.word, range(layout.words))]
     rows = [
         (number, leaf, *code)
-        for number, tree in enumerate(subject.trees)
+        for number, tree in ((number, subject.trees[number]) for number in numbers)
         for leaf, code in zip(tree.leaves, layout.leaf_codes(number, tree), strict=True)
     ]
     return engine.load_rows("leaves", by_column(names, rows), {encode.LEAF: TEXT})
@@ -247,9 +261,10 @@ def _load_leaves(engine: Engine, subject: Subject, *, layout: Layout) -> exp.Tab
 
 def _refuse_repeated(engine: Engine, subject: Subject, *, maps: Maps) -> None:
     faults = []
-    for name, attribute in subject.attributes.items():
+    for name, leaves in maps.items():
+        attribute = subject.attributes[name]
         if attribute.hierarchy.rows is not None and encode.needs_cast(subject.columns[name]):
-            repeated = engine.rows(encode.repeated_values(maps[name]))[0][0]
+            repeated = engine.rows(encode.repeated_values(leaves))[0][0]
             if repeated:
                 faults.append(
                     f"{named(attribute.hierarchy, name)} lists {counted(repeated, 'value')} of the "

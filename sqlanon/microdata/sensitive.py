@@ -90,7 +90,7 @@ def bound(
     if not is_ordered:
         _refuse_unordered(name, models, is_enumeration=name in enumerated(engine, table))
     if order is not None:
-        _refuse_unfit(engine, table, name=name, order=order)
+        _refuse_unfit(engine, table, name=name, attribute=attribute, order=order)
     needed = needed_by(models, nulls=attribute.nulls == "value")
     return BoundSensitive(name, models, needed, order, height, is_ordered)
 
@@ -231,14 +231,30 @@ def _named(models: Sequence[ValueModel]) -> str:
     return " ".join([*kind, FAMILIES[family].title])
 
 
-def _refuse_unfit(engine: Engine, table: exp.Table, *, name: str, order: exp.Subquery) -> None:
+def _refuse_unfit(
+    engine: Engine,
+    table: exp.Table,
+    *,
+    name: str,
+    attribute: Sensitive,
+    order: exp.Subquery,
+) -> None:
     """Refuses an order that misses values of its column, or has one in two spellings."""
-    what, faults = f"order or hierarchy of sensitive column {name!r}", []
+    given = {"order": attribute.order, "hierarchy": attribute.hierarchy}
+    kinds = [kind for kind, own in given.items() if own is not None]
+    what, faults = f"{' or '.join(kinds)} of sensitive column {name!r}", []
+    adding = (
+        f"add what is missing; {listing(name)}"
+        if attribute.hierarchy is not None
+        else f"name every value of the column (order = [...], --order {name}=A,B,...); list them "
+        f"with `sqlanon hierarchy make SOURCE TABLE --column {name} --hierarchy suppress --output "
+        "FILE`"
+    )
     missing, records = engine.rows(encode.uncovered(table, name, leaves=order.this))[0]
     if missing:
         faults.append(
             f"{what} misses {counted(missing, 'value')} that {counted(records, 'record')} "
-            f"{'holds' if records == 1 else 'hold'}; add what is missing; {listing(name)}"
+            f"{'holds' if records == 1 else 'hold'}; {adding}"
         )
     repeated = engine.rows(encode.repeated_values(order.this))[0][0]
     if repeated:

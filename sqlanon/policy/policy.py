@@ -31,7 +31,9 @@ from sqlanon.wording import counted, did_you_mean
 Others = Literal["keep", "drop"]
 _DIGITS = 4
 SETTINGS = ("method", "loss")
-PATTERNS = "patterns"
+OF_METHODS = ("patterns", "scheme")
+"""Options of some methods that a policy file may hold, too."""
+SUPPRESSED = "*"
 # Rules of hierarchies that take a value for the text that it is.
 _AS_TEXT = frozenset({"suppression", "prefix"})
 
@@ -65,7 +67,8 @@ class Policy:
         suppression_limit: Share of the records that may be suppressed, in [0, 1].
         suppressed: `drop` leaves suppressed records out; `keep` publishes them with every
             quasi-identifier replaced by `suppressed_label`.
-        suppressed_label: What stands for a suppressed value.
+        suppressed_label: What stands for a suppressed value: with `keep`, and in a released table
+            that is measured.
         entity: A column that says whose record it is; models count its distinct values, persons,
             instead of records. It is never published. Among `keep` it says that a table to be
             judged holds it.
@@ -84,7 +87,7 @@ class Policy:
     models: Sequence[Model] = ()
     suppression_limit: float = 0.0
     suppressed: Literal["drop", "keep"] = "drop"
-    suppressed_label: str = "*"
+    suppressed_label: str = SUPPRESSED
     entity: str | None = None
 
     def __post_init__(self) -> None:
@@ -238,6 +241,19 @@ class Policy:
                 f"drop it with --drop {self.entity} or --identifier {self.entity}"
             )
 
+    def refuse_unused_label(self) -> None:
+        """Refuses a label for suppressed values where no suppressed record is published.
+
+        Raises:
+            PolicyError: There is one.
+        """
+        if self.suppressed == "drop" and self.suppressed_label != SUPPRESSED:
+            raise PolicyError(
+                f"suppressed_label {self.suppressed_label!r} stands for nothing, since suppressed "
+                "records are left out; keep them with suppressed = 'keep' (--suppressed keep), or "
+                "leave suppressed_label (--suppressed-label) out"
+            )
+
     def check_columns(self, columns: Sequence[str], *, publish: bool = False) -> None:
         """Holds the roles against the columns of a table.
 
@@ -259,8 +275,8 @@ class Policy:
             for column in named
             if column not in columns
         ]
-        unassigned = [column for column in columns if column not in named]
-        if publish and unassigned and self.others is None:
+        unassigned = self.unassigned(columns)
+        if publish and unassigned:
             faults.append(
                 f"{counted(len(unassigned), 'column has', more='columns have')} no role: "
                 f"{', '.join(map(repr, unassigned))}; publish with keep (--keep COLUMN), leave out "
@@ -269,12 +285,22 @@ class Policy:
         if faults:
             raise PolicyError("; ".join(faults))
 
+    def unassigned(self, columns: Sequence[str]) -> list[str]:
+        """The columns of a table that need a role before it is published."""
+        named = {self.entity, *(column for role in self.roles.values() for column in role)}
+        return [column for column in columns if self.others is None and column not in named]
+
     def published(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that are published, in the table's order."""
         left_out = {*self.identifiers, *self.drop, self.entity} - set(self.keep)
         if self.others == "drop":
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
+
+    def seen(self, columns: Sequence[str]) -> list[str]:
+        """The columns of a table that decide what is published, in the table's order."""
+        looked_at = {self.entity, *self.published(columns)}
+        return [name for name in columns if name in looked_at]
 
     def by_value(self) -> frozenset[str]:
         """The columns whose values count, not how a text file writes them.
@@ -315,6 +341,8 @@ class Policy:
             entry["min_level"] = attribute.min_level
             if attribute.max_level is not None:
                 entry["max_level"] = attribute.max_level
+            if attribute.order is not None:
+                entry["order"] = list(attribute.order)
             result["quasi_identifiers"][name] = entry
         return result
 
@@ -323,7 +351,7 @@ class Policy:
         """Reads a policy from the keys of `policy.toml`.
 
         Args:
-            document: The keys; `method`, `loss` and `patterns` are no part of a policy.
+            document: The keys; `method`, `loss`, `patterns` and `scheme` are no part of a policy.
             folder: Where relative paths of hierarchy files start.
 
         Raises:
@@ -332,7 +360,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, PATTERNS], where="the policy")
+        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, *OF_METHODS], where="the policy")
         options = {key: document[key] for key in own if key in document}
         for key in ("identifiers", "keep", "drop"):
             options[key] = tuple(texts(options.get(key, ()), key))
@@ -353,7 +381,7 @@ class Policy:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
-        """Reads a policy file; its `method`, `loss` and `patterns` are left to `read_document`."""
+        """Reads a policy file; its `method`, `loss` and the like are left to `read_document`."""
         path = path_of(path, "the policy file")
         document = read_document(path)
         with blaming(f"policy file {str(path)!r}"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,15 +24,19 @@ class QuasiIdentifier:
         weight: How much its cells count in losses that add up over cells; above 0.
         min_level: Lowest level that may be published; 0 is the original value.
         max_level: Highest level that may be published; None for the top.
+        order: The values as texts, for schemes that merge neighbours; None stands for NULL, which
+            comes last where it is not listed. Left out, numbers have their own order and the values
+            of a file that of its rows.
 
     Raises:
-        PolicyError: A weight or a level out of range.
+        PolicyError: A weight or a level out of range, or an order that names a value twice.
     """
 
     hierarchy: Hierarchy
     weight: float = 1.0
     min_level: int = 0
     max_level: int | None = None
+    order: Sequence[str | None] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.hierarchy, Hierarchy):
@@ -44,6 +48,9 @@ class QuasiIdentifier:
                 raise PolicyError(f"level {bound!r} is not a whole number of at least 0")
         if self.max_level is not None and self.max_level < self.min_level:
             raise PolicyError(f"min_level {self.min_level} is above max_level {self.max_level}")
+        if faults := list(_order_faults(self.order)):
+            raise PolicyError("; ".join(faults))
+        object.__setattr__(self, "order", None if self.order is None else tuple(self.order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +91,20 @@ class Sensitive:
             )
         if not isinstance(self.hierarchy, Hierarchy | None):
             faults.append("hierarchy of a sensitive column must be a Hierarchy")
-        if self.order is not None:
-            texts = isinstance(self.order, Sequence) and all_of(self.order, str | None)
-            if not (texts and self.order):
-                faults.append("order must be a list of values as texts, lowest first")
-            elif again := len(self.order) - len(set(self.order)):
-                faults.append(
-                    f"order repeats {counted(again, 'value', more='values')}; keep one each"
-                )
+        faults += _order_faults(self.order)
         if self.nulls not in ("value", "none"):
             faults.append(f"nulls is {self.nulls!r}; it must be 'value' or 'none'")
         return faults
+
+
+def _order_faults(order: Sequence[str | None] | None) -> Iterator[str]:
+    """Faults of an order of a column's values."""
+    if order is None:
+        return
+    if not (isinstance(order, Sequence) and all_of(order, str | None) and order):
+        yield "order must be a list of values as texts, lowest first"
+    elif again := len(order) - len(set(order)):
+        yield f"order repeats {counted(again, 'value', more='values')}; keep one each"
 
 
 @dataclass(frozen=True, slots=True)

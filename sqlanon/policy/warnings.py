@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
+from sqlanon.wording import counted
 
 
 def policy_notes(policy: Policy) -> list[str]:
@@ -26,6 +27,18 @@ def policy_notes(policy: Policy) -> list[str]:
         notes += _replaced(policy, name)
         notes += _passing(policy, name)
     return notes
+
+
+def role_notes(policy: Policy, columns: Sequence[str]) -> list[str]:
+    """Note of the columns of a table that cannot be published as long as they have no role."""
+    left = policy.unassigned(columns)
+    if not left:
+        return []
+    return [
+        f"{counted(len(left), 'column has', more='columns have')} no role, and anonymize asks for "
+        "one before it publishes anything: keep (--keep), drop (--drop), or others for all of them "
+        "(--others keep|drop)"
+    ]
 
 
 def keeping_notes(policy: Policy, allowance: int, *, all_generalized: bool) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -165,7 +165,9 @@ def _report(plan: Plan, published: _Published, *, output: str, started: float) -
 def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
     columns = column_types(engine, source)
-    changes = list(_changed_columns(dict(plan.columns), columns))
+    # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
+    seen = plan.policy.seen(list(plan.columns))
+    changes = list(_changed_columns(dict(plan.columns), columns, seen=seen))
     if changes:
         raise StalePlanError(
             f"the columns of the table are not those of the plan: {'; '.join(changes)}; "
@@ -179,7 +181,8 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
         )
     if plan.fingerprint is None:
         return
-    if tuple(engine.rows(fingerprint(source, columns))[0]) != plan.fingerprint:
+    kinds = ({name: columns[name] for name in seen}, columns)  # of older plans it is of all
+    if all(engine.rows(fingerprint(source, each))[0] != plan.fingerprint for each in kinds):
         raise StalePlanError(
             f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
             "but other values; make a new plan"
@@ -187,16 +190,16 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
 
 
 def _changed_columns(
-    before: Mapping[str, exp.DataType], now: Mapping[str, exp.DataType]
+    before: Mapping[str, exp.DataType], now: Mapping[str, exp.DataType], *, seen: Sequence[str]
 ) -> Iterator[str]:
-    """What became of the columns of a table, by their types."""
+    """What became of the columns of a table, by the types of those that decide anything."""
     for what, names in (
         ("it has no more", [name for name in before if name not in now]),
         ("new", [name for name in now if name not in before]),
     ):
         if names:
             yield f"{what} {', '.join(map(repr, names))}"
-    types = [name for name in before if name in now and before[name] != now[name]]
+    types = [name for name in seen if name in now and before[name] != now[name]]
     if types:
         # The labels of a nested enumeration are values.
         named = (
@@ -308,7 +311,8 @@ def _refuse_failed(results: TableResults) -> None:
 def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> None:
     """Refuses a table of suppressed records that are kept, if they are not as many as promised."""
     policy, promised = plan.policy, plan.report.suppressed_records
-    if policy.suppressed == "drop" or not promised or plan.recoding.node is None:
+    known = plan.recoding.published_records is not None
+    if policy.suppressed == "drop" or not promised or known:
         return
     query = all_labelled(table, list(policy.attributes), label=policy.suppressed_label)
     found = engine.rows(query)[0][0]

@@ -11,6 +11,7 @@ from sqlanon.assessment.purity import SensitiveColumn, class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
+from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
 
@@ -20,7 +21,7 @@ def expected_results(engine: Engine, plan: Plan, *, table: exp.Table) -> TableRe
 
     The temporary tables stay until the engine's workspace ends.
     """
-    policy = plan.policy
+    policy = _telling(plan)
     asked = [demand.column for demand in policy.demands]
     columns = [*policy.attributes, *asked, *([policy.entity] if policy.entity else [])]
     columns = list(dict.fromkeys(columns))
@@ -31,6 +32,22 @@ def expected_results(engine: Engine, plan: Plan, *, table: exp.Table) -> TableRe
     )
 
 
+def _telling(plan: Plan) -> Policy:
+    """The policy with those quasi-identifiers alone that tell published records apart.
+
+    A column at the top of its hierarchy has one label, so the others make the same classes; one
+    stays where none does. Records that are suppressed may have another label in each.
+    """
+    policy, report, node = plan.policy, plan.report, plan.recoding.node
+    if node is None or report.suppressed_records:
+        return policy
+    attributes = policy.attributes
+    below = [
+        name for name, level in zip(attributes, node, strict=True) if level < report.heights[name]
+    ]
+    return policy.with_attributes({name: attributes[name] for name in below or [*attributes][:1]})
+
+
 def expected_report(
     engine: Engine, plan: Plan, *, table: exp.Table, tallied: Tallied | None
 ) -> Report:
@@ -39,7 +56,7 @@ def expected_report(
     Without `tallied`, what the plan will publish of the other columns, the models alone are asked,
     of persons where they count.
     """
-    policy, report = plan.policy, plan.report
+    policy, report = _telling(plan), plan.report
     if tallied is None:
         persons = [] if policy.entity is None else [policy.entity]
         asked = [*(demand.column for demand in policy.demands), *persons]

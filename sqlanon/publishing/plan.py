@@ -20,6 +20,7 @@ from sqlanon.publishing.promises import (
     UNSEALED,
     broken_promises,
     is_changed,
+    misfits,
     sealed,
     smaller_classes,
 )
@@ -199,10 +200,12 @@ class Plan:
     def save(self, path: str | Path) -> list[str]:
         """Writes the plan as JSON, for its owner's eyes alone, in place of an old one in one step.
 
-        It holds no value of the table beyond the user's hierarchies. It does tell its columns, how
-        many classes of which size will be published, and a digest without a key: whoever knows all
-        records but a few can try out what those hold. Keep it as safe as the table. A digest of
-        what it says itself tells slips of an editor, not somebody who works it out again.
+        It holds no value of the table beyond the user's hierarchies, unless it is a map of values
+        where the hierarchy is a rule: a group of any values has no other name than these. It does
+        tell its columns, how many classes of which size will be published, and a digest without a
+        key: whoever knows all records but a few can try out what those hold. Keep it as safe as the
+        table. A digest of what it says itself tells slips of an editor, not somebody who works it
+        out again.
 
         Returns:
             Notes on what a killed run had left beside it.
@@ -282,7 +285,8 @@ class Plan:
         )
         made_of = replace(report.provenance, policy=policy)
         dialect = document.get("dialect", _FIRST)
-        faults = smaller_classes(policy, report)
+        recoding = _recoding_of(document, policy, report=report)
+        faults = [*smaller_classes(policy, report), *misfits(policy, recoding)]
         if faults:
             raise PolicyError("; ".join(faults))
         if DIGEST not in document and UNSEALED not in report.notes:
@@ -296,7 +300,7 @@ class Plan:
             },
             dialect=dialect,
             enumerated=tuple(document["enumerated"]),
-            recoding=_recoding_of(document, policy, report=report),
+            recoding=recoding,
             rounds=document.get("rounds", report.search.get("rounds", 1)),
             few=tuple(document.get("few", ())),
             report=replace(report, provenance=made_of),

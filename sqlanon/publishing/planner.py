@@ -18,6 +18,7 @@ from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import DEFAULT, Decided, Options
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.warnings import role_notes
 from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Recoding
@@ -28,8 +29,12 @@ from sqlanon.wording import listed
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
-FIGURES = 4.0
+FIGURES = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
+STEERING = "lm"
+"""What steers a search in the place of one by a loss that cannot steer it."""
+MOST = 0.5
+"""Share of the time for a search that is set apart for these figures at most."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -57,7 +62,8 @@ def make_plan(
     subject, policy, known = _read(engine, table, policy=policy, options=options)
     taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
     # To measure what is published takes about half as long as to read what it is made of.
-    ended = options.deadline.reserving(taken * (FIGURES if needs_figures else 0.5))
+    reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
+    ended = options.deadline.reserving(*reserved)
     with engine.workspace():
         decided = _decided(engine, subject, policy=policy, options=replace(options, deadline=ended))
     engine.refuse_changed()
@@ -76,7 +82,12 @@ def make_plan(
         "search": decided.searched_at - decided.encoded_at,
         "total": time.monotonic() - started,
     }
-    report = replace(report, seconds=seconds, provenance=Provenance(source_sha256=known[1]))
+    report = replace(
+        report,
+        seconds=seconds,
+        provenance=Provenance(source_sha256=known[1]),
+        notes=(*report.notes, *role_notes(policy, list(plan.columns))),
+    )
     # What is not read in one transaction must be the same from here to its publication.
     held = fingerprinted or options.deadline.is_limited
     return replace(plan, report=report, fingerprint=known if held else None)
@@ -89,6 +100,7 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
             "no privacy model is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)"
         )
     policy.refuse_published_entity()
+    policy.refuse_unused_label()
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
@@ -103,7 +115,8 @@ def _read(
     columns = engine.columns(table)
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
-        known = engine.rows(fingerprint(table, columns))[0]
+        seen = {name: columns[name] for name in policy.seen(list(columns))}
+        known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
@@ -130,13 +143,25 @@ def _instead(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
 ) -> tuple[Decided, str]:
     """A full-domain recoding as far as there is time, at worst the highest node; and which."""
-    full_domain = import_module(DEFAULT.home)
+    full_domain, asked = import_module(DEFAULT.home), options.loss
+    options = options if asked in DEFAULT.losses else replace(options, loss=STEERING)
     if options.method is not DEFAULT:
         with suppress(TimeLimitError), engine.workspace():
+            options.deadline.check()
             found = full_domain.decide(engine, subject, policy=policy, options=options)
-            return found, f"the plan is the best of {DEFAULT.name} in the time that was left"
+            told = f"the plan is the best of {DEFAULT.name} in the time that was left"
+            return _measured_by(found, asked), told
     found = full_domain.decide_top(engine, subject, policy=policy, options=options)
-    return found, "every column is at its highest level"
+    return _measured_by(found, asked), "every column is at its highest level"
+
+
+def _measured_by(found: Decided, loss: str) -> Decided:
+    """What was decided, told by another loss than the one that steered, which proves nothing."""
+    report = found.report
+    if report.loss_name == loss:
+        return found
+    told = replace(report, loss_name=loss, lower_bound=None)
+    return replace(found, report=replace(told, search={**report.search, "proven": False}))
 
 
 def _plan_of(

@@ -114,7 +114,7 @@ def _heading(plan: Planned, dialect: str, *, temporary: list[str]) -> Iterator[s
     foreign = [
         name
         for name, each in plan.policy.attributes.items()
-        if isinstance(each.hierarchy.rule, Expressions)
+        if isinstance(each.hierarchy.rule, Expressions) and not plan.recoding.is_listed
     ]
     if foreign:
         names = ", ".join(map(ascii, foreign))
@@ -237,11 +237,12 @@ def _refuse_differences(
 
 
 def _written(plan: Planned) -> set[str]:
-    """The columns whose values are written as text on their way."""
+    """The columns whose values are written as text on their way; not those that are listed."""
     mixed = {
         name
         for name, levels in _levels(plan).items()
-        if 0 in levels and (len(levels) > 1 or _keeps_suppressed(plan))
+        if (levels == (0,) and _keeps_suppressed(plan))
+        or (0 in levels and len(levels) > 1 and not plan.recoding.is_listed)
     }
     return mixed | set(_ruled(plan, Prefix))
 
@@ -251,7 +252,8 @@ def _ruled(plan: Planned, rule: type[object]) -> Iterator[str]:
     policy, levels = plan.policy, _levels(plan)
     for name, each in policy.attributes.items():
         hierarchy: Hierarchy = each.hierarchy
-        if isinstance(hierarchy.rule, rule) and set(levels[name]) - {0, hierarchy.height}:
+        ruled = set() if plan.recoding.is_listed else set(levels[name]) - {0, hierarchy.height}
+        if isinstance(hierarchy.rule, rule) and ruled:
             yield name
     for name, sensitive in policy.sensitive_attributes.items():
         if sensitive.hierarchy is not None and isinstance(sensitive.hierarchy.rule, rule):

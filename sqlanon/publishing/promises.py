@@ -12,8 +12,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.group_labels import GroupReader
 from sqlanon.policy.policy import Policy
-from sqlanon.recoding import Recoding
+from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.recoding import ColumnMap, Recoding
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
 
@@ -45,6 +48,44 @@ def smaller_classes(policy: Policy, report: Report) -> list[str]:
     if not smallest or smallest >= policy.k:
         return []
     return [f"its policy asks for k = {policy.k}, and it was made for classes of {smallest}"]
+
+
+def misfits(policy: Policy, recoding: Recoding) -> list[str]:
+    """Groups of values that a policy does not allow, or that have labels of others.
+
+    Only where the policy itself lists the values: those of a rule are known to the table alone.
+    """
+    faults = []
+    for (name, attribute), own in zip(policy.attributes.items(), recoding.columns, strict=False):
+        if attribute.hierarchy.is_listed:
+            wrong = _misfits(name, attribute, own)
+            if wrong:
+                faults.append(
+                    f"it publishes {counted(wrong, 'group')} of values of column {name!r} that its "
+                    "policy does not allow, or that another label stands for"
+                )
+    return faults
+
+
+def _misfits(name: str, attribute: QuasiIdentifier, own: ColumnMap) -> int:
+    """How many groups are none of those that a column may be published in."""
+    with_null = any(None in group.values for group in own.groups)
+    tree = Tree.grow(name, attribute.hierarchy.rows or (), with_null=with_null)
+    reader = GroupReader(tree)
+    high = tree.height if attribute.max_level is None else attribute.max_level
+    if {*tree.leaves} != {value for group in own.groups for value in group.values}:
+        return len(own.groups)
+    wrong = 0
+    for label, values in own.groups:
+        leaves = [reader.leaf[value] for value in values]
+        low, top = reader.between(leaves)
+        allowed = range(attribute.min_level, high + 1)
+        named = {tree.labels[at][leaves[0]] for at in reader.levels_of(leaves) if at in allowed}
+        is_named = label in named
+        if not reader.is_known(label):
+            is_named = reader.read(label) == frozenset(leaves)
+        wrong += not (is_named and attribute.min_level <= low and top <= high)
+    return wrong
 
 
 def _level_faults(policy: Policy, recoding: Recoding) -> Iterator[str]:

@@ -13,6 +13,7 @@ from sqlanon.wording import did_you_mean
 if TYPE_CHECKING:
     from sqlanon.methods.registry import Options
     from sqlanon.policy.patterns import Patterns
+    from sqlanon.policy.schemes import Schemes
 
 Progress = Callable[[str], None]
 _LIMITS = frozenset(Limits.__annotations__)
@@ -34,6 +35,8 @@ class Settings(Opening, total=False):
     block_records: int
     suppress_uncovered: bool
     patterns: Patterns | None
+    scheme: Schemes | None
+    direction: str | None
 
 
 def options_of(settings: Settings) -> Options[Any]:

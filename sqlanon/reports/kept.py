@@ -163,9 +163,10 @@ class KeptColumns:
         for one in found[:SHOWN]:
             many = one.values * self.k > self.records
             more = f", more than one for every {self.k} records" if many and self.k > 1 else ""
+            hold = "holds" if one.unique == 1 else "hold"
             yield (
                 f"kept column {one.name!r} has {counted(one.values, 'distinct value')}{more}, and "
-                f"{part_of(one.unique, self.records)} of the records hold one that no other has: "
+                f"{part_of(one.unique, self.records)} of the records {hold} one that no other has: "
                 "it may identify people, then it is a quasi-identifier (--qi) or is left out "
                 "(--drop)"
             )
@@ -178,9 +179,10 @@ class KeptColumns:
     def _joining_notes(self) -> Iterable[str]:
         for one in self.joining[:SHOWN]:
             how = "is one-to-one with" if one.one_to_one else "joins records as does"
+            share = "shares" if one.joined == 1 else "share"
             yield (
                 f"kept column {one.name!r} {how} the entity {self.entity!r}: "
-                f"{part_of(one.joined or 0, self.records)} of the records share its value with "
+                f"{part_of(one.joined or 0, self.records)} of the records {share} its value with "
                 "others of the same person and with nobody else's, and all records of a person "
                 "together single the person out; leave it out (--drop)"
             )
@@ -189,7 +191,7 @@ class KeptColumns:
         beside = self.beside_quasi_identifiers
         if beside:
             shown = [f"{name!r} {part_of(more, self.records)}" for name, more in beside[:SHOWN]]
-            more = [f"{len(beside) - SHOWN} more columns"] if beside[SHOWN:] else []
+            more = [counted(len(beside) - SHOWN, "more column")] if beside[SHOWN:] else []
             yield (
                 "who knows a kept column besides the quasi-identifiers finds more records that "
                 f"are alone: by {listed([*shown, *more])}; no model counts kept columns"

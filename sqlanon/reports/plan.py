@@ -10,6 +10,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
+from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
 
@@ -57,6 +58,8 @@ class Report:
         minimal_node_figures: Per minimal node its `loss` and `suppressed_records`.
         records_per_level: Where each record has levels of its own, the records at each level from
             0 up, per quasi-identifier.
+        schemes: Where values are put into groups, which of them each column's scheme may merge.
+        groups: Then the groups of each column.
         kept_columns: Whom columns that are published as they are single out; None without any.
         provenance: What it was made of and when.
     """
@@ -84,6 +87,8 @@ class Report:
     level_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     minimal_node_figures: tuple[Mapping[str, Any], ...] = ()
     kept_columns: KeptColumns | None = None
+    schemes: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[GroupFigures]] = field(default_factory=dict)
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
@@ -117,6 +122,8 @@ class Report:
             "levels": dict(self.levels) or None,
             "level_names": {name: list(own) for name, own in self.level_names.items()},
             "records_per_level": {n: list(r) for n, r in self.records_per_level.items()} or None,
+            "scheme": dict(self.schemes) or None,
+            "groups": groups_document(self.groups),
             "suppression_tradeoff": [dict(each) for each in self.suppression_tradeoff],
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
@@ -165,6 +172,8 @@ class Report:
                 {**each, "loss": float("inf") if each["loss"] is None else each["loss"]}
                 for each in document.get("minimal_node_figures", ())
             ),
+            schemes=document.get("scheme") or {},
+            groups=groups_of(document.get("groups") or {}),
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             provenance=Provenance.from_dict(document),
             **{name: document[name] for name in _AS_WRITTEN},
@@ -185,6 +194,8 @@ class Report:
             return f"{self.method}: {found}{chosen}{apart}"
         proof = "proven best" if self.search.get("proven") else "best found"
         checked = self.search.get("checked", 0)
+        if self.groups and not candidates:
+            return f"{self.method}: {proof} recoding, {checked:,} checked"
         return f"{self.method}: {proof} of {counted(candidates, 'recoding')}, {checked:,} checked"
 
     def _level_lines(self) -> Iterator[str]:
@@ -198,6 +209,10 @@ class Report:
                 shares = zip_longest((percent(n, self.records) for n in records), names)
                 own = "  ".join(f"{share} {name or ''}".rstrip() for share, name in shares)
                 yield f"    {column:<{width}}  {own}"
+            return
+        if self.groups:
+            yield "  groups of values that are published alike"
+            yield from group_lines(self.groups, self.schemes)
             return
         yield "  levels (0 is the original value)"
         for column, level in self.levels.items():
@@ -233,12 +248,13 @@ class Report:
         yield from (f"  {line}" for line in in_columns(rows, ">>><"))
 
     def _bound_text(self) -> str:
+        kind = "recoding by these schemes" if self.groups else "full-domain recoding"
         if not self.records_per_level and self.search.get("proven"):
-            return " (no full-domain recoding loses less)"
+            return f" (no {kind} loses less)"
         if self.lower_bound is None:
             return ""
         if not self.records_per_level:
-            return f" (every full-domain recoding loses at least {at_least(self.lower_bound)})"
+            return f" (every {kind} loses at least {at_least(self.lower_bound)})"
         every = "recoding that satisfies k"
         if "used_patterns" in self.search:
             every = "choice of these patterns that satisfies the policy"

@@ -136,8 +136,9 @@ class PopulationRisk:
         ]
         if uniques:
             true = part_of(self.true_uniques, uniques)
+            be = "is" if self.true_uniques == 1 else "are"
             lines.append(
-                f"  true uniques    {true} of {uniques:,} are unique in the population, too"
+                f"  true uniques    {true} of {uniques:,} {be} unique in the population, too"
             )
         return lines
 

@@ -65,11 +65,18 @@ class Demands:
     def holds(self, records: Numbers) -> bool:
         """Whether a cluster of these records, given by their numbers, satisfies all."""
         for demand in self.every:
-            own = self.values[records, demand.attribute]
-            counts = np.bincount(own[own >= 0], minlength=len(demand.table))
-            if not demand.holds(counts[np.newaxis])[0]:
+            if not demand.holds(self._counts(records, demand)[np.newaxis])[0]:
                 return False
         return True
+
+    def _counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
+        """Records per value, of the values that there are where no other can matter."""
+        own = self.values[records, demand.attribute]
+        own = own[own >= 0]
+        if demand.model.relative or not 0 < len(own) < len(demand.table):
+            return np.bincount(own, minlength=len(demand.table))
+        found: Numbers = np.unique(own, return_counts=True)[1]
+        return found
 
 
 Holds = Callable[[ValueDemand, Numbers], Flags]

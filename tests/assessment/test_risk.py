@@ -151,7 +151,7 @@ def test_population_is_in_the_text(connection):
     text = against(connection).to_text()
     assert "journalist      highest 100%, mean 44.67%; records above 20%: 3 (60%)" in text
     assert "44.67% of the records are matched rightly with the 11 people" in text
-    assert "true uniques    1 (33.33%) of 3 are unique in the population, too" in text
+    assert "true uniques    1 (33.33%) of 3 is unique in the population, too" in text
     assert "estimated" not in text
 
 
@@ -162,7 +162,7 @@ def test_population_without_its_people_is_one_error_with_counts(connection):
         against(connection, released)
     message = str(caught.value)
     assert "2 of its 4 classes (3 of 10 records) have no match" in message
-    assert "1 of its 4 classes (6 of 10 records) hold more than their match" in message
+    assert "1 of its 4 classes (6 of 10 records) holds more than its match" in message
     assert "\n" not in message
     assert "50" not in message
 

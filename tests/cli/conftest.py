@@ -1,6 +1,7 @@
 """Running the program inside the test process, and small tables for it."""
 
 import json
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,21 @@ class Outcome:
             raise ValueError(constant)
 
         return json.loads(self.out, parse_constant=refuse)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_are_heeded():
+    """Under nohup, or in the background of a shell, programs started here would ignore signals."""
+    ignored = [
+        each
+        for each in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT))
+        if signal.getsignal(each) is signal.SIG_IGN
+    ]
+    for each in ignored:
+        signal.signal(each, signal.SIG_DFL)
+    yield
+    for each in ignored:
+        signal.signal(each, signal.SIG_IGN)
 
 
 @pytest.fixture

@@ -143,7 +143,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(refused, words):
     refused(*words)
 
 
-@pytest.mark.parametrize("option", ["--scheme", "--improve", "--direction"])
+@pytest.mark.parametrize("option", ["--improve"])
 def test_options_that_do_not_exist_yet_are_errors(refused, database, option):
     assert option in refused("plan", database, "--qi", "age", "--k", 2, option, "x")
 

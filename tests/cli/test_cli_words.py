@@ -135,6 +135,10 @@ def test_an_order_is_parted_by_commas():
     assert found.sensitive_attributes["diagnosis"].order == ("low", "mid", "high")
 
 
+def test_an_order_can_be_that_of_a_quasi_identifier():
+    assert by_options(qi=["age", "sex"], order=["sex=m,f"]).attributes["sex"].order == ("m", "f")
+
+
 def test_a_policy_file_takes_sql_as_the_command_line_does():
     form = {"quasi_identifiers": {"age": {"sql": ["age // 10"]}}}
     assert Policy.from_dict(form).attributes["age"].hierarchy == Hierarchy.expressions("age // 10")

@@ -331,7 +331,7 @@ def test_one_text_for_two_nodes_is_read_by_the_records_of_the_original(connectio
 def test_one_text_for_two_nodes_that_nothing_decides_is_an_error(connection, write):
     write("original", ["x"], [("1",), ("3",), ("2",), ("2",), ("4",)])
     write("released", ["x"], [("2",), ("2",)])
-    with pytest.raises(SourceError, match="column 'x' of the released table has 1 labels"):
+    with pytest.raises(SourceError, match=r"column 'x' .* has 1 label that stands for"):
         loss(connection, Policy({"x": SAME_TEXT}))
 
 
@@ -485,7 +485,7 @@ def test_a_release_with_more_records_than_the_original_is_refused(connection, wr
 def test_a_label_with_more_records_than_the_original_has_is_refused(connection, write):
     write("original", ["a"], [("1",), ("2",), ("2",)])
     write("released", ["a"], [("1",), ("1",)])
-    with pytest.raises(SourceError, match=r"column 'a'.* 1 labels with more records"):
+    with pytest.raises(SourceError, match=r"column 'a'.* 1 label with more records"):
         loss(connection, Policy(["a"]))
 
 

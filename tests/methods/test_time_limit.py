@@ -6,6 +6,7 @@ import itertools
 import random
 from collections import defaultdict
 from dataclasses import replace
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import duckdb
@@ -15,6 +16,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import StalePlanError, TimeLimitError
+from sqlanon.methods.local.input import search_end
 from sqlanon.methods.registry import METHODS, OPTIONS, owners_of
 from sqlanon.publishing import planner
 
@@ -33,6 +35,7 @@ POLICY = Policy(
 )
 SETTINGS = {
     "incognito": {},
+    "scheme": {},
     "set-cover": {},
     "direct-cover": {},
     "pattern-greedy": {"patterns": "all"},
@@ -127,6 +130,25 @@ def test_no_time_at_all_is_the_highest_node_and_a_note(people, method):
     assert not leftovers(people)
     assert report.levels == {"age": 3, "zip": 3, "sex": 1, "job": 1}
     assert any("the time limit ended the encoding" in note for note in report.notes)
+
+
+def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(people):
+    after, reading = expiring(0)
+    with after, reading:
+        plan = sqlanon.plan(
+            people, "people", POLICY, method="scheme", loss="hdm", time_limit=1.0
+        ).report
+    document = plan.to_dict()
+    assert document["loss"]["name"] == "hdm"
+    assert document["loss"]["value"] == plan.loss["hdm"]
+    assert (plan.lower_bound, plan.search["proven"]) == (None, False)
+
+
+def test_no_search_is_begun_when_the_time_is_over(people):
+    from sqlanon.methods.fulldomain import method
+
+    with patch.object(method, "decide", side_effect=AssertionError):
+        assert published(people, "direct-cover", 0).holds
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -238,14 +260,24 @@ def test_no_time_at_all_is_told_by_one_note_on_the_search(people):
 
 @pytest.mark.parametrize(("models", "is_set_apart"), [([], False), ([LDiversity(2)], True)])
 def test_time_is_set_apart_for_the_figures_of_sensitive_columns(people, models, is_set_apart):
-    asked, reserving = [], Deadline.reserving
+    asked, shares, reserving = [], [], Deadline.reserving
 
-    def recorded(own, seconds):
+    def recorded(own, seconds, most=0.25):
         asked.append(seconds)
-        return reserving(own, seconds)
+        shares.append(most)
+        return reserving(own, seconds, most)
 
     policy = replace(POLICY, models=[KAnonymity(K), *models])
     much = patch.object(planner, "FIGURES", 1e9)
     with much, patch.object(Deadline, "reserving", recorded):
         sqlanon.plan(people, "people", policy, time_limit=1e6)
     assert (asked[0] > 1e4) is is_set_apart
+    assert shares[0] == (0.5 if is_set_apart else 0.25)
+    assert Deadline(8, lambda: 0).reserving(1e9, 0.5).left() == 4
+
+
+@pytest.mark.parametrize(("sensitive", "times"), [([], 2), (["ill"], 3)])
+def test_time_is_set_apart_to_measure_what_was_read_record_by_record(sensitive, times):
+    policy = Policy(["age"], sensitive=sensitive, models=[KAnonymity(K)])
+    read = SimpleNamespace(policy=policy, seconds=2.0)
+    assert search_end(read, Deadline(100, lambda: 0)).left() == 100 - times * 2

@@ -62,6 +62,7 @@ def test_the_code_of_the_top_is_one_row_with_the_counts_of_all(engine):
     top, every = encode_top(engine, subject, policy), encode_subject(engine, subject, policy)
     assert top.rows == 1
     assert top.counts == every.counts
+    assert not top.maps  # all counted before, so no leaf is looked up again
 
 
 def test_a_hierarchy_that_misses_values_is_told_in_stages_too(engine):

@@ -85,7 +85,7 @@ class Case:
             models=[KAnonymity(self.k)],
             suppression_limit=self.limit,
             suppressed=self.suppressed,
-            suppressed_label=GONE,
+            suppressed_label=GONE if self.suppressed == "keep" else "*",
             entity="person" if self.persons else None,
         )
 

@@ -29,6 +29,43 @@ def full_domain(table, node):
     return [node if sizes[row] >= table["k"] else None for row in rows]
 
 
+def in_groups(table, groups):
+    """A table that is published in groups of values: its trees, and the levels of each record.
+
+    A column whose published groups all are nodes keeps its tree; any other has one of its groups.
+
+    Args:
+        table: The table.
+        groups: Per column the group of each value, as a set of values.
+
+    Returns:
+        The table with these trees, the levels of each record (None where suppressed), and whether
+        any column has another tree.
+    """
+    rows = [tuple(own[v] for own, v in zip(groups, r, strict=True)) for r in table["records"]]
+    sizes = Counter(rows)
+    kept = [sizes[row] >= table["k"] for row in rows]
+    trees, at = [], []
+    for column, (tree, own) in enumerate(zip(table["trees"], groups, strict=True)):
+        nodes = {
+            values_under(tree, path[0], level): level
+            for level in reversed(range(len(tree[0])))
+            for path in tree
+        }
+        if {row[column] for row, is_kept in zip(rows, kept, strict=True) if is_kept} <= set(nodes):
+            trees.append(tree)
+            at.append(nodes)
+        else:
+            numbers = {group: str(n) for n, group in enumerate(dict.fromkeys(own.values()))}
+            trees.append([(path[0], numbers[own[path[0]]], STAR) for path in tree])
+            at.append({group: int(len(group) > 1) for group in numbers})
+    levels = [
+        tuple(own[group] for own, group in zip(at, row, strict=True)) if is_kept else None
+        for row, is_kept in zip(rows, kept, strict=True)
+    ]
+    return {**table, "trees": trees}, levels, trees != table["trees"]
+
+
 def released_rows(table, levels):
     """The labels of each record as published; None where suppressed."""
     return [

@@ -35,7 +35,7 @@ suppressed_label = "?"
 [quasi_identifiers]
 age = { intervals = [5, 10, 20], weight = 2.0, max_level = 3 }
 zip = { prefix = [4, 3, 2], min_level = 1 }
-education = { file = "education.csv" }
+education = { file = "education.csv", order = ["college", "school"] }
 sex = {}
 born = { dates = ["month", "year"], level = 2 }
 
@@ -85,10 +85,24 @@ def test_toml_gives_hierarchies_weights_and_level_bounds(full):
     assert full.attributes == {
         "age": QuasiIdentifier(Hierarchy.intervals(5, 10, 20), weight=2.0, max_level=3),
         "zip": QuasiIdentifier(Hierarchy.prefix(4, 3, 2), min_level=1),
-        "education": QuasiIdentifier(Hierarchy.from_rows(PATHS, name="education.csv")),
+        "education": QuasiIdentifier(
+            Hierarchy.from_rows(PATHS, name="education.csv"), order=("college", "school")
+        ),
         "sex": QuasiIdentifier(Hierarchy.suppression()),
         "born": QuasiIdentifier(Hierarchy.dates("month", "year"), min_level=2, max_level=2),
     }
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (["a", "b", "a"], "order repeats 1 value; keep one each"),
+        ("ab", "order must be a list of values as texts, lowest first"),
+        ([1, 2], "order must be a list of values as texts, lowest first"),
+    ],
+)
+def test_an_order_of_a_quasi_identifier_names_each_value_once(order, message):
+    assert refusal(QuasiIdentifier, Hierarchy.suppression(), order=order) == message
 
 
 def test_toml_gives_the_figures(full):

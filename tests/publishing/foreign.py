@@ -173,6 +173,8 @@ def spark_session():
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.log.level": "OFF",
+            # What runs for a minute is compiled for longer than the better code saves.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         }
         for key, value in settings.items():
             builder = builder.config(key, value)

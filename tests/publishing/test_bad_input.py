@@ -245,6 +245,13 @@ def test_level_above_the_height_is_an_error_that_names_the_column(connection, bo
     )
 
 
+def test_the_only_level_of_a_hierarchy_is_told_as_one(connection):
+    attribute = QuasiIdentifier(Hierarchy.suppression(), min_level=2)
+    assert "level 2 is above the 1 level of its hierarchy" in refused(
+        connection, PolicyError, policy("age", attribute)
+    )
+
+
 @pytest.mark.parametrize("option", [{"method": "magic"}, {"loss": "magic"}])
 def test_unknown_method_or_loss_is_an_error_that_lists_the_known(connection, option):
     message = refused(connection, PolicyError, policy(), **option)

@@ -2,6 +2,7 @@
 
 import struct
 from dataclasses import dataclass, field
+from functools import cache
 
 import duckdb
 import pytest
@@ -132,8 +133,7 @@ class Case:
         return self.name
 
     def plan(self):
-        connection = people(**TABLES[self.of])
-        return connection, sqlanon.plan(connection, "people", self.policy, **self.settings)
+        return planned(self.name)
 
 
 def policy(attributes, *models, **roles):
@@ -155,6 +155,8 @@ def of_wards(*models, **roles):
 
 LOCAL = {"method": "direct-cover"}
 PATTERNS = {"method": "pattern-greedy", "patterns": "all"}
+SETS = {"method": "scheme", "scheme": "sps"}
+ALONG = {"method": "scheme", "scheme": "ops"}
 SEX = Hierarchy.from_rows([("f", "known", "*"), ("m", "known", "*")])
 LISTED = Hierarchy.from_rows(
     [(str(number), f"{number // 10}x", "*") for number in range(17, 79)]
@@ -165,6 +167,7 @@ NAMES = Hierarchy.from_rows(
 )
 WORDS, ALL_OR_NONE = Hierarchy.prefix(1), Hierarchy.suppression()
 AGE, ZIP = Hierarchy.intervals(5, 10, 20), Hierarchy.prefix(4, 3, 2)
+AGE_ALONE = {"age": ALL_OR_NONE, "sex": SEX}
 PLAIN, AGE_SEX = {"age": AGE, "zip": ZIP, "sex": SEX}, {"age": at(1, AGE), "sex": SEX}
 HOSTILE_COLUMNS = {"name": at(1, NAMES), "word": WORDS}
 DATES = Hierarchy.dates
@@ -198,6 +201,15 @@ CASES = [
     Case("l-diverse clusters", "plain", policy(PLAIN, KAnonymity(3), LDiversity(2),
                                                sensitive=["diagnosis"]), {"method": "set-cover"}),
     Case("patterns", "plain", policy(PLAIN, suppression_limit=0.1), PATTERNS),
+    Case("groups", "plain", policy(AGE_ALONE, suppression_limit=0.1), SETS),
+    Case("groups, l-diverse", "plain", policy(AGE_ALONE, KAnonymity(2), LDiversity(2),
+                                              sensitive=["diagnosis"]), SETS),
+    Case("groups of hostile texts", "texts", policy(
+        {"name": QuasiIdentifier(ALL_OR_NONE, order=HOSTILE)}, KAnonymity(6)), ALONG),
+    Case("groups of numbers", "numbers", policy(
+        {"real": ALL_OR_NONE, "big": ALL_OR_NONE}, KAnonymity(12)), SETS),
+    Case("groups of days", "days", policy({"day": ALL_OR_NONE, "ok": ALL_OR_NONE},
+                                          KAnonymity(9)), SETS),
     Case("hostile texts", "texts", policy(HOSTILE_COLUMNS)),
     Case("hostile texts, kept", "texts", policy(
         {"name": at(1, NAMES), "word": at(0, WORDS)}, suppressed="keep",
@@ -228,6 +240,14 @@ CASES = [
     Case("far days", "far", policy({"day": at(1, DATES("year", "decade"))}), far=True),
     Case("far weeks", "far", policy({"day": at(1, DATES("week"))}), far=True),
 ]  # fmt: skip
+
+
+@cache
+def planned(name):
+    """The table and the plan of a case, made once for all engines."""
+    case = next(case for case in CASES if case.name == name)
+    connection = people(**TABLES[case.of])
+    return connection, sqlanon.plan(connection, "people", case.policy, **case.settings)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import duckdb
 import pytest
@@ -29,24 +30,36 @@ POLICY = Policy(
 )
 
 
+# A hundred records, of which some are suppressed, and fifty persons.
+PEOPLE = """
+    CREATE TABLE people AS
+    SELECT CASE WHEN i < 5 THEN 80 + 5 * i ELSE 20 + i % 10 END AS age,
+           i % 2 = 0 AS sex, 'd' || (i * 7) % 5 AS ill, i // 2 AS person,
+           'n' || i AS note
+    FROM range(100) AS r(i)
+"""
+
+
 @pytest.fixture
 def connection():
-    """A hundred records, of which some are suppressed, and fifty persons."""
     with duckdb.connect() as opened:
-        opened.execute("""
-            CREATE TABLE people AS
-            SELECT CASE WHEN i < 5 THEN 80 + 5 * i ELSE 20 + i % 10 END AS age,
-                   i % 2 = 0 AS sex, 'd' || (i * 7) % 5 AS ill, i // 2 AS person,
-                   'n' || i AS note
-            FROM range(100) AS r(i)
-        """)
+        opened.execute(PEOPLE)
         yield opened
+
+
+@cache
+def planned():
+    """The plan of the policy, which is the same in every test."""
+    with duckdb.connect() as opened:
+        opened.execute(PEOPLE)
+        return sqlanon.plan(opened, "people", POLICY)
 
 
 def saved(connection, tmp_path, policy=POLICY):
     """The file of a plan, and what it holds."""
     file = tmp_path / "plan.json"
-    sqlanon.plan(connection, "people", policy).save(file)
+    plan = planned() if policy is POLICY else sqlanon.plan(connection, "people", policy)
+    plan.save(file)
     return file, json.loads(file.read_text())
 
 
@@ -219,7 +232,7 @@ def test_a_plan_without_a_digest_says_that_nothing_tells_whether_it_was_changed(
 
 
 def test_a_plan_made_to_suppress_more_than_its_policy_allows_is_an_error(connection):
-    plan = sqlanon.plan(connection, "people", POLICY)
+    plan = planned()
     with pytest.raises(PolicyError, match=r"the suppression limit 0\.01 of its policy allows 1"):
         replace(plan, policy=replace(plan.policy, suppression_limit=0.01))
 
@@ -237,14 +250,14 @@ def test_a_plan_made_to_suppress_more_than_its_policy_allows_is_an_error(connect
     ],
 )
 def test_what_changed_in_the_table_is_said(connection, change, words):
-    plan = sqlanon.plan(connection, "people", POLICY)
+    plan = planned()
     connection.execute(change)
     with pytest.raises(StalePlanError, match=words):
         sqlanon.apply(connection, plan, into="out")
 
 
 def test_columns_in_another_order_are_said(connection):
-    plan = sqlanon.plan(connection, "people", POLICY)
+    plan = planned()
     query = "SELECT sex, age, ill, person, note FROM people"
     connection.execute(f"CREATE OR REPLACE TABLE people AS {query}")
     with pytest.raises(StalePlanError, match="another order; make a new plan"):

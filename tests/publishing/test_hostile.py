@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from functools import cache
 
 import duckdb
 import pandas
@@ -73,22 +74,29 @@ def published(connection, table, column, hierarchy):
     return rows(connection, f"{table}_out"), report.suppressed_records, checked.statistics
 
 
+RULES = (Hierarchy.prefix(1), Hierarchy.expressions("upper(value)"))
+
+
+@cache
+def harmless(hierarchy):
+    """What a column of a name that means nothing gives."""
+    with duckdb.connect() as opened:
+        return published(opened, "u", "harmless", hierarchy)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_quasi_identifier_of_any_name_gives_the_rows_of_a_harmless_one(connection, name):
     found = published(connection, "t", name, GROUPS)
-    assert found == published(connection, "u", "harmless", GROUPS)
+    assert found == harmless(GROUPS)
     assert found[0] == [("low", "*")] * 11
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["value", "select", 'a"b', "x; DROP TABLE t", "line\nbreak"])
 def test_rule_over_a_column_of_any_name_gives_the_rows_of_a_harmless_one(connection, name):
-    for number, hierarchy in enumerate(
-        (Hierarchy.prefix(1), Hierarchy.expressions("upper(value)"))
-    ):
-        found = published(connection, f"t{number}", name, hierarchy)
-        assert found == published(connection, f"u{number}", "harmless", hierarchy)
+    for number, hierarchy in enumerate(RULES):
+        assert published(connection, f"t{number}", name, hierarchy) == harmless(hierarchy)
 
 
 @pytest.mark.slow

@@ -161,7 +161,7 @@ def test_missing_values_of_a_sensitive_order_are_listed_by_a_command(connection)
         sensitive={"job": sensitive},
         models=[KAnonymity(2), sqlanon.TCloseness(0.5, "ordered")],
     )
-    with pytest.raises(HierarchyError, match="--hierarchy job=FILE --show-values"):
+    with pytest.raises(HierarchyError, match="hierarchy make SOURCE TABLE --column job"):
         sqlanon.plan(connection, "people", policy)
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import duckdb
 import numpy
@@ -13,9 +14,9 @@ import pytest
 import sqlglot
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, SourceError, StalePlanError
-from sqlanon.publishing import planner
+from sqlanon.publishing import expected, planner
 from sqlanon.recoding import Clusters, FullDomain, Run
 
 COUNTRIES = Hierarchy.from_rows(
@@ -126,7 +127,7 @@ def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppres
         models=[KAnonymity(2)],
         suppression_limit=0.25,
         suppressed=suppressed,
-        suppressed_label="hidden",
+        suppressed_label="hidden" if suppressed == "keep" else "*",
     )
     plan = sqlanon.plan(connection, "people", policy)
     plan.save(tmp_path / "plan.json")
@@ -152,6 +153,36 @@ def test_a_recoding_of_other_records_is_an_error(plan):
     clusters = Clusters(((0, 0, 0, 0),), (Run(0, 99, 0),))
     with pytest.raises(PolicyError, match="every record of its table once"):
         replace(plan, recoding=clusters)
+
+
+@pytest.mark.parametrize(("at_top", "judged"), [(["age"], ["sex"]), (["age", "sex"], ["age"])])
+def test_columns_at_their_top_make_no_classes_and_are_not_judged(connection, at_top, judged):
+    level = {"age": 3, "sex": 1}
+    policy = Policy(
+        {
+            name: QuasiIdentifier(
+                POLICY.attributes[name].hierarchy,
+                min_level=level[name] if name in at_top else 0,
+                max_level=level[name] if name in at_top else 0,
+            )
+            for name in ("age", "sex")
+        },
+        sensitive=["diagnosis"],
+        models=[KAnonymity(3), LDiversity(2)],
+        others="drop",
+    )
+    with patch.object(expected, "demanded_results", wraps=expected.demanded_results) as asked:
+        report = sqlanon.plan(connection, "people", policy).report
+    assert list(asked.call_args.kwargs["policy"].attributes) == judged
+    published = sqlanon.anonymize(connection, "people", policy, into="published")
+    assert (report.statistics, report.models) == (published.statistics, published.models)
+
+
+@pytest.mark.parametrize(("others", "notes"), [(None, 1), ("drop", 0)])
+def test_plan_says_how_many_columns_have_no_role(connection, others, notes):
+    policy = Policy(["sex"], models=[KAnonymity(3)], others=others)
+    report = sqlanon.plan(connection, "people", policy).report
+    assert sum("5 columns have no role, and anonymize asks" in n for n in report.notes) == notes
 
 
 def test_plan_with_columns_without_a_role_is_not_saved(connection, tmp_path):
@@ -553,3 +584,19 @@ def test_settings_that_cannot_be_are_refused_in_one_line(setting, message):
     with duckdb.connect() as connection, pytest.raises(PolicyError) as caught:
         sqlanon.plan(connection, table, policy, **setting)
     assert str(caught.value).startswith(message)
+
+
+def test_a_plan_of_a_file_fits_a_table_that_holds_what_it_drops(tmp_path):
+    """Of the file, what is dropped is not loaded, so neither its types nor its values are known."""
+    file = tmp_path / "people.csv"
+    file.write_text("id,name,age\n" + "".join(f"{n},person {n},{n % 2}\n" for n in range(8)))
+    policy = Policy(["age"], identifiers=["name"], drop=["id"], models=[KAnonymity(2)])
+    plan = sqlanon.plan(file, None, policy)
+    with duckdb.connect() as opened:
+        opened.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(file)])
+        assert sqlanon.apply(opened, plan, into="out", table="people").records == 8
+        opened.execute("UPDATE people SET name = 'nobody'")
+        assert sqlanon.apply(opened, plan, into="again", table="people").records == 8
+        opened.execute("UPDATE people SET age = 0 WHERE id = 1")
+        with pytest.raises(StalePlanError, match="other values"):
+            sqlanon.apply(opened, plan, into="stale", table="people")

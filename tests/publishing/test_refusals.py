@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import duckdb
 import pytest
 
@@ -41,6 +44,34 @@ def test_suppressed_records_are_not_labelled_like_a_published_value(connection):
     )
     with pytest.raises(PolicyError, match="column 'a'"):
         sqlanon.plan(connection, "t", policy)
+
+
+def test_a_label_that_a_level_not_chosen_has_is_refused_before_the_search(connection):
+    rows = [("0", "low", "*"), ("1", "high", "*"), ("2", "high", "*")]
+    policy = Policy(
+        {"a": Hierarchy.from_rows(rows)},
+        models=[KAnonymity(2)],
+        suppression_limit=0.5,
+        suppressed="keep",
+        suppressed_label="low",
+        others="drop",
+    )
+    with pytest.raises(PolicyError, match=r"column 'a' at level 1;.*--suppressed-label"):
+        sqlanon.plan(connection, "t", policy)
+    assert sqlanon.plan(connection, "t", replace(policy, suppression_limit=0)).recoding.node == (0,)
+
+
+def test_a_label_for_records_that_are_left_out_is_refused(connection, tmp_path, capsys):
+    words = "suppressed_label 'gone' stands for nothing.*--suppressed keep"
+    policy = Policy(["a"], models=[KAnonymity(2)], others="drop", suppressed_label="gone")
+    with pytest.raises(PolicyError, match=words):
+        sqlanon.plan(connection, "t", policy)
+    table, file = tmp_path / "t.csv", tmp_path / "policy.toml"
+    table.write_text("a\n1\n1\n")
+    file.write_text('k = 2\nquasi_identifiers = ["a"]\nsuppressed_label = "gone"\n')
+    assert status(["plan", str(table), "--policy", str(file)]) == 2
+    assert re.search(words, capsys.readouterr().err)
+    assert status(["plan", str(table), "--policy", str(file), "--suppressed", "keep"]) == 0
 
 
 @pytest.mark.parametrize(

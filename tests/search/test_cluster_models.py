@@ -10,7 +10,7 @@ from oracles.lattice import demand_of, fails
 from strategies import models
 
 from sqlanon.policy.privacy import LDiversity
-from sqlanon.search.privacy import ValueDemand
+from sqlanon.search.privacy import Demands, ValueDemand
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
 
@@ -25,6 +25,32 @@ def test_demands_are_what_brute_force_says(model, groups):
     counts = np.array([[group.count(value) for value in present] for group in groups])
     held = demand.holds(counts).tolist()
     assert held == [not fails(model, group, whole) for group in groups]
+
+
+@settings(max_examples=150, deadline=None)
+@given(models, clusters, clusters)
+def test_a_small_cluster_of_many_values_is_judged_as_one_of_all(model, group, others):
+    whole = [*group, *others]
+    if not any(whole):
+        return
+    demand, present = demand_of(model, whole)
+    values = [[present.index(value) if value in present else -1] for value in whole]
+    found = Demands(np.array(values), (demand,)).holds(np.arange(len(group)))
+    counts = np.array([[group.count(value) for value in present]])
+    assert found == demand.holds(counts)[0]
+
+
+def test_values_that_a_small_cluster_lacks_take_no_time(monkeypatch):
+    widths = []
+
+    def holds(_, counts):
+        widths.append(counts.shape[1])
+        return np.ones(1, bool)
+
+    monkeypatch.setattr(ValueDemand, "holds", holds)
+    demand = ValueDemand(0, LDiversity(2), np.ones(1000, np.int64))
+    assert Demands(np.arange(1000).reshape(-1, 1), (demand,)).holds(np.arange(4))
+    assert widths == [4]
 
 
 @pytest.mark.parametrize("number", range(2, 51))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
@@ -232,35 +232,42 @@ def equals(column: str, text: str) -> exp.EQ:
     return exp.EQ(this=exp.column(column), expression=exp.Literal.string(text))
 
 
-def read_catalog(rows: Callable[[exp.Expr], list[Row]]) -> Catalog:
-    """Tables, views, schemas and search path of the connection on which `rows` runs queries."""
-    place = ("database_name", "schema_name")
-    tables, views = (
-        entries(function, (*place, name))
-        .select(exp.convert(is_view).as_("is_view"))
-        .where(exp.Not(this=exp.column("internal")))
-        for function, name, is_view in (
-            ("duckdb_tables", "table_name", False),
-            ("duckdb_views", "view_name", True),
-        )
+def catalog_query() -> exp.Select:
+    """Every table, view and schema, each beside the place and the search path of the connection.
+
+    Shape: kind, database, schema, name (NULL of a schema), current database and schema, path.
+    """
+    kinds = (("table", "table_name"), ("view", "view_name"), ("schema", None))
+    tables, views, schemas = (
+        exp.select(exp.convert(kind).as_("kind"), "database_name", "schema_name")
+        .select((exp.column(name) if name else exp.null()).as_("name"))
+        .from_(exp.Table(this=exp.Anonymous(this=f"duckdb_{kind}s")))
+        for kind, name in kinds
     )
-    found = sorted(rows(exp.union(tables, views, distinct=False)))
-    current = exp.select(
-        exp.Anonymous(this="current_database"),
-        exp.Anonymous(this="current_schema"),
-        exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("search_path")]),
+    own = (query.where(exp.Not(this=exp.column("internal"))) for query in (tables, views))
+    path = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("search_path")])
+    place = (exp.Anonymous(this=f"current_{what}") for what in ("database", "schema"))
+    return exp.select("*", *place, path).from_(
+        exp.union(*own, schemas, distinct=False).subquery("entries")
     )
-    [(database, schema, search_path)] = rows(current)
+
+
+def catalog_of(rows: Sequence[Row]) -> Catalog:
+    """The catalog that the rows of `catalog_query` tell of."""
+    named = sorted(
+        (database, schema, name, kind == "view")
+        for kind, database, schema, name, *_ in rows
+        if kind != "schema"
+    )
+    schemas: list[Place] = sorted((row[1], row[2]) for row in rows if row[0] == "schema")
+    database, schema, search_path = rows[0][4:]
     path: list[Place] = [("temp", "main"), (database, schema)]
     for item in _PATH_ITEM.findall(search_path or ""):
         parts = split(item.strip()) or []
         if parts:
             path.append((database, parts[0]) if len(parts) == 1 else (parts[0], parts[1]))
-    schemas: list[Place] = [
-        (name, schema) for name, schema in rows(entries("duckdb_schemas", place))
-    ]
     return Catalog(
-        tuple(Entry(*row) for row in found), tuple(dict.fromkeys(path)), tuple(sorted(schemas))
+        tuple(Entry(*each) for each in named), tuple(dict.fromkeys(path)), tuple(schemas)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -16,10 +17,11 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Limits, Row, render
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
+    catalog_of,
+    catalog_query,
     entries,
     is_frame,
     qualified,
-    read_catalog,
     variable,
 )
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
@@ -177,7 +179,7 @@ class DuckDB:
         found = catalog.find(table)
         if found is not None:
             return found
-        frame = variable(table) if self._scans_variables() else None
+        frame = variable(table) if self.setting("python_enable_replacements") else None
         if frame is None:
             raise catalog.missing(table)
         return self._register(frame)
@@ -217,7 +219,11 @@ class DuckDB:
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        return read_catalog(self.rows)
+        return catalog_of(self._ask_catalog([]))
+
+    @cached_property
+    def _ask_catalog(self) -> Callable[[Sequence[object]], list[Row]]:
+        return self.prepare(catalog_query())
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -375,9 +381,6 @@ class DuckDB:
         except duckdb.TransactionException:
             return True
         return False
-
-    def _scans_variables(self) -> bool:
-        return bool(self.setting("python_enable_replacements"))
 
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):

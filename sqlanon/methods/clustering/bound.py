@@ -77,7 +77,8 @@ def bound_table(
     if found.alone > allowance:
         raise UnsatisfiableError(
             f"no recoding within the levels allowed satisfies k = {policy.k}: even at the highest "
-            f"levels {found.alone} of {subject.records} records are in classes of fewer than "
+            f"levels {found.alone:,} of {subject.records:,} records "
+            f"{'is' if found.alone == 1 else 'are'} in classes of fewer than "
             f"{policy.k}, and {allowance} may be suppressed; raise max_level (--max-level) or the "
             "suppression limit (--suppression-limit), or lower k"
         )

@@ -155,7 +155,7 @@ def _by_blocks(
         return _refined(problem, options, start=start)
     nodes, found = np.empty_like(problem.leaves), []
     for number, records in enumerate(blocks, start=1):
-        options.tell(f"block {number} of {len(blocks)}: {len(records):,} records")
+        options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
         part = _part(problem, records)
         own = problem.deadline.share(1 / (len(blocks) - number + 1))
         found.append(_refined(replace(part, deadline=own), options, start=start))
@@ -210,7 +210,7 @@ def _refined(
     started = _started(problem, start)
     found, ended = started.found, started.ended
     if options.own.refine:
-        options.tell(f"refine: {len(found.sizes):,} clusters")
+        options.tell(f"refine: {counted(len(found.sizes), 'cluster')}")
         found = refine(problem, found, effort=Effort(seed=options.seed), bounds=started.bounds)
         ended = ended or ("the refinement" if problem.deadline.expired else "")
     return _of_records(problem, replace(started, found=found, ended=ended))

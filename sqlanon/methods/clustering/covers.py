@@ -28,6 +28,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.set_cover import within
+from sqlanon.wording import counted
 
 MINED = 0.8
 """Share of the time for a cover that mining may take: what it finds is to be sorted and chosen."""
@@ -99,7 +100,7 @@ def decide_cover(
         bounds = record_bounds(problem, every)
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
-        options.tell(f"cover: {len(every):,} candidates")
+        options.tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if own.beta is None else within(problem, every, beta=own.beta)
         try:
             first = cover(problem, cheap)

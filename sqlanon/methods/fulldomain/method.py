@@ -29,7 +29,7 @@ from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.search.lattice.best_node import SearchOutcome, best_node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.wording import counted, key
+from sqlanon.wording import counted, key, listed
 
 _OVER = Deadline(-math.inf)
 """No time for a search: the highest node alone is looked at."""
@@ -46,6 +46,7 @@ def decide(
         TimeLimitError: The time limit came before the table was encoded.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
+    _refuse_ambiguous_label(subject, policy)
     started = time.monotonic()
     with engine.limited(options.deadline), phase("the encoding"):
         problem = problem_of(engine, subject, policy=policy, options=options)
@@ -65,6 +66,7 @@ def decide_top(
     Raises:
         SqlanonError: As `decide`.
     """
+    _refuse_ambiguous_label(subject, policy)
     highest = zip(subject.attributes.items(), subject.high, strict=True)
     attributes = {name: replace(each, min_level=high) for (name, each), high in highest}
     # Nothing is prepared for lower nodes; that there are some, the lattice still says.
@@ -95,7 +97,6 @@ def _decided(
         raise unsatisfiable(problem, outcome)
     settled = problem.settled(outcome.best)
     report = _expected(engine, problem, outcome=outcome, options=options, settled=settled)
-    _refuse_ambiguous_label(problem, outcome.best)
     recoding = FullDomain(outcome.best.node)
     return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
 
@@ -108,7 +109,7 @@ def _search(engine: Engine, problem: FullDomainProblem, *, options: Options[Any]
         return engine.limited(NEVER if list(nodes) == [highest] else options.deadline)
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
-        options.tell(f"search: {problem.sets.asked:,} nodes checked")
+        options.tell(f"search: {counted(problem.sets.asked, 'node')} checked")
         with until(nodes):
             return checks.ask(nodes)
 
@@ -260,14 +261,18 @@ def _unfinished(outcome: SearchOutcome, options: Options[Any]) -> list[str]:
     return notes
 
 
-def _refuse_ambiguous_label(problem: FullDomainProblem, best: Check) -> None:
-    """Refuses to publish suppressed values under a label that stands for something else."""
-    policy, subject = problem.policy, problem.subject
-    if policy.suppressed == "drop" or not best.suppressed:
+def _refuse_ambiguous_label(subject: Subject, policy: Policy) -> None:
+    """Refuses to publish suppressed values under a label that a node allowed may publish, too."""
+    label = policy.suppressed_label
+    if policy.suppressed == "drop" or not policy.allowance(subject.records):
         return
-    for name, tree, level in zip(subject.names, subject.trees, best.node, strict=True):
-        if level < tree.height and policy.suppressed_label in tree.labels[level]:
+    bounds = zip(subject.names, subject.trees, subject.low, subject.high, strict=True)
+    for name, tree, low, high in bounds:
+        levels = range(low, min(high + 1, tree.height))
+        clashing = [str(level) for level in levels if label in tree.labels[level]]
+        if clashing:
             raise PolicyError(
-                f"the label for suppressed values also stands for a value or a node of level "
-                f"{level} of column {name!r}; choose another with --suppressed-label"
+                f"the label for suppressed values also stands for a value or a node of column "
+                f"{name!r} at level {listed(clashing)}; choose another with suppressed_label "
+                "(--suppressed-label)"
             )

@@ -220,14 +220,14 @@ class _Counted:
 
         The column is named VALUE.
         """
-        parts = zip(self.encoded.maps.items(), self.subject.trees, self.node, strict=True)
+        parts = zip(self.subject.names, self.subject.trees, self.node, strict=True)
         masks = self.encoded.layout.node_masks(self.node)
         maps = {
-            own: encode.leaf_map_at(leaves, masks)
-            for (own, leaves), tree, level in parts
+            own: encode.leaf_map_at(self.encoded.maps[own], masks)
+            for own, tree, level in parts
             if level < tree.height
         }
-        coding = self.encoded.layout, maps or self.encoded.maps
+        coding = self.encoded.layout, maps
         carried = {VALUE: Carried(name)}
         return coded(
             self.engine, self.subject, source=self.subject.table, coding=coding, carried=carried

@@ -19,6 +19,7 @@ from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import SearchOutcome
 from sqlanon.search.lattice.bounds import Box
+from sqlanon.wording import counted
 
 MOST_NODES = 512
 """Nodes that are looked at for a way out."""
@@ -55,7 +56,8 @@ def _too_much(problem: FullDomainProblem) -> list[str]:
     counts = _values(problem, list(dict.fromkeys([*persons, *(name for name, _ in diverse)])))
     faults = []
     if policy.entity is not None and policy.k > counts[policy.entity]:
-        faults.append(f"k is {policy.k} and the table has {counts[policy.entity]} persons")
+        there = counted(counts[policy.entity], "person")
+        faults.append(f"k is {policy.k} and the table has {there}")
     for column, model in diverse:
         if model.least_values > counts[column]:
             faults.append(too_few_values(model, column, values=counts[column]))
@@ -150,7 +152,8 @@ def _finding(problem: FullDomainProblem, asked: str, *, suppressed: int) -> str:
         )
     return (
         f"no recoding within the levels allowed satisfies {asked}: at the highest levels "
-        f"{min(suppressed, records)} of {records} records are in classes that do not, and "
+        f"{min(suppressed, records)} of {records} records {'is' if suppressed == 1 else 'are'} "
+        "in classes that do not, and "
         f"{lattice.allowance} may be suppressed"
     )
 

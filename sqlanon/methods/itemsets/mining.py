@@ -28,6 +28,7 @@ from sqlanon.microdata.encoding import Encoded
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import extension, itemsets
 from sqlanon.query.itemsets.extension import Depth, Step
+from sqlanon.wording import counted
 
 KINDS = ("closed", "frequent")
 
@@ -120,7 +121,8 @@ class _Mining:
         if self.wanted.progress is not None:
             count, _ = self.engine.rows(itemsets.totals(prefixes))[0]
             place, steps = self.codes.order.index(step.attribute) + 1, len(self.codes.order)
-            self.wanted.progress(f"mining attribute {place} of {steps}, {count:,} itemsets so far")
+            told = counted(count, "itemset")
+            self.wanted.progress(f"mining attribute {place} of {steps}, {told} so far")
 
     def _steps(self) -> list[Step]:
         """The attributes in the order of mining, with the bits that their statements compare."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError
@@ -17,7 +15,7 @@ from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinatio
 from sqlanon.microdata.encoding import Encoded, leaf_maps
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.search.privacy import Demands
 
 READING = 0.75
 """Share of a time limit that reading a table record by record may take."""
@@ -49,13 +47,7 @@ class EncodedRecords:
 
     def demands(self) -> Demands | None:
         """The models beyond k, asked of groups of distinct combinations; None without any."""
-        held = self.combinations
-        every = tuple(
-            ValueDemand(number, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
-            for number, each in enumerate(held.attributes)
-            for model in each.models
-        )
-        return Demands(held.values, every) if every else None
+        return self.combinations.demands()
 
 
 def encode_records(
@@ -94,13 +86,13 @@ def reading_end(deadline: Deadline) -> Deadline:
 def search_end(read: EncodedRecords, deadline: Deadline) -> Deadline:
     """When a search ends, so that what it found can still be measured in time.
 
-    To measure every record takes about as long as to read it, and as long again where sensitive
-    columns are measured.
+    To close clusters and measure every record takes up to twice as long as to read it, and as long
+    again where sensitive columns are measured, for which the published table is made.
 
     Raises:
         TimeLimitError: There is no time for that.
     """
-    ended = deadline.earlier(read.seconds * (2 if read.policy.sensitive_attributes else 1))
+    ended = deadline.earlier(read.seconds * (3 if read.policy.sensitive_attributes else 2))
     with phase("the encoding"):
         ended.check()
     return ended

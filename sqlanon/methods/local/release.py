@@ -13,7 +13,8 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Release, Tallied
-from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.microdata.binding import Subject
+from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Clusters, Run
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
@@ -65,7 +66,24 @@ def alike(rows: Numbers) -> tuple[Numbers, Numbers]:
     return first, number
 
 
-def tallied(read: EncodedRecords, assigned: Assigned) -> Tallied:
+@dataclass(frozen=True, slots=True)
+class Original:
+    """What a release was made of.
+
+    Args:
+        subject: The table.
+        policy: Its policy.
+        leaves: `leaves[combination, column]`.
+        counts: `counts[column][leaf]`: records that hold a leaf [records].
+    """
+
+    subject: Subject
+    policy: Policy
+    leaves: Numbers
+    counts: Sequence[Sequence[int]]
+
+
+def tallied(original: Original, assigned: Assigned) -> Tallied:
     """Classes, columns and ambiguities of a release, from each record's leaves and levels.
 
     As where a published table is read, the class whose every label is that of suppressed records
@@ -74,9 +92,9 @@ def tallied(read: EncodedRecords, assigned: Assigned) -> Tallied:
     Raises:
         PolicyError: The label of suppressed records is that of another value or node, too.
     """
-    subject, label = read.subject, read.policy.suppressed_label
+    subject, label = original.subject, original.policy.suppressed_label
     there = ~assigned.dropped
-    leaves = read.combinations.leaves[assigned.combination[there]]
+    leaves = original.leaves[assigned.combination[there]]
     count, levels = assigned.count[there], assigned.levels[there]
     cells = [
         _Cells.of(tree, leaves[:, c], level=levels[:, c]) for c, tree in enumerate(subject.trees)
@@ -91,13 +109,13 @@ def tallied(read: EncodedRecords, assigned: Assigned) -> Tallied:
     tally = _Tally(count * kept[group], first[kept], sizes[kept])
     columns = tuple(
         each.column(weight, held, tally=tally)
-        for each, weight, held in zip(cells, subject.weights, read.counts, strict=True)
+        for each, weight, held in zip(cells, subject.weights, original.counts, strict=True)
     )
     statistics, every = (
         ClassStatistics.of(Counter(each.tolist()).items()) for each in (tally.sizes, sizes)
     )
     ambiguities = _ambiguities(cells, tally)
-    release = Release(subject.records, read.policy.k, statistics, columns, ambiguities)
+    release = Release(subject.records, original.policy.k, statistics, columns, ambiguities)
     return Tallied(release, every, suppressed)
 
 
@@ -154,7 +172,7 @@ class _Cells:
         """Which parts have this label."""
         return np.array([own == text for own in self.texts], bool)[self.label]
 
-    def column(self, weight: float, counts: tuple[int, ...], *, tally: _Tally) -> Column:
+    def column(self, weight: float, counts: Sequence[int], *, tally: _Tally) -> Column:
         """Records and classes per node; `counts` are records of the table per leaf [records]."""
         number = len(self.texts)
         records = _sums(self.label, tally.count, numbers=number)

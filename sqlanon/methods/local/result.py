@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.loss.measures import measured
 from sqlanon.methods.local.input import EncodedRecords
-from sqlanon.methods.local.release import Assigned, tallied
+from sqlanon.methods.local.release import Assigned, Original, tallied
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.warnings import policy_notes
@@ -38,7 +38,8 @@ def decided(read: EncodedRecords, options: Options[Any], *, outcome: LocalOutcom
     """The recoding that a search found, with a report of all that follows from it alone."""
     searched_at, subject = time.monotonic(), read.subject
     recoding = outcome.assigned.recoding(read.combinations.by[len(subject.names) :])
-    told = tallied(read, outcome.assigned)
+    original = Original(subject, read.policy, read.combinations.leaves, read.counts)
+    told = tallied(original, outcome.assigned)
     heights = {name: t.height for name, t in zip(subject.names, subject.trees, strict=True)}
     levels = recoding.per_level(list(heights.values()))
     loss, bound = measured(told.release), outcome.bound

@@ -51,6 +51,9 @@ from sqlanon.wording import counted
 MOST_PLACES = 5_000_000
 """Rows times patterns beyond which neither the memory nor the time of a program is in reach."""
 
+LATER = 2
+"""Times as long as all places took to find until a program of them is written and judged."""
+
 
 def decide(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[PatternOptions]
@@ -93,8 +96,12 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
             f"{counted(rows, 'distinct row')} by {counted(patterns, 'pattern')} are too many for "
             "pattern-exact; give fewer patterns, or use pattern-greedy"
         )
+    began = table.deadline.left()
     try:
         places = places_of(table)
+        # Never so without a limit: infinity less infinity compares with nothing.
+        if table.deadline.left() < LATER * (began - table.deadline.left()):
+            raise TimeLimitError
     except TimeLimitError:
         unproven = (("proven", False), ("gap", 1.0), ("components", 0))
         return replace(greedy_parts(table, first), bound=0, search=unproven, ended=True)
@@ -104,13 +111,12 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     counts, low = _solved(table, places, apart=apart, first=first)
     bound = min(bound + low, table.as_one_class)
     found = [greedy_parts(table, first), _parts(table, places, counts=counts), _as_one_class(table)]
+    cost, best = _cheapest(table, found, policy=policy)
     late = table.deadline.left() < len(places.row) * BUILDING
-    if not late and min(published_cost(table, parts, policy=policy) for parts in found) > bound:
+    if not late and cost > bound:
         again, low = _jointly(table, places, first=first, policy=policy)
-        found += again
+        cost, best = _cheapest(table, [best, *again], policy=policy)
         bound = max(bound, min(low, table.as_one_class))
-    best = min(found, key=lambda parts: published_cost(table, parts, policy=policy))
-    cost = published_cost(table, best, policy=policy)
     if cost == math.inf:
         return best
     if is_shifting(table, policy):
@@ -119,6 +125,13 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
     ended = (late or table.deadline.expired) and cost > bound
     return replace(best, bound=bound, search=proof, ended=ended)
+
+
+def _cheapest(table: PatternProblem, found: list[Parts], *, policy: Policy) -> tuple[float, Parts]:
+    """The first of those that cost least as they are published, and that cost [units]."""
+    costs = [published_cost(table, parts, policy=policy) for parts in found]
+    least = min(costs)
+    return least, found[costs.index(least)]
 
 
 def _as_one_class(table: PatternProblem) -> Parts:
@@ -229,16 +242,18 @@ def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
 
     The records of an instance all share one instance of the coarser pattern, so they can move
     there together: the models that are not refused hold for the union of classes that satisfy them.
+    Of patterns that tell the same records apart and lose the same the first one stays.
     """
     totals = np.array([cost @ table.rows.sizes for cost in costs])
-    kept = []
-    for number, mask in enumerate(table.masks):
+    codes, kept = table.rows.codes, []
+    masks = table.masks & np.bitwise_or.reduce(codes ^ codes[0])  # other bits tell nobody apart
+    for number, mask in enumerate(masks):
         table.deadline.check()
-        coarser = ((table.masks & mask) == table.masks).all(axis=1) & (totals <= totals[number])
+        coarser = ((masks & mask) == masks).all(axis=1) & (totals <= totals[number])
         coarser[number] = False
         replaced = any(
             (costs[other] <= costs[number]).all()
-            and (other < number or (table.masks[other] != mask).any())
+            and (other < number or (masks[other] != mask).any())
             for other in np.flatnonzero(coarser)
         )
         if not replaced:

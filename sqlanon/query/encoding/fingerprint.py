@@ -21,7 +21,7 @@ def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> exp.Sel
     there twice.
     """
     told = [part for name, kind in columns.items() for part in _told_apart(column(name), kind)]
-    cells = exp.Anonymous(this="HASH", expressions=told)
+    cells = exp.Anonymous(this="HASH", expressions=told or [exp.Literal.number(0)])
     # HASH of several arguments is linear in each; hashed once more, records no longer cancel out.
     digest = exp.Anonymous(this="HASH", expressions=[cells])
     wide = exp.cast(digest, exp.DataType.Type.INT128)

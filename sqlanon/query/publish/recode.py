@@ -40,13 +40,13 @@ _MARK = "is_listed"
 
 @dataclass(frozen=True, slots=True)
 class Recode:
-    """The recoding of one quasi-identifier to one level.
+    """The recoding of one quasi-identifier: each of its values has one label.
 
     Args:
         name: The column.
-        constant: The label that every value becomes, where the level is the top.
-        labels: A query of `value` and `label`, where the level lies between; None for the
-            original values.
+        constant: The label that every value becomes, as at the top.
+        labels: A query of `value` and `label`, where values have several; None for the original
+            values.
     """
 
     name: str
@@ -109,7 +109,7 @@ def labelled(
     if hierarchy.rows is not None:
         top = {hierarchy.height: hierarchy.rows[0][-1]} if hierarchy.height in levels else {}
         others = {at: own for at, own in levels.items() if at not in top}
-        rows = _listed(hierarchy.rows, others, column_type=column_type) if others else None
+        rows = listed_labels(hierarchy.rows, others, column_type=column_type) if others else None
         if rows is not None and hierarchy.others is not None:
             common = {own: hierarchy.others[at - 1] for at, own in others.items()}
             rows = _with_unlisted(source, name, rows=rows, labels=common)
@@ -124,10 +124,10 @@ def labelled(
     return Labelled(constants, select([column(VALUE), *varying], values))
 
 
-def _listed(
+def listed_labels(
     rows: Sequence[Sequence[str | None]], levels: Mapping[int, str], *, column_type: exp.DataType
 ) -> exp.Select:
-    """The labels that explicit rows list."""
+    """The labels that explicit rows list: rows of `value` and a column for each level named."""
     kept = [(row[0], *(row[at] for at in levels)) for row in rows]
     if all(row[0] is not None for row in kept):
         kept.append((None,) * (len(levels) + 1))

@@ -12,7 +12,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.publish import recode
 from sqlanon.query.publish.suppression import SuppressionQuery
-from sqlanon.recoding import Clusters, FullDomain, Recoding
+from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,20 @@ def _of_node(recoding: FullDomain, publication: Publication) -> exp.Select:
         name: recode.recode(source, name, hierarchy=hierarchy, level=level, column_type=kind)
         for (name, (hierarchy, kind)), level in parts
     }
+    return _recoded(recodes, publication)
+
+
+def _of_map(recoding: ValueMap, publication: Publication) -> exp.Select:
+    from sqlanon.query.publish.value_map import recode_by_map  # nodes do not need it
+
+    parts = zip(publication.hierarchies.items(), recoding.columns, strict=True)
+    recodes = {name: recode_by_map(name, own, column_type=kind) for (name, (_, kind)), own in parts}
+    return _recoded(recodes, publication)
+
+
+def _recoded(recodes: Mapping[str, recode.Recode], publication: Publication) -> exp.Select:
+    """The rows to publish, where values alone decide what becomes of them."""
+    source = publication.source
     columns, suppressed = publication.columns, publication.suppressed
     if not publication.few:
         return recode.published(source, columns, recodes=recodes, suppressed=suppressed)
@@ -75,5 +89,6 @@ def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
 
 STATEMENTS: Mapping[str, Callable[[Any, Publication], exp.Select]] = {
     FullDomain.kind: _of_node,
+    ValueMap.kind: _of_map,
     Clusters.kind: _of_clusters,
 }

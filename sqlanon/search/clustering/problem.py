@@ -20,6 +20,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.packing import packed
+from sqlanon.wording import counted
 
 NOWHERE = -1
 """The cluster of a record that is suppressed."""
@@ -60,8 +61,9 @@ class ClusteringProblem:
 
     def __post_init__(self) -> None:
         if self.records < self.k:
+            be = "is" if self.records == 1 else "are"
             raise UnsatisfiableError(
-                f"k is {self.k}, but there are {self.records} records; lower k"
+                f"k is {self.k}, but there {be} {counted(self.records, 'record')}; lower k"
             )
 
     @property

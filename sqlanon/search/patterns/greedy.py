@@ -26,6 +26,8 @@ LEFT = -1
 """In place of a pattern: none has an instance for these records."""
 BATCH = 2**17
 """Records times patterns that are counted in memory in one go."""
+COUNTED = 10_000_000
+"""Classes times sensitive values that are counted at once."""
 IN_MEMORY = 8_000
 """Rows among which instances are counted in memory, in less time than a query is planned."""
 QUERY = 600_000
@@ -61,14 +63,20 @@ class DistinctRows:
             return holds
         for demand in self.demands.every:
             values = self.demands.values[rows, demand.attribute]
-            some = values >= 0
+            some = np.flatnonzero(values >= 0)
+            some = some[np.argsort(group[some], kind="stable")]
             width = len(demand.table)
-            counts = np.bincount(
-                group[some] * width + values[some],
-                weights=self.sizes[rows[some]],
-                minlength=groups * width,
-            )
-            holds &= demand.holds(counts.astype(np.int64).reshape(groups, width))
+            most = max(1, COUNTED // max(width, 1))
+            for start in range(0, groups, most):
+                low, high = np.searchsorted(group[some], [start, start + most])
+                part, number = some[low:high], min(most, groups - start)
+                counts = np.bincount(
+                    (group[part] - start) * width + values[part],
+                    weights=self.sizes[rows[part]],
+                    minlength=number * width,
+                )
+                own = demand.holds(counts.astype(np.int64).reshape(number, width))
+                holds[start : start + number] &= own
         return holds
 
 
@@ -276,7 +284,10 @@ def _frequent(keys: Numbers, k: int) -> Numbers:
 
 
 def pattern_order(nodes: Numbers, costs: Numbers, *, tops: Sequence[int]) -> Numbers:
-    """The numbers of patterns by cost, then by their kept columns in lexicographic order.
+    """The numbers of patterns by cost, those that suppress fewer columns first among equals.
+
+    A column of one value may cost nothing when it is suppressed; it is kept all the same. What
+    still ties goes by the kept columns in lexicographic order.
 
     Args:
         nodes: `nodes[pattern, column]`: levels.
@@ -289,5 +300,6 @@ def pattern_order(nodes: Numbers, costs: Numbers, *, tops: Sequence[int]) -> Num
     # What has ended comes first.
     listed = np.where(kept < width, kept + 1, 0)
     most = int(nodes.max(initial=0)) + 1
-    keys = [costs, *packed(listed, [width + 1] * width), *packed(nodes, [most] * width)]
+    lost = (kept == width).sum(axis=1)
+    keys = [costs, lost, *packed(listed, [width + 1] * width), *packed(nodes, [most] * width)]
     return np.lexsort(keys[::-1])

@@ -274,6 +274,15 @@ def test_what_is_suppressed_without_a_limit_is_noted(people):
     assert any("covers 2 records: all their cells are suppressed" in note for note in notes)
 
 
+def test_what_there_is_one_of_is_told_as_one():
+    said = []
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT 0 AS a FROM range(2)")
+        policy = Policy(["a"], models=[KAnonymity(2)])
+        sqlanon.plan(connection, "people", policy, method="set-cover", progress=said.append)
+    assert {"cover: 1 candidate", "refine: 1 cluster"} <= set(said)
+
+
 @pytest.fixture
 def lonely():
     """Two blocks of six, by the first column; in each two records alike and four all different."""

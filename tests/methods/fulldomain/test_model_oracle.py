@@ -132,7 +132,7 @@ def decided(document):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, **SLOW)
+@settings(max_examples=10, **SLOW)
 @given(cases(), st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng):
     shuffled = rng.sample(case.records, len(case.records))

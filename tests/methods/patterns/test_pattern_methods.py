@@ -327,6 +327,7 @@ def test_exact_never_loses_less_than_its_bound_where_a_column_has_one_value(rows
             ["a", "b", "c"],
             models=[KAnonymity(k)],
             suppression_limit=limit,
+            suppressed="drop" if label == "*" else "keep",
             suppressed_label=label,
         )
         plan = sqlanon.plan(
@@ -348,6 +349,22 @@ def test_exact_prices_a_suppressed_record_as_the_report_counts_it():
         ).report
     assert report.suppressed_records == 2
     assert report.loss["lm"] == report.lower_bound == 0.5
+
+
+@pytest.mark.parametrize("method", ["pattern-greedy", "pattern-exact"])
+def test_a_column_of_one_value_is_kept_where_that_costs_nothing(method):
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2]) AS a, 0 AS b")
+        sqlanon.anonymize(
+            connection,
+            "people",
+            Policy(["a", "b"], models=[KAnonymity(2)]),
+            into="safe",
+            method=method,
+            patterns=[["a"], ["a", "b"]],
+        )
+        rows = connection.execute("SELECT a, b FROM safe ORDER BY ALL").fetchall()
+    assert rows == [(1, 0), (1, 0), (2, 0), (2, 0)]
 
 
 def note_of(limit, **more):

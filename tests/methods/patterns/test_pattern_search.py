@@ -16,11 +16,13 @@ from oracles.patterns import assignment, brute_force, covering, table_of, tight
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
+from sqlanon.methods.patterns import optimum
 from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order
+from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
+from sqlanon.search.privacy import Demands, ValueDemand
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
@@ -70,6 +72,40 @@ def test_exact_is_the_least_that_may_be_published(rows, kept, k, limit):
     assert cost(found, table, limit) == brute_force(rows, kept, k, limit=dropped)
     if found.bound is not None:
         assert found.bound == cost(found, table, limit)
+
+
+@pytest.mark.parametrize("counted", [1, 7])
+def test_classes_are_judged_alike_a_few_at_a_time(monkeypatch, counted):
+    random = np.random.default_rng(3)
+    values = random.integers(-1, 3, (40, 1))
+    table = np.bincount(values[values >= 0], minlength=3)
+    demand = ValueDemand(0, LDiversity(2), table)
+    rows = DistinctRows(
+        np.zeros((40, 1), np.int64), np.ones(40, np.int64), Demands(values, (demand,))
+    )
+    group = random.integers(0, 12, 40)
+    at_once = rows.satisfying(np.arange(40), group, groups=13)
+    assert set(at_once.tolist()) == {False, True}
+    monkeypatch.setattr("sqlanon.search.patterns.greedy.COUNTED", counted)
+    assert rows.satisfying(np.arange(40), group, groups=13).tolist() == at_once.tolist()
+
+
+@pytest.mark.parametrize(("taken", "components"), [(3, 2), (4, 0)])
+def test_no_program_is_begun_that_would_be_judged_too_late(monkeypatch, taken, components):
+    """Of ten seconds the places take some; what follows takes twice as long."""
+    now = [0]
+
+    def slowly(table):
+        now[0] += taken
+        return places_of(table)
+
+    monkeypatch.setattr(optimum, "places_of", slowly)
+    table = table_of([(0, 0), (0, 1), (1, 0), (1, 1)], [{0}], 2)
+    timed = replace(table, deadline=Deadline(10, lambda: now[0]))
+    first = greedy(table.rows, table.masks, k=2)
+    found = optimal(timed, first, policy=policy_of(2))
+    assert dict(found.search)["components"] == components
+    assert cost(found, table) == 4
 
 
 MODELS = [
@@ -282,7 +318,7 @@ def test_patterns_of_one_cost_come_by_their_kept_columns(kept, cost):
     nodes = [[int(column not in own) for column in range(21)] for own in kept]
     costs = np.array([cost * (len(own) > 5) for own in kept], np.int64)
     order = pattern_order(np.array(nodes, np.int64).reshape(-1, 21), costs, tops=[1] * 21)
-    expected = sorted(range(len(kept)), key=lambda n: (costs[n], sorted(kept[n])))
+    expected = sorted(range(len(kept)), key=lambda n: (costs[n], -len(kept[n]), sorted(kept[n])))
     assert order.tolist() == expected
 
 

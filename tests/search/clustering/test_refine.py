@@ -14,7 +14,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine.search import Effort, cut_groups, refine
+from sqlanon.search.clustering.refine.search import Effort, cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=30, deadline=None)
@@ -52,6 +52,14 @@ def test_refinement_keeps_the_demand_of_random_tables(problem, seed, direct):
     check(problem, found)
     assert (found.label >= 0).all()
     assert found.loss(problem) <= clusters.loss(problem)
+
+
+def test_a_cluster_stays_whole_where_the_deadline_comes_before_it_is_cut():
+    problem = random_table(12, 2)
+    whole = Clustering.of(problem, np.zeros(12, np.int64))
+    assert len(set(parts_of_k(problem, whole).tolist())) == 6
+    late = replace(problem, deadline=Deadline(0, lambda: 1))
+    assert set(parts_of_k(late, whole).tolist()) == {0}
 
 
 def test_a_round_whose_pools_all_lose_more_changes_nothing():

@@ -90,11 +90,14 @@ def refine(
 def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
     """The cluster of each record after clusters of 2k records and more are cut into parts of k.
 
-    Parts keep neighbouring records together; a cluster stays whole where a part fails the demand.
+    Parts keep neighbouring records together; a cluster stays whole where a part fails the demand,
+    or where the deadline comes first.
     """
     label = clusters.label.copy()
     number = len(clusters.nodes)
     for records in members(clusters):
+        if problem.deadline.expired:
+            break
         count = len(records) // problem.k
         if count < 2:
             continue

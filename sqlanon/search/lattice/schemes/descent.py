@@ -161,7 +161,7 @@ class Descent:
         columns = list(range(len(self.inners)))
         for first in columns:
             self._from(self.best.problem.coarsest, [*columns[first:], *columns[:first]])
-        self._thorough()
+        self.thorough()
 
     def from_shaken(self, generator: np.random.Generator) -> bool:
         """From the best known with two columns as general as may be, in any order; if it helps."""
@@ -172,10 +172,10 @@ class Descent:
         self._from(recoding, generator.permutation(len(recoding)).tolist())
         helps = self.best.value < value
         if helps:
-            self._thorough()
+            self.thorough()
         return helps
 
-    def _thorough(self) -> None:
+    def thorough(self) -> None:
         """From the best known, looking at sets of siblings, too."""
         self._from(self.best.recoding, range(len(self.inners)), way=recode)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -127,6 +127,19 @@ class Rows:
             self.values[first],
             self.room,
         )
+
+    def fixing(self, fixed: Mapping[int, Partition], *, left: Sequence[int]) -> Rows:
+        """The rows with some columns recoded, those alike as one.
+
+        Args:
+            fixed: Their recodings.
+            left: The columns that are recoded later, which are all others.
+        """
+        rows, ahead = self, list(fixed)
+        for place, column in enumerate(ahead):
+            own = Recodings.of(self.problem, column, partitions=[fixed[column]])
+            rows = rows.recoded(own, 0, left=[*left, *ahead[place + 1 :]])
+        return rows
 
     def fewest_lost(self, left: Sequence[int]) -> float:
         """Records that are suppressed whatever becomes of the columns left, at least [records].

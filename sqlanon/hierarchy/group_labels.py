@@ -1,0 +1,332 @@
+"""Group labels: what a group of a column's values is published as, and what such a label says.
+
+A group that is a node of the hierarchy has the node's label, a single value its own text. Any other
+is a run of numbers such as `20-34`, or a set such as `{Local-gov, State-gov}`, whose items are
+nodes, runs and values. Items that could be read otherwise are written as JSON strings; NULL is
+`NULL`, and a text of that spelling is `"NULL"`.
+
+A label is taken if reading it gives its group, so a published table can be read on its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate, groupby
+from operator import itemgetter
+
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.label_nodes import Label
+from sqlanon.hierarchy.tree import Tree
+from sqlanon.wording import counted
+
+Leaves = frozenset[int]
+Span = tuple[int, int]
+"""First leaf and number of leaves of a node."""
+
+_NULL = "NULL"
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
+_WHOLE = re.compile(r"([0-9]+)-([0-9]+)")
+_ITEM = re.compile(r'("(?:[^"\\]|\\.)*")|([^,{}"]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledGroup:
+    """A group of a column's values with the label that it is published under.
+
+    Args:
+        label: The label; None for NULL itself.
+        leaves: Its leaves, ascending.
+        levels: The level of the node whose label it has. Without such a node two: the highest of
+            whose whole nodes the group is made, and that of the lowest node that holds it.
+        is_node: Whether it has the label of a node.
+    """
+
+    label: Label
+    leaves: tuple[int, ...]
+    levels: tuple[int, ...]
+    is_node: bool
+
+
+class GroupReader:
+    """Reads labels of groups of a tree's leaves.
+
+    Args:
+        tree: The tree.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.leaf = {text: number for number, text in enumerate(tree.leaves)}
+        self.rank = _ranks(tree)
+        self.by_rank = sorted(self.rank, key=self.rank.__getitem__)
+        self.spans = [list(_spans(tree, level)) for level in range(tree.height + 1)]
+        self.levels: dict[Span, list[int]] = {}
+        self._named: dict[Label, set[Span]] = {}
+        for level, spans in enumerate(self.spans):
+            for label, span in zip(tree.node_labels(level), spans, strict=True):
+                self._named.setdefault(label, set()).add(span)
+                self.levels.setdefault(span, []).append(level)
+
+    def read(self, label: Label) -> Leaves | None:
+        """The leaves that a label stands for; None where it says nothing, or several things."""
+        spans = self._named.get(label)
+        if spans is not None:
+            return _of_span(next(iter(spans))) if len(spans) == 1 else None
+        if label is None:
+            return None
+        return self._run(label) if label[:1] != "{" else self._set(label)
+
+    def span(self, leaf: int, level: int) -> Span:
+        """The leaves of the node of a level that holds a leaf."""
+        return self.spans[level][self.tree.nodes[level][leaf]]
+
+    def is_known(self, label: Label) -> bool:
+        """Whether a value or a node has the label."""
+        return label in self._named
+
+    def levels_of(self, group: Sequence[int]) -> list[int]:
+        """The levels that a group of leaves is a node of, ascending."""
+        first = min(group)
+        if max(group) - first + 1 != len(group):
+            return []
+        return self.levels.get((first, len(group)), [])
+
+    def between(self, group: Sequence[int]) -> tuple[int, int]:
+        """The highest level of whose nodes a group is made, and that of the lowest above it."""
+        levels = range(len(self.spans))
+        nodes = [{self.span(leaf, level) for leaf in group} for level in levels]
+        lowest = next(n for n in levels if len(nodes[n]) == 1)
+        made = next(n for n in reversed(levels) if sum(own for _, own in nodes[n]) == len(group))
+        return made, lowest
+
+    def item(self, text: Label) -> Leaves | None:
+        """The leaves that an item of a set stands for; a value goes before a node."""
+        return frozenset({self.leaf[text]}) if text in self.leaf else self.read(text)
+
+    def _run(self, label: str) -> Leaves | None:
+        """The leaves of a run of numbers."""
+        whole = _WHOLE.fullmatch(label)
+        ends = list(whole.groups()) if whole else label.split(" to ")
+        places = [self.rank.get(self.leaf.get(end, -1), -1) for end in ends]
+        if len(places) != 2 or not 0 <= places[0] < places[1]:
+            return None
+        return frozenset(self.by_rank[places[0] : places[1] + 1])
+
+    def _set(self, label: str) -> Leaves | None:
+        """The leaves of a set, each in one item."""
+        found: list[int] = []
+        texts = _items(label)
+        for text in texts or ():
+            own = self.item(text)
+            if own is None:
+                return None
+            found += own
+        return frozenset(found) if found and len(set(found)) == len(found) else None
+
+
+def _items(label: str) -> list[Label] | None:
+    """The items of a set; None where it is not written as one.
+
+    >>> _items('{a, "b, c", NULL}')
+    ['a', 'b, c', None]
+    """
+    if not (label.startswith("{") and label.endswith("}")):
+        return None
+    items: list[Label] = []
+    at, end = 1, len(label) - 1
+    while at < end:
+        if items and not label.startswith(", ", at):
+            return None
+        at += 2 if items else 0
+        match = _ITEM.match(label, at, end)
+        if match is None:
+            return None
+        quoted, plain = match.groups()
+        try:
+            items.append(json.loads(quoted) if quoted else None if plain == _NULL else plain)
+        except ValueError:
+            return None
+        at = match.end()
+    return items
+
+
+def _written(item: Label) -> str:
+    """An item of a set.
+
+    >>> [_written(item) for item in ("a", "b, c", " d", "NULL", None)]
+    ['a', '"b, c"', '" d"', '"NULL"', 'NULL']
+    """
+    if item is None:
+        return _NULL
+    plain = item not in ("", _NULL) and item == item.strip() and not set(item) & set(',{}"\n\r')
+    return item if plain else json.dumps(item, ensure_ascii=False)
+
+
+def _ranks(tree: Tree) -> dict[int, int]:
+    """The place of each leaf but NULL in the order of numbers; empty where they are none."""
+    texts = {number: text for number, text in enumerate(tree.leaves) if text is not None}
+    if not all(map(_NUMBER.fullmatch, texts.values())):
+        return {}
+    numbers = {number: Decimal(text) for number, text in texts.items()}
+    if len(set(numbers.values())) < len(numbers):
+        return {}
+    return {number: place for place, number in enumerate(sorted(numbers, key=numbers.__getitem__))}
+
+
+def _spans(tree: Tree, level: int) -> Iterator[Span]:
+    sizes = tree.sizes(level)
+    return zip(accumulate(sizes, initial=0), sizes, strict=False)
+
+
+def _of_span(span: Span) -> Leaves:
+    first, number = span
+    return frozenset(range(first, first + number))
+
+
+def numeric_order(tree: Tree) -> tuple[int, ...] | None:
+    """The leaves in the order of their numbers, NULL last; None where they are no numbers."""
+    ranks = _ranks(tree)
+    if not ranks:
+        return None
+    return tuple(sorted(range(len(tree.leaves)), key=lambda leaf: ranks.get(leaf, len(ranks))))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLabeller:
+    """Labels of the groups of a column.
+
+    Args:
+        reader: Reads labels of its tree.
+        low: The lowest level that may be published: labels name nothing below it.
+        high: The highest level that may be published.
+        suppressed: The label of suppressed values, which no group may have unless it has all.
+    """
+
+    reader: GroupReader
+    low: int
+    high: int
+    suppressed: str
+
+    def label(self, groups: Sequence[Sequence[int]]) -> tuple[LabelledGroup, ...]:
+        """Every group with its label.
+
+        Where the groups are the nodes of one level, they have the labels of that level.
+
+        Args:
+            groups: Every leaf once.
+
+        Raises:
+            HierarchyError: Groups for which there is no label of their own.
+        """
+        tree = self.reader.tree
+        ordered = sorted(tuple(sorted(group)) for group in groups)
+        shared = self._shared_level(ordered)
+        if shared is not None:
+            return tuple(
+                LabelledGroup(tree.labels[shared][group[0]], group, (shared,), is_node=True)
+                for group in ordered
+            )
+        labelled = [next(self._possible(group), None) for group in ordered]
+        missing = sum(each is None for each in labelled)
+        if missing:
+            raise HierarchyError(
+                [
+                    f"column {tree.column!r}: {counted(missing, 'group')} of values cannot be "
+                    "labelled so that nothing else has the same label; give nodes and values of "
+                    "its hierarchy labels of their own, or name another label for suppressed "
+                    "values with --suppressed-label"
+                ]
+            )
+        return tuple(each for each in labelled if each is not None)
+
+    def _shared_level(self, groups: Sequence[tuple[int, ...]]) -> int | None:
+        """The level whose nodes the groups are; of one group of all, the highest there is."""
+        found: set[int] | None = None
+        for group in groups:
+            own = set(self._levels(group))
+            found = own if found is None else found & own
+            if not found:
+                return None
+        levels = sorted(found or ())
+        return levels[-1] if len(groups) == 1 and len(groups[0]) > 1 else levels[0]
+
+    def _levels(self, group: Sequence[int]) -> list[int]:
+        """The levels allowed that a group is a node of."""
+        return [n for n in self.reader.levels_of(group) if self.low <= n <= self.high]
+
+    def _possible(self, group: tuple[int, ...]) -> Iterator[LabelledGroup]:
+        """The labels that say nothing but the group, best first."""
+        wanted, tree = frozenset(group), self.reader.tree
+        for level in self._levels(group):
+            label = tree.labels[level][group[0]]
+            if self.reader.read(label) == wanted and label != self.suppressed:
+                yield LabelledGroup(label, group, (level,), is_node=True)
+        for text in self._texts(group):
+            if self.reader.read(text) == wanted and text != self.suppressed:
+                levels = tuple(sorted({*self.reader.between(group)}))
+                yield LabelledGroup(text, group, levels, is_node=False)
+
+    def _texts(self, group: tuple[int, ...]) -> Iterator[str]:
+        runs = self._runs(group)
+        if len(runs) == 1 and len(runs[0]) > 1:
+            yield self._run_text(runs[0])
+        if runs:
+            parts = [own for run in runs for own in self._run_parts(run)]
+            nulls = [leaf for leaf in group if leaf not in self.reader.rank]
+            yield _set_text([*parts, *((leaf, None) for leaf in nulls)])
+        yield _set_text(self._parts(group))
+        if not self.low:
+            yield _set_text([(leaf, self.reader.tree.leaves[leaf]) for leaf in group])
+
+    def _runs(self, group: Sequence[int]) -> list[list[int]]:
+        """The runs of neighbours in the order of numbers; none where values may not be named."""
+        rank = self.reader.rank
+        if self.low or not rank:
+            return []
+        places = sorted(rank[leaf] for leaf in group if leaf in rank)
+        numbered = groupby(enumerate(places), lambda pair: pair[1] - pair[0])
+        return [[self.reader.by_rank[place] for _, place in pairs] for _, pairs in numbered]
+
+    def _run_text(self, run: Sequence[int]) -> str:
+        first, last = (str(self.reader.tree.leaves[leaf]) for leaf in (run[0], run[-1]))
+        between = "-" if first.isdecimal() and last.isdecimal() else " to "
+        return f"{first}{between}{last}"
+
+    def _run_parts(self, run: Sequence[int]) -> list[tuple[int, Label]]:
+        """The items of a run: its node, itself, or its values where that could be misread."""
+        wanted = frozenset(run)
+        nodes = [self.reader.tree.labels[level][run[0]] for level in self._levels(sorted(run))]
+        for text in (*nodes, *([self._run_text(run)] if len(run) > 1 else [])):
+            if self.reader.item(text) == wanted:
+                return [(min(run), text)]
+        return [(leaf, self.reader.tree.leaves[leaf]) for leaf in run]
+
+    def _parts(self, group: tuple[int, ...]) -> Iterator[tuple[int, Label]]:
+        """The items of a set: the largest nodes within it."""
+        held, at = frozenset(group), 0
+        while at < len(group):
+            number, text = self._largest(group[at], held)
+            yield group[at], text
+            at += number
+
+    def _largest(self, leaf: int, held: Leaves) -> tuple[int, Label]:
+        """The number of leaves of the largest node that begins at a leaf, and its label."""
+        reader, labels = self.reader, self.reader.tree.labels
+        for level in range(self.high, self.low - 1, -1):
+            span = reader.span(leaf, level)
+            own = _of_span(span)
+            if span[0] == leaf and own <= held:
+                names = (labels[at][leaf] for at in reader.levels[span] if at >= self.low)
+                name = next((text for text in names if reader.item(text) == own), None)
+                if name is not None or reader.tree.leaves[leaf : leaf + span[1]] == (None,):
+                    return span[1], name
+        return 1, labels[self.low][leaf]
+
+
+def _set_text(items: Iterable[tuple[int, Label]]) -> str:
+    """A set of items, each with a leaf of its own that says where it stands."""
+    return "{" + ", ".join(_written(text) for _, text in sorted(items, key=itemgetter(0))) + "}"

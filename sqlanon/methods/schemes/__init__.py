@@ -1,0 +1,1 @@
+"""Global recoding by generalization schemes: one partition of the values of each column."""

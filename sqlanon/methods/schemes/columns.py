@@ -1,0 +1,198 @@
+"""Columns of schemes: which scheme and which order each quasi-identifier gets, or why it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.group_labels import numeric_order
+from sqlanon.microdata.binding import Subject
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.policy.schemes import GUIDED, IN_ORDER, ORDERED, SchemeChoice
+from sqlanon.search.lattice.schemes.domain import Domain, UnsuitedOrderError
+from sqlanon.wording import counted, listed
+
+MOST_SIBLINGS = 256
+"""Most values or children of one node that a search can merge: it looks at all their runs."""
+_WITHOUT_HIERARCHY = {"bhs": "sps", "ghs": "sps", "gsps": "sps", "gops": "ops"}
+_WITHOUT_ORDER = {scheme: free for free, scheme in IN_ORDER.items()}
+_MERGING = frozenset({"ops", "sps", "gops", "gsps"})
+"""Schemes that merge children of one node, some at a time."""
+_AS_LISTED = frozenset({"suppression", "expressions"})
+"""Rules that say nothing of an order of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeColumn:
+    """A quasi-identifier with the scheme that is asked for.
+
+    Args:
+        name: The column.
+        tree: Its hierarchy.
+        attribute: What the policy says of it.
+        scheme: The scheme.
+        order: The leaves in the order that ordered schemes go by; None for that of the tree.
+        otherwise: The scheme to take where the order does not suit the hierarchy; None where that
+            is refused.
+    """
+
+    name: str
+    tree: Tree
+    attribute: QuasiIdentifier
+    scheme: str
+    order: tuple[int, ...] | None
+    otherwise: str | None = None
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The lowest and the highest level allowed."""
+        high = self.attribute.max_level
+        return self.attribute.min_level, self.tree.height if high is None else high
+
+    def domain(self, counts: Sequence[int]) -> Domain:
+        """The units that the scheme merges, of a table with so many records per leaf.
+
+        Raises:
+            PolicyError: The order does not suit the hierarchy.
+        """
+        order = self.order if self.scheme in ORDERED else None
+        try:
+            found = Domain.of(self.scheme, self.tree, counts, levels=self.bounds, order=order)
+        except UnsuitedOrderError as error:
+            if self.otherwise is None:
+                raise PolicyError(self._unsuited(error.pair)) from None
+            found = Domain.of(self.otherwise, self.tree, counts, levels=self.bounds)
+        siblings = max((len(b.children) for root in found.roots for b in root.inner()), default=0)
+        if siblings > MOST_SIBLINGS and found.scheme in _MERGING:
+            raise PolicyError(self._too_wide(found.scheme, siblings))
+        return found
+
+    def _too_wide(self, scheme: str, siblings: int) -> str:
+        what = "children of one node" if scheme in GUIDED else "values"
+        return (
+            f"column {self.name!r} has {siblings:,} {what} that scheme {scheme} may merge, and at "
+            f"most {MOST_SIBLINGS} can be searched; give a lowest level (--min-level {self.name}=1)"
+            f" or a hierarchy of more levels, or use {'ghs' if scheme in GUIDED else 'gsps or ghs'}"
+        )
+
+    def _unsuited(self, pair: tuple[int, int]) -> str:
+        shown = "two values"
+        if self.attribute.hierarchy.is_listed:
+            one, other = (self.tree.leaves[leaf] for leaf in pair)
+            shown = f"{one or 'NULL'!r} and {other or 'NULL'!r}"
+        return (
+            f"scheme {self.scheme} of column {self.name!r}: the order does not suit the hierarchy, "
+            f"since {shown} of one node have values of another between them; give an order in "
+            f"which every node has its values in a row, or use {_WITHOUT_ORDER[self.scheme]}"
+        )
+
+
+def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn, ...]:
+    """Every quasi-identifier with its scheme and order.
+
+    Where `sps` or `gsps` is asked for all columns, those with numbers or an order of their own get
+    `ops` or `gops`.
+
+    Raises:
+        PolicyError: A scheme that a column does not suit, all at once.
+    """
+    own, found, faults = choice.of_columns(subject.names), list[SchemeColumn](), list[str]()
+    for name, tree in zip(subject.names, subject.trees, strict=True):
+        attribute, scheme = subject.attributes[name], own.get(name, choice.common)
+        is_number = subject.columns[name].this in exp.DataType.NUMERIC_TYPES
+        otherwise = None
+        if name not in own and scheme in IN_ORDER and (is_number or attribute.order is not None):
+            otherwise, scheme = scheme, IN_ORDER[scheme]
+        try:
+            if name in own and scheme in GUIDED and attribute.hierarchy.kind == "suppression":
+                raise PolicyError(
+                    f"scheme {scheme} of column {name!r} follows a hierarchy, and the column has "
+                    f"none; give one (--hierarchy {name}=SPEC), or use {_WITHOUT_HIERARCHY[scheme]}"
+                )
+            order = _order(attribute, tree, is_number=is_number)
+            if scheme in ORDERED and order is None and not _has_order(subject, name):
+                raise PolicyError(
+                    f"scheme {scheme} of column {name!r} needs an order of its values; name it "
+                    f"with order (--order {name}=A,B,...), or use {_WITHOUT_ORDER[scheme]}"
+                )
+        except PolicyError as error:
+            faults.append(str(error))
+        else:
+            found.append(SchemeColumn(name, tree, attribute, scheme, order, otherwise))
+    if faults:
+        raise PolicyError("; ".join(faults))
+    return tuple(found)
+
+
+def _has_order(subject: Subject, name: str) -> bool:
+    """Whether the leaves of a column's tree are in an order that says something."""
+    hierarchy = subject.attributes[name].hierarchy
+    is_text = subject.columns[name].this in exp.DataType.TEXT_TYPES
+    return hierarchy.rows is not None or not is_text or hierarchy.kind not in _AS_LISTED
+
+
+def _order(attribute: QuasiIdentifier, tree: Tree, *, is_number: bool) -> tuple[int, ...] | None:
+    """The leaves in the order that is given, or that of numbers; None where there is neither.
+
+    Raises:
+        PolicyError: The order that is given has not every value of the hierarchy once.
+    """
+    if attribute.order is None:
+        return numeric_order(tree) if is_number else None
+    leaf = {text: number for number, text in enumerate(tree.leaves)}
+    missing = leaf.keys() - {*attribute.order, None}
+    unknown = sum(text not in leaf for text in attribute.order)
+    if missing or unknown:
+        faults = [
+            *([f"misses {counted(len(missing), 'value')}"] if missing else []),
+            *([f"names {counted(unknown, 'value')} that it does not have"] if unknown else []),
+        ]
+        raise PolicyError(
+            f"order of column {tree.column!r} {listed(faults)}; name each value of its hierarchy "
+            "once, as text, held by the table or not"
+        )
+    places = [leaf[text] for text in attribute.order]
+    return (*places, *(number for number in range(len(leaf)) if number not in places))
+
+
+def refuse_unsuited(subject: Subject, policy: Policy) -> None:
+    """Refuses what a global recoding by schemes cannot do.
+
+    Raises:
+        PolicyError: Persons to count, suppressed records to keep, or models that suppressing or
+            merging can break.
+    """
+    faults = list(_unsuited(policy, policy.allowance(subject.records)))
+    if faults:
+        raise PolicyError("; ".join(faults))
+
+
+def _unsuited(policy: Policy, allowance: int) -> Iterator[str]:
+    if policy.entity is not None:
+        yield (
+            f"a recoding by schemes counts records, not persons by {policy.entity!r}; use "
+            "incognito, or leave the entity column out"
+        )
+    if policy.suppressed == "keep" and allowance:
+        yield (
+            "a recoding by schemes leaves suppressed records out; use suppressed = 'drop' "
+            "(--suppressed drop), or a suppression limit of 0"
+        )
+    for demand in policy.demands:
+        model, about = demand.model, f"{demand.model.describe()} of {demand.column!r}"
+        if not model.union_closed:
+            yield (
+                f"a recoding by schemes cannot be held to {about}: classes that satisfy it may "
+                "fail it when they are merged; use incognito"
+            )
+        elif model.relative and allowance:
+            yield (
+                f"a recoding by schemes cannot be held to {about} while records may be suppressed, "
+                "which changes the table that it refers to; use a suppression limit of 0, or "
+                "incognito"
+            )

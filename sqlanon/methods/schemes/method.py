@@ -1,0 +1,297 @@
+"""The method scheme: from a table in codes to the best partition of each column's values."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sqlanon.deadline import Deadline, phase
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES, shares
+from sqlanon.loss.measures import left_out_note, measured
+from sqlanon.loss.release import Release
+from sqlanon.methods.local.input import reading_end
+from sqlanon.methods.local.release import Original
+from sqlanon.methods.options import SchemeOptions, scheme_choice
+from sqlanon.methods.registry import Decided, Options
+from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
+from sqlanon.methods.schemes.groups import GroupedColumn, leaf_groups, tallied_groups, value_map
+from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
+from sqlanon.microdata.encoding import leaf_maps
+from sqlanon.microdata.spellings import spelling_notes
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.warnings import policy_notes
+from sqlanon.reports.check import model_results
+from sqlanon.reports.groups import GroupFigures
+from sqlanon.reports.plan import Report
+from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
+from sqlanon.search.lattice.schemes.partitions import count
+from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
+from sqlanon.wording import key
+
+LARGEST_EXACT = 2**53
+"""Largest number that every reader of JSON takes as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeSearch:
+    """A search over a table, ready to start.
+
+    Args:
+        subject: The table.
+        policy: Its policy.
+        columns: Its quasi-identifiers with their schemes.
+        combinations: Its distinct combinations.
+        counts: `counts[column][leaf]`: records that hold a leaf [records].
+        problem: What is searched.
+    """
+
+    subject: Subject
+    policy: Policy
+    columns: tuple[SchemeColumn, ...]
+    combinations: DistinctCombinations
+    counts: tuple[tuple[int, ...], ...]
+    problem: SchemeProblem
+
+    def loss(self, cost: int) -> float:
+        """The measure that the search minimizes, of a cost in its own units."""
+        prices, records = self.problem.prices, self.subject.records
+        if prices is None:
+            return float(cost)
+        cells = len(self.columns) * records if prices.name == "suppressed-cells" else 1
+        return cost / (prices.whole * records) * cells
+
+    def grouped(self, outcome: SchemeOutcome) -> tuple[GroupedColumn, ...]:
+        """The groups of the best recoding."""
+        assert outcome.partitions is not None
+        label = self.policy.suppressed_label
+        parts = zip(self.columns, self.problem.domains, outcome.partitions, strict=True)
+        return tuple(
+            GroupedColumn.of(column, leaf_groups(column, domain, own), suppressed=label)
+            for column, domain, own in parts
+        )
+
+
+def decide(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[SchemeOptions]
+) -> Decided:
+    """The recoding of least loss that the schemes allow, and what publishing it will lose.
+
+    Raises:
+        HierarchyError: A hierarchy does not fit its column, or groups that have no label.
+        PolicyError: A scheme does not suit its column, or what no scheme can do.
+        TimeLimitError: The time limit came before the table was read.
+        UnsatisfiableError: No recoding satisfies the policy.
+    """
+    started = time.monotonic()
+    refuse_unsuited(subject, policy)
+    columns = scheme_columns(subject, scheme_choice(options.own.scheme))
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        search = read_search(engine, subject, columns, policy=policy, loss=options.loss)
+    encoded_at = time.monotonic()
+    # To measure what is published takes about as long as to read it, as long again where classes
+    # are counted by sensitive columns.
+    parts = 2 if policy.sensitive_attributes else 1
+    ended = options.deadline.earlier(parts * (encoded_at - started))
+    with phase("the encoding"):
+        ended.check()
+    problem = search.problem
+    refused = unsatisfied_as_one(policy, problem.demands, records=subject.records)
+    if refused is not None and not problem.allowance:
+        raise refused
+    outcome = _outcome(problem, options, deadline=ended)
+    if outcome.partitions is None or outcome.suppressed == subject.records:
+        raise refused or _unsatisfied(policy)
+    searched_at = time.monotonic()
+    return _decided(search, outcome, options=options, times=(encoded_at, searched_at))
+
+
+def _outcome(
+    problem: SchemeProblem, options: Options[SchemeOptions], *, deadline: Deadline
+) -> SchemeOutcome:
+    """The best recoding, searched column by column or in the direction that is asked for."""
+    direction = options.own.direction
+    if direction is None:
+        return best_recoding(problem, deadline=deadline, tell=options.tell, seed=options.seed)
+    from sqlanon.search.lattice.schemes import enumeration  # rarely asked for
+
+    walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
+    room = enumeration.ROOM if options.memory is None else options.memory
+    return walk(problem, deadline=deadline, room=room)
+
+
+def read_search(
+    engine: Engine,
+    subject: Subject,
+    columns: Sequence[SchemeColumn],
+    *,
+    policy: Policy,
+    loss: str,
+) -> SchemeSearch:
+    """Reads the distinct combinations of a table.
+
+    Raises:
+        PolicyError: An order does not suit its hierarchy.
+    """
+    coding = leaf_maps(engine, subject)
+    held = distinct_combinations(engine, subject, coding=coding, policy=policy)
+    counts, faults, domains = held.leaf_counts(subject.trees), [], []
+    for column, own in zip(columns, counts, strict=True):
+        try:
+            domains.append(column.domain(own))
+        except PolicyError as error:
+            faults.append(str(error))
+    if faults:
+        raise PolicyError("; ".join(faults))
+    columns = tuple(
+        replace(column, scheme=domain.scheme)
+        for column, domain in zip(columns, domains, strict=True)
+    )
+    prices = None
+    if loss != "discernibility":
+        parts = shares(subject.weights)
+        prices = CellPrices.of(loss, shares=parts, records=subject.records)
+    units = np.stack([d.unit[held.leaves[:, c]] for c, d in enumerate(domains)], axis=1)
+    problem = SchemeProblem(
+        tuple(domains),
+        units,
+        held.sizes,
+        max(policy.k, 1),
+        policy.allowance(subject.records),
+        prices,
+        held.demands(),
+    )
+    return SchemeSearch(subject, policy, columns, held, counts, problem)
+
+
+def _decided(
+    search: SchemeSearch,
+    outcome: SchemeOutcome,
+    *,
+    options: Options[SchemeOptions],
+    times: tuple[float, float],
+) -> Decided:
+    """The recoding that a search found, with a report of all that follows from it alone."""
+    subject, policy = search.subject, search.policy
+    grouped = search.grouped(outcome)
+    recoding = value_map(grouped)
+    original = Original(subject, policy, search.combinations.leaves, search.counts)
+    told = tallied_groups(original, grouped, problem=search.problem)
+    loss = measured(told.release)
+    name, node = key(options.loss), recoding.node
+    proven, bound = _proof(search, outcome, loss=loss[name])
+    report = Report(
+        method=options.method.name,
+        loss_name=options.loss,
+        loss=loss,
+        lower_bound=bound,
+        levels={} if node is None else dict(zip(subject.names, node, strict=True)),
+        heights={n: t.height for n, t in zip(subject.names, subject.trees, strict=True)},
+        level_names=subject.level_names,
+        records=subject.records,
+        suppressed_records=told.release.suppressed,
+        suppressed_cells=int(loss["suppressed_cells"]),
+        statistics=told.statistics,
+        models=model_results(policy, told.statistics),
+        search={
+            **_candidates(search.problem),
+            "combinations": len(search.problem.sizes),
+            "checked": outcome.checked,
+            "proven": proven,
+        },
+        notes=(
+            *spelling_notes(subject),
+            *policy_notes(policy),
+            *_held_notes(subject),
+            *_left_out(told.release, sensitive=bool(policy.sensitive)),
+            *_ended(outcome, options),
+        ),
+        schemes={column.name: column.scheme for column in search.columns},
+        groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
+    )
+    return Decided(recoding, report, *times, tallied=told)
+
+
+def _proof(
+    search: SchemeSearch, outcome: SchemeOutcome, *, loss: float
+) -> tuple[bool, float | None]:
+    """Whether no recoding loses less than the best one, and what every one loses at least.
+
+    The search takes a block of all records for one of all values. Where a file lists values that
+    the table does not hold, less may be lost than that, and nothing is proven of it.
+    """
+    if search.loss(outcome.value) > loss * (1 + 1e-9):
+        return False, None
+    return outcome.proven, loss if outcome.proven else search.loss(outcome.bound)
+
+
+def _figures(
+    search: SchemeSearch, columns: Sequence[GroupedColumn]
+) -> Iterator[tuple[GroupFigures, ...]]:
+    """Per column its groups, with labels where the user wrote these values himself."""
+    for attribute, column, counts in zip(
+        search.subject.attributes.values(), columns, search.counts, strict=True
+    ):
+        found = [
+            GroupFigures(
+                group.label,
+                len(group.leaves),
+                sum(counts[leaf] for leaf in group.leaves),
+                is_shown=attribute.hierarchy.is_listed,
+            )
+            for group in column.groups
+        ]
+        yield GroupFigures.told(found)
+
+
+def _left_out(release: Release, *, sensitive: bool) -> Iterator[str]:
+    """A note on measures that do not apply to groups that are no nodes."""
+    columns = [column.tree.column for column in release.columns if column.is_grouped]
+    if columns:
+        names = [name for name in LEVEL_MEASURES if sensitive or name not in VALUE_MEASURES]
+        yield left_out_note(names, columns)
+
+
+def _held_notes(subject: Subject) -> Iterator[str]:
+    """A note on the values that a plan must name, since nothing else says which are merged."""
+    named = [
+        name for name, attribute in subject.attributes.items() if not attribute.hierarchy.is_listed
+    ]
+    if named:
+        yield (
+            f"a saved plan lists the values of {', '.join(map(repr, named))}, and so does its "
+            "SQL where some are merged: a group of any values has no other name, so keep both as "
+            "safe as the table"
+        )
+
+
+def _candidates(problem: SchemeProblem) -> dict[str, int]:
+    """How many recodings the schemes allow, where JSON can tell."""
+    number = math.prod(map(count, problem.domains))
+    return {"candidates": number} if number <= LARGEST_EXACT else {}
+
+
+def _ended(outcome: SchemeOutcome, options: Options[SchemeOptions]) -> Iterator[str]:
+    """A note on a search that ended before it had looked at everything."""
+    if outcome.proven:
+        return
+    ended = "the time limit ended the search of the schemes"
+    if not options.deadline.is_limited:
+        ended = "the search of the schemes ended before it had looked at all recodings"
+    yield f"{ended}: a better recoding may exist, see the bound"
+
+
+def _unsatisfied(policy: Policy) -> UnsatisfiableError:
+    return UnsatisfiableError(
+        f"no recoding that the schemes and levels allow satisfies {models_text(policy)} within a "
+        f"suppression limit of {policy.suppression_limit:g}; ask for less, raise the limit "
+        "(--suppression-limit) or the highest levels (--max-level)"
+    )

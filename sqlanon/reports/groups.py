@@ -1,0 +1,76 @@
+"""Groups of values, as reports of a global recoding show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFigures:
+    """A group of a column's values.
+
+    Args:
+        label: What it is published as, where that may be shown; None also for NULL.
+        values: How many values it has.
+        records: How many records of the original hold one of them [records].
+        is_shown: Whether the label may be shown.
+    """
+
+    label: str | None
+    values: int
+    records: int
+    is_shown: bool = False
+
+    @classmethod
+    def told(cls, groups: Iterable[GroupFigures]) -> tuple[GroupFigures, ...]:
+        """The groups as a report tells them: without names the larger first, in no order else.
+
+        The order of groups without names would tell which of the values they are.
+        """
+        listed = list(groups)
+        if all(group.is_shown for group in listed):
+            return tuple(listed)
+        bare = [cls(None, group.values, group.records) for group in listed]
+        return tuple(sorted(bare, key=lambda group: (-group.values, -group.records)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The group in a document."""
+        return {"label": self.label, "values": self.values, "records": self.records}
+
+
+Groups = Mapping[str, Sequence[GroupFigures]]
+
+
+def groups_document(groups: Groups) -> dict[str, list[dict[str, Any]]] | None:
+    """Groups by column, as documents hold them; None where there are none."""
+    return {name: [group.to_dict() for group in own] for name, own in groups.items()} or None
+
+
+def groups_of(document: Mapping[str, Any]) -> dict[str, tuple[GroupFigures, ...]]:
+    """Reads what `groups_document` wrote."""
+    return {
+        name: tuple(
+            GroupFigures(
+                each["label"], each["values"], each["records"], any(g["label"] for g in own)
+            )
+            for each in own
+        )
+        for name, own in document.items()
+    }
+
+
+def group_lines(groups: Groups, schemes: Mapping[str, str]) -> Iterator[str]:
+    """A line for each column, and one for each group of several values that may be named."""
+    width = max(map(len, groups), default=0)
+    for name, own in groups.items():
+        values = sum(group.values for group in own)
+        scheme = f" ({schemes[name]})" if name in schemes else ""
+        parts = f"{counted(len(own), 'group')} of {counted(values, 'value')}"
+        yield f"    {name:<{width}}  {parts}{scheme}"
+        for group in own:
+            if group.is_shown and group.label is not None and group.values > 1:
+                yield f"    {'':<{width}}    {group.label}  {counted(group.values, 'value')}"

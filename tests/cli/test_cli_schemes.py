@@ -1,0 +1,48 @@
+"""Schemes on the command line and in the policy file."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def schemes(run, database):
+    """Publishes by schemes as options or a policy file say, and returns the report."""
+
+    def call(*words):
+        words = ("--qi", "age,sex", "--others", "drop", "--k", "3", "--into", "safe", *words)
+        outcome = run("anonymize", database, "people", "--overwrite", "--json", *words)
+        assert outcome.code == 0, outcome
+        return outcome.document
+
+    return call
+
+
+def test_options_say_the_schemes(schemes):
+    words = ("--scheme", "sps", "--scheme", "age=gsps", "--hierarchy", "age=intervals:5")
+    report = schemes("--method", "scheme", *words)
+    assert report["scheme"] == {"age": "gsps", "sex": "sps"}
+    assert report["holds"]
+    assert {each["values"] for each in report["groups"]["sex"]} <= {1, 2}
+
+
+def test_the_policy_file_says_the_schemes(schemes, tmp_path):
+    file = tmp_path / "schemes.toml"
+    file.write_text('method = "scheme"\nscheme = { age = "sps", "" = "bhs" }\n')
+    assert schemes("--policy", file)["scheme"] == {"age": "sps", "sex": "bhs"}
+    assert schemes("--policy", file, "--scheme", "sps")["scheme"] == {"age": "ops", "sex": "sps"}
+
+
+def test_another_method_leaves_the_schemes_of_the_policy_file_alone(schemes, tmp_path):
+    file = tmp_path / "schemes.toml"
+    file.write_text('scheme = "sps"\n')
+    report = schemes("--policy", file, "--method", "incognito")
+    assert (report["scheme"], report["groups"]) == (None, None)
+
+
+def test_a_release_in_groups_is_measured(run, schemes, database):
+    report = schemes("--method", "scheme", "--scheme", "sps", "--order", "sex=f,m")
+    words = ("--table", "people", "--qi", "age,sex", "--json")
+    found = run("measure", database, "safe", *words)
+    assert found.code == 0, found
+    assert found.document["hdm"] == pytest.approx(report["loss"]["hdm"])

@@ -1,0 +1,207 @@
+"""The method scheme: what it plans, reports and publishes, and that `measure` agrees with it."""
+
+from __future__ import annotations
+
+import json
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracles.measures import create, every_measure, in_groups
+from strategies import tables
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, Sensitive
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.loss.cells import LEVEL_MEASURES
+from sqlanon.methods.registry import METHODS
+from sqlanon.publishing.promises import misfits
+from sqlanon.wording import key
+
+SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+WORK = [("Fed", "gov", "*"), ("Local", "gov", "*"), ("State", "gov", "*"), ("Own", "own", "*"),
+        ("None", "own", "*")]  # fmt: skip
+HELD = ["Local"] * 3 + ["State"] * 3 + ["Own"] * 6
+ATTRIBUTES = {"age": Hierarchy.suppression(), "work": Hierarchy.from_rows(WORK)}
+POLICY = Policy(ATTRIBUTES, sensitive=["ill"], models=[KAnonymity(6)])
+
+
+@pytest.fixture
+def connection():
+    """Twelve people of three ages; to be six at least, two kinds of work must be merged."""
+    with duckdb.connect() as opened:
+        opened.execute("CREATE TABLE people (age INTEGER, work VARCHAR, ill VARCHAR)")
+        rows = [(40, work, "ab"[n % 2]) for n, work in enumerate(HELD)]
+        opened.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+        yield opened
+
+
+def plan(connection, policy=POLICY, **settings):
+    return sqlanon.plan(connection, "people", policy, method="scheme", **settings)
+
+
+def groups_of(connection, column, **settings):
+    recoding = plan(connection, **settings).recoding
+    own = recoding.columns[list(ATTRIBUTES).index(column)]
+    return {group.label: group.values for group in own.groups}
+
+
+def test_values_are_merged_as_the_scheme_allows(connection):
+    merged = groups_of(connection, "work", scheme="gsps")
+    assert merged == {
+        "Fed": ("Fed",),
+        "{Local, State}": ("Local", "State"),
+        "Own": ("Own",),
+        "None": ("None",),
+    }
+    assert groups_of(connection, "work", scheme="ghs")["gov"] == ("Fed", "Local", "State")
+
+
+def test_the_levels_of_bhs_are_those_of_a_node(connection):
+    found = plan(connection, scheme="bhs")
+    assert dict(found.report.levels) == {"age": 0, "work": 1}
+    assert found.recoding.node == (0, 1)
+    assert groups_of(connection, "work", scheme="bhs").keys() == {"gov", "own"}
+
+
+def test_groups_are_published_and_checked(connection):
+    report = sqlanon.apply(connection, plan(connection), into="out")
+    assert report.holds
+    assert report.statistics.smallest == 6
+    rows = connection.execute("SELECT DISTINCT age, work FROM out ORDER BY ALL").fetchall()
+    assert rows == [(40, "Own"), (40, "{Local, State}")]
+
+
+def test_a_plan_survives_a_file_and_is_published_from_there(connection, tmp_path):
+    found = plan(connection)
+    found.save(tmp_path / "plan.json")
+    loaded = Plan.load(tmp_path / "plan.json")
+    assert loaded == found
+    assert sqlanon.apply(connection, loaded, into="out").holds
+
+
+def test_a_preview_shows_groups(connection):
+    [record] = sqlanon.preview(connection, plan(connection), rows=1)
+    assert (record.before["work"], record.after["work"]) == ("Local", "{Local, State}")
+
+
+def test_the_document_counts_groups_and_names_those_of_a_file(connection):
+    document = plan(connection).to_dict()
+    assert document["scheme"] == {"age": "gops", "work": "gsps"}
+    assert document["groups"]["age"] == [{"label": None, "values": 1, "records": 12}]
+    assert {"label": "{Local, State}", "values": 2, "records": 6} in document["groups"]["work"]
+    assert document["levels"] is None
+    assert document["search"]["proven"] is True
+    json.dumps(document, allow_nan=False)
+
+
+def test_the_page_names_merged_values_of_a_file(connection):
+    text = plan(connection).to_text()
+    assert "scheme: proven best" in text
+    assert "(no recoding by these schemes loses less)" in text
+    assert "    work  4 groups of 5 values (gsps)" in text
+    assert "          {Local, State}  2 values" in text
+    assert "40" not in text
+
+
+def test_a_plan_that_lists_values_of_a_rule_says_so(connection):
+    notes = [note for note in plan(connection).report.notes if "saved plan lists" in note]
+    assert len(notes) == 1
+    assert "'age'" in notes[0]
+    assert "'work'" not in notes[0]
+
+
+def test_the_least_level_that_may_be_published_is_kept(connection):
+    works = QuasiIdentifier(ATTRIBUTES["work"], min_level=1)
+    policy = Policy({"work": works}, models=[KAnonymity(2)], others="drop")
+    own = plan(connection, policy, scheme="sps").recoding.columns[0]
+    assert {group.label for group in own.groups} == {"gov", "own"}
+
+
+def test_the_highest_level_that_may_be_published_is_kept(connection):
+    works = QuasiIdentifier(ATTRIBUTES["work"], max_level=1)
+    policy = Policy({"work": works}, models=[KAnonymity(7)], others="drop")
+    with pytest.raises(UnsatisfiableError, match="no recoding that the schemes and levels allow"):
+        plan(connection, policy, scheme="sps")
+
+
+def test_a_policy_that_no_recoding_satisfies_is_said_so(connection):
+    policy = Policy(ATTRIBUTES, sensitive=["ill"], models=[KAnonymity(2), LDiversity(3)])
+    with pytest.raises(UnsatisfiableError, match="distinct 3-diversity"):
+        plan(connection, policy)
+
+
+def test_nothing_is_proven_of_cells_that_lose_less_than_the_search_takes_them_to(connection):
+    policy = Policy({"work": ATTRIBUTES["work"]}, models=[KAnonymity(12)], others="drop")
+    report = plan(connection, policy, scheme="sps", loss="suppressed-cells").report
+    assert report.loss["suppressed_cells"] == 0  # no one is a Fed, and the label does not say so
+    assert (report.lower_bound, report.search["proven"]) == (None, False)
+
+
+def test_a_table_of_no_records_is_never_published(connection):
+    demanding = {"sensitive": ["ill"], "models": [KAnonymity(2), LDiversity(3)]}
+    policy = Policy(ATTRIBUTES, suppression_limit=1.0, **demanding)
+    with pytest.raises(UnsatisfiableError, match="distinct 3-diversity needs more values than"):
+        plan(connection, policy)
+
+
+@pytest.mark.parametrize("direction", ["bottom-up", "top-down"])
+@pytest.mark.parametrize("scheme", ["bhs", "ghs", "ops", "sps", "gsps", "gops"])
+def test_every_direction_finds_the_same_loss(connection, scheme, direction):
+    asked = {"scheme": scheme, "loss": "discernibility"}
+    found = plan(connection, direction=direction, **asked).report
+    assert found.loss == plan(connection, **asked).report.loss
+
+
+def policy_of(table, limit, **options):
+    attributes = {
+        f"c{i}": QuasiIdentifier(Hierarchy.from_rows(tree), weight)
+        for i, (tree, weight) in enumerate(zip(table["trees"], table["weights"], strict=True))
+    }
+    sensitive = {f"s{i}": Sensitive(nulls=nulls) for i, nulls in enumerate(table["nulls"])}
+    return Policy(
+        attributes,
+        sensitive=sensitive,
+        keep=["class"],
+        models=[KAnonymity(table["k"])],
+        suppression_limit=limit,
+        **options,
+    )
+
+
+def compared(found, expected, names):
+    for name in names:
+        assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
+
+
+@SETTINGS
+@given(
+    table=tables(),
+    limit=st.sampled_from([0.0, 0.3, 0.6]),
+    scheme=st.sampled_from(["bhs", "ghs", "ops", "sps", "gsps", "gops"]),
+    loss=st.sampled_from(METHODS["scheme"].losses),
+)
+def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
+    policy = policy_of(table, limit)
+    with duckdb.connect() as connection:
+        create(connection, "original", table, table["records"])
+        made = sqlanon.plan(
+            connection, "original", policy, method="scheme", scheme=scheme, loss=loss
+        )
+        report = sqlanon.apply(connection, made, into="released")
+        found = sqlanon.measure(connection, "original", "released", policy)
+    groups = [
+        {value: frozenset(group.values) for group in own.groups for value in group.values}
+        for own in made.recoding.columns
+    ]
+    grouped, levels, is_grouped = in_groups(table, groups)
+    assert made.report.suppressed_records == report.suppressed_records == levels.count(None)
+    assert misfits(made.policy, made.recoding) == []
+    assert found.loss.keys() == made.report.loss.keys()
+    compared(found.loss, made.report.loss, found.loss)
+    assert found.statistics == made.report.statistics
+    expected = every_measure(grouped, levels)
+    by_level = set(map(key, LEVEL_MEASURES))
+    assert is_grouped == ("tree" not in found.loss)
+    compared(found.loss, expected, found.loss.keys() - by_level)

@@ -1,0 +1,64 @@
+"""Plans in groups of values that were changed by hand: held to the hierarchies of their policy."""
+
+import json
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
+from sqlanon.errors import SourceError
+from sqlanon.publishing.promises import DIGEST, sealed
+
+WORK = [("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*"), ("d", "D", "*")]
+GROUPS = {"A": ["a"], "{B, D}": ["b", "c", "d"]}
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """Loads a plan of the groups A and {B, D}, with other groups and levels in their place."""
+
+    def load(groups, levels, **bounds):
+        with duckdb.connect() as connection:
+            connection.execute("CREATE TABLE people AS SELECT 'abbbcd'[1 + i % 6] AS work, i % 2 "
+                               "AS sex FROM range(12) AS r(i)")  # fmt: skip
+            works = QuasiIdentifier(Hierarchy.from_rows(WORK), **bounds)
+            policy = Policy({"work": works}, models=[KAnonymity(2)], others="drop")
+            file = tmp_path / "plan.json"
+            plan = sqlanon.plan(connection, "people", policy, method="scheme", scheme="bhs")
+            plan.save(file)
+            document = json.loads(file.read_text())
+            listed = [{"label": label, "values": own} for label, own in groups.items()]
+            document["recoding"]["columns"] = [{"levels": levels, "groups": listed}]
+            document["report"]["levels"] = {"work": levels[0]} if len(levels) == 1 else None
+            document = {name: value for name, value in document.items() if name != DIGEST}
+            file.write_text(json.dumps(sealed(document)))
+            return Plan.load(file)
+
+    return load
+
+
+def test_groups_that_a_policy_allows_are_read(edited):
+    assert edited(GROUPS, [1, 2], min_level=1).recoding.levels == ((1, 2),)
+
+
+@pytest.mark.parametrize(
+    ("groups", "levels", "bounds", "number"),
+    [
+        ({"a": ["a"], "b": ["b"], "c": ["c"], "d": ["d"]}, [1], {"min_level": 1}, 4),
+        ({"A": ["a"], "{b, D}": ["b", "d"], "c": ["c"]}, [1, 2], {"min_level": 1}, 2),
+        (GROUPS, [0, 1], {"max_level": 1}, 1),
+        ({"a": ["b"], "b": ["a"], "B": ["c", "d"]}, [0, 1], {}, None),  # each is a value elsewhere
+        ({"A": ["a"], "B": ["b", "c", "d"]}, [1, 2], {}, 1),  # the label of other values
+        ({"A": ["a"], "{B, D}": ["b", "c"]}, [1, 2], {}, 2),  # a value is missing
+    ],
+)
+def test_groups_that_a_policy_does_not_allow_are_refused(edited, groups, levels, bounds, number):
+    with pytest.raises(SourceError) as caught:
+        edited(groups, levels, **bounds)
+    message = str(caught.value)
+    if number is None:
+        assert "a map has groups whose label stands for other values, too" in message
+    else:
+        groups = f"{number} group{'s' if number > 1 else ''}"
+        assert f"it publishes {groups} of values of column 'work' that its policy" in message
