@@ -16,7 +16,6 @@ Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -26,8 +25,9 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice.schemes.branching import Branching, Branchings
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent
+from sqlanon.search.lattice.schemes.enumeration import bottom_up
 from sqlanon.search.lattice.schemes.inner import Inner
-from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
+from sqlanon.search.lattice.schemes.outcome import SchemeOutcome, Tell
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.rows import ROOM
@@ -43,8 +43,6 @@ EFFORT = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
 PATIENCE = 20
 """Descents in a row that find nothing better after which a search without a time limit ends."""
-
-Tell = Callable[[str], None]
 
 
 def best_recoding(
@@ -67,8 +65,8 @@ def best_recoding(
         seed: Of the starts of descents.
     """
     best = Incumbent.of(problem, problem.coarsest)
-    if best.suppressed > problem.allowance:
-        return SchemeOutcome(None, best.value, best.suppressed, best.value, best.checked)
+    if best.suppressed > problem.allowance:  # a class that fails may be made of some that do not
+        return bottom_up(problem, deadline=deadline, room=room, tell=tell)
     bound = float(problem.evaluate(problem.finest).least)
     inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
     search = _Search(
