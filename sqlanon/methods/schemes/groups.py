@@ -31,7 +31,7 @@ def leaf_groups(column: SchemeColumn, domain: Domain, partition: Partition) -> l
     ]
     held = {leaf for group in groups for leaf in group}
     low, high = column.bounds
-    if domain.levels:
+    if domain.scheme == "bhs":
         low = next(n for n in range(low, high + 1) if _are_nodes(nodes[n], groups))
     others: dict[int, list[int]] = {}
     for leaf, node in enumerate(nodes[low]):

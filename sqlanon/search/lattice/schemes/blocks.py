@@ -69,7 +69,7 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Family:
+class BlockFamily:
     """Blocks of a column, with what their cells cost in it.
 
     Args:
@@ -85,7 +85,7 @@ class Family:
     @classmethod
     def of(
         cls, problem: SchemeProblem, column: int, *, blocks: Sequence[Block], leaves: Sequence[int]
-    ) -> Family:
+    ) -> BlockFamily:
         """Blocks of a column with the leaves that each stands for."""
         members = np.zeros((len(blocks), problem.domains[column].units), bool)
         for row, block in enumerate(blocks):
@@ -95,7 +95,7 @@ class Family:
     @classmethod
     def having(
         cls, problem: SchemeProblem, column: int, *, members: Flags, leaves: Numbers
-    ) -> Family:
+    ) -> BlockFamily:
         """Blocks of a column by `members[block, unit]`, with the leaves that each stands for."""
         priced = problem.block_prices(column, members, leaves=leaves).astype(float)
         return cls(problem, members.astype(float), None if problem.prices is None else priced)
@@ -105,9 +105,9 @@ class Family:
         """The blocks."""
         return [tuple(np.flatnonzero(row).tolist()) for row in self.members]
 
-    def only(self, numbers: Numbers) -> Family:
+    def only(self, numbers: Numbers) -> BlockFamily:
         """Some of the blocks, by their numbers."""
-        return Family(
+        return BlockFamily(
             self.problem,
             self.members[numbers],
             None if self.priced is None else self.priced[numbers],

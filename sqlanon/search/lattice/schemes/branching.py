@@ -22,7 +22,7 @@ from sqlanon.search.lattice.schemes.domain import Domain, Partition
 from sqlanon.search.lattice.schemes.inner import Inner, Recoded
 from sqlanon.search.lattice.schemes.merging import Merging
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
-from sqlanon.search.lattice.schemes.rows import OutOfRoomError, Recodings, Rows, slices_of
+from sqlanon.search.lattice.schemes.rows import OutOfRoomError, PartlyRecoded, Recodings, slices_of
 from sqlanon.search.lattice.schemes.screening import can_screen, least_by_shares
 from sqlanon.search.lattice.schemes.siblings import Siblings
 
@@ -78,7 +78,7 @@ class Branching:
 
     def run(self) -> float:
         """Looks at all recodings, as far as there is time; what they cost at least."""
-        rows, left = Rows.of(self.problem, self.room), (*self.outer, self.inner.column)
+        rows, left = PartlyRecoded.of(self.problem, self.room), (*self.outer, self.inner.column)
         if self.fixed:
             rows = rows.fixing(self.fixed, left=left)
         self.open.append(rows.least(left))
@@ -90,7 +90,7 @@ class Branching:
             return min([*self.open, *(least for least, _ in self.pending), self.best.value])
         return self.best.value
 
-    def _branch(self, rows: Rows, chosen: tuple[int, ...]) -> None:
+    def _branch(self, rows: PartlyRecoded, chosen: tuple[int, ...]) -> None:
         """Looks at all recodings of the columns left that can be better than the best so far."""
         depth = len(chosen)
         if depth == len(self.outer):
@@ -117,7 +117,7 @@ class Branching:
             self._branch(rows.recoded(recodings, number, left=left), (*chosen, number))
         self.open.pop()
 
-    def _batches(self, rows: Rows, chosen: tuple[int, ...]) -> None:
+    def _batches(self, rows: PartlyRecoded, chosen: tuple[int, ...]) -> None:
         """Looks at all recodings of the last outer column, many at a time."""
         recodings, units = self.recodings[self.outer[-1]], len(self.inner.ending)
         step = max(1, CELLS // (len(rows.sizes) * units))

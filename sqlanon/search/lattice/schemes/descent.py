@@ -61,7 +61,7 @@ class Incumbent:
         return better
 
 
-class Recode(Protocol):
+class ColumnStep(Protocol):
     """A way to recode a column better than it is."""
 
     def __call__(
@@ -184,7 +184,7 @@ class Descent:
         start: Sequence[Partition],
         order: Sequence[int],
         *,
-        way: Recode = recode_along,
+        way: ColumnStep = recode_along,
     ) -> None:
         problem, recoding, unchanged = self.best.problem, list(start), 0
         begun = problem.evaluate(start)
@@ -203,7 +203,7 @@ class Descent:
                     break
 
     def _recoded(
-        self, recoding: Sequence[Partition], column: int, *, current: Recoded, way: Recode
+        self, recoding: Sequence[Partition], column: int, *, current: Recoded, way: ColumnStep
     ) -> Recoded | None:
         """A better recoding of a column; None where there is none, or no room to look for it."""
         try:

@@ -97,7 +97,8 @@ class Domain:
         unit: Per leaf of the hierarchy its unit; -1 where it belongs to none that the table holds.
         records: Per unit its records [records].
         roots: The highest nodes allowed; no block lies in two of them.
-        levels: For `bhs` the recodings of the levels allowed, without those that repeat a lower.
+        levels: The recodings that `bhs` allows, without levels that repeat a lower one; empty for
+            schemes that look at no hierarchy.
     """
 
     scheme: str
@@ -143,7 +144,7 @@ class Domain:
         for number, (start, end) in enumerate(units):
             unit[places[start:end]] = number
         own = np.bincount(unit[unit >= 0], np.asarray(counts)[unit >= 0], len(units))
-        own_levels = tuple(_levels(nodes, units)) if scheme == "bhs" else ()
+        own_levels = () if scheme in FLAT else tuple(_levels(nodes, units))
         return cls(scheme, places, unit, own.astype(np.int64), roots, own_levels)
 
     @property
@@ -183,9 +184,9 @@ class Domain:
 
     def block_spans(self, partition: Partition) -> list[list[Span]]:
         """The leaves of each block of a recoding, as runs in their order."""
-        for level in self.levels:
-            if level.partition == partition:
-                return [[span] for span in level.spans]
+        if self.scheme == "bhs":
+            own = next(level for level in self.levels if level.partition == partition)
+            return [[span] for span in own.spans]
         return list(map(self.spans, blocks_of(partition)))
 
     def is_valid(self, partition: Partition) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.lattice.schemes.blocks import Family, Slices
+from sqlanon.search.lattice.schemes.blocks import BlockFamily, Slices
 from sqlanon.search.lattice.schemes.domain import Partition, leaf_count, numbered
 from sqlanon.search.lattice.schemes.inner import Recoded
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
@@ -79,7 +79,9 @@ def _costs(
     """What blocks cost, and the records that they suppress; nothing, where they are empty."""
     domain = problem.domains[column]
     sizes = np.array([leaf_count(domain.spans((unit,))) for unit in range(domain.units)])
-    family = Family.having(problem, column, members=members, leaves=np.maximum(members @ sizes, 1))
+    family = BlockFamily.having(
+        problem, column, members=members, leaves=np.maximum(members @ sizes, 1)
+    )
     costs = family.costs(slices)
     return costs.cost[:, 0], costs.lost[:, 0]
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.arrays import Numbers, Reals
-from sqlanon.search.lattice.schemes.blocks import Costs, Family, intervals
+from sqlanon.search.lattice.schemes.blocks import BlockFamily, Costs, intervals
 from sqlanon.search.lattice.schemes.domain import (
     Block,
     Partition,
@@ -79,7 +79,7 @@ class Inner:
 
     problem: SchemeProblem
     column: int
-    family: Family
+    family: BlockFamily
     blocks: tuple[Block, ...]
     ending: tuple[Numbers, ...]
     levels: tuple[Numbers, ...]
@@ -88,15 +88,16 @@ class Inner:
     def of(cls, problem: SchemeProblem, column: int) -> Inner:
         """A column of a table, by its number."""
         domain = problem.domains[column]
-        levels = [list(map(tuple, blocks_of(level.partition))) for level in domain.levels]
+        allowed = domain.levels if domain.scheme == "bhs" else ()
+        levels = [blocks_of(level.partition) for level in allowed]
         if levels:
             blocks = [block for level in levels for block in level]
-            spans = [[span] for level in domain.levels for span in level.spans]
+            spans = [[span] for level in allowed for span in level.spans]
         else:
             blocks = intervals(domain)
             spans = list(map(domain.spans, blocks))
         leaves = list(map(leaf_count, spans))
-        family = Family.of(problem, column, blocks=blocks, leaves=leaves)
+        family = BlockFamily.of(problem, column, blocks=blocks, leaves=leaves)
         ends = np.array([block[-1] for block in blocks])
         ending = tuple(np.flatnonzero(ends == unit) for unit in range(domain.units))
         borders = np.cumsum([len(level) for level in levels])[:-1]

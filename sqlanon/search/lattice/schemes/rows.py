@@ -58,7 +58,7 @@ class Recodings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class PartlyRecoded:
     """Distinct combinations of the groups of recoded columns and the units of all others.
 
     Args:
@@ -80,7 +80,7 @@ class Rows:
     room: int = ROOM
 
     @classmethod
-    def of(cls, problem: SchemeProblem, room: int = ROOM) -> Rows:
+    def of(cls, problem: SchemeProblem, room: int = ROOM) -> PartlyRecoded:
         """A table without a recoded column."""
         count = len(problem.sizes)
         values = problem.demands.values if problem.demands else np.empty((count, 0), np.int64)
@@ -100,7 +100,7 @@ class Rows:
         group = classes_of(labels, [int(own.max()) + 1 for own in labels])
         return _sums(group, self.sizes)
 
-    def recoded(self, recodings: Recodings, number: int, *, left: Sequence[int]) -> Rows:
+    def recoded(self, recodings: Recodings, number: int, *, left: Sequence[int]) -> PartlyRecoded:
         """The rows with one column more recoded, those alike as one.
 
         Args:
@@ -118,7 +118,7 @@ class Rows:
         prices = self.prices
         if recodings.prices is not None:
             prices = prices + self.sizes * recodings.prices[number][own]
-        return Rows(
+        return PartlyRecoded(
             self.problem,
             group[first],
             self.units[first],
@@ -128,7 +128,7 @@ class Rows:
             self.room,
         )
 
-    def fixing(self, fixed: Mapping[int, Partition], *, left: Sequence[int]) -> Rows:
+    def fixing(self, fixed: Mapping[int, Partition], *, left: Sequence[int]) -> PartlyRecoded:
         """The rows with some columns recoded, those alike as one.
 
         Args:
@@ -218,7 +218,7 @@ def slices_of(
     Raises:
         OutOfRoomError: There are too many classes.
     """
-    rows = Rows.of(problem, room)
+    rows = PartlyRecoded.of(problem, room)
     labels, prices = [rows.group], rows.prices
     for other, partition in enumerate(recoding):
         if other != column:

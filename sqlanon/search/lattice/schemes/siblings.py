@@ -19,7 +19,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.lattice.schemes.blocks import CELLS, Family, Slices
+from sqlanon.search.lattice.schemes.blocks import CELLS, BlockFamily, Slices
 from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain, leaf_count
 from sqlanon.search.lattice.schemes.inner import Part, Recoded, unbeaten
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
@@ -148,7 +148,7 @@ class _Search:
         problem = self.of.problem
         if not len(members):
             return []
-        family = Family.having(problem, self.of.column, members=members, leaves=leaves)
+        family = BlockFamily.having(problem, self.of.column, members=members, leaves=leaves)
         costs = family.costs(self.of.slices)
         excess, lost = costs.cost[:, 0] - family.members @ self.least, costs.lost[:, 0]
         good = np.flatnonzero((excess < self.slack) & (lost <= problem.allowance))
