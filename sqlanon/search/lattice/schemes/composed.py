@@ -16,7 +16,6 @@ Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -27,7 +26,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice.schemes.branching import Branching, Branchings
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent
 from sqlanon.search.lattice.schemes.inner import Inner
-from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
+from sqlanon.search.lattice.schemes.outcome import SchemeOutcome, Tell
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.rows import ROOM
@@ -43,8 +42,6 @@ EFFORT = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
 PATIENCE = 20
 """Descents in a row that find nothing better after which a search without a time limit ends."""
-
-Tell = Callable[[str], None]
 
 
 def best_recoding(

@@ -29,11 +29,10 @@ from typing import Generic
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.lattice.schemes.composed import Tell
 from sqlanon.search.lattice.schemes.directions import Direction, Downward, Far, Upward
 from sqlanon.search.lattice.schemes.domain import Partition
 from sqlanon.search.lattice.schemes.frontier import Bans, Frontier, Move, Opened
-from sqlanon.search.lattice.schemes.outcome import Recoding, SchemeOutcome
+from sqlanon.search.lattice.schemes.outcome import Recoding, SchemeOutcome, Tell
 from sqlanon.search.lattice.schemes.partitions import Ban, Enumeration, Position
 from sqlanon.search.lattice.schemes.problem import Evaluated, SchemeProblem
 from sqlanon.search.lattice.schemes.prunings import Prunings

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlanon.search.lattice.schemes.domain import Partition
 
 Recoding = tuple[Partition, ...]
 """Per column its recoding."""
+Tell = Callable[[str], None]
+"""Receives lines about the progress of a search."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from search.lattice.schemes.columns import line, problem_of, prunings, tables
 
 from sqlanon.deadline import Deadline
 from sqlanon.search.lattice.schemes import enumeration
+from sqlanon.search.lattice.schemes.composed import best_recoding
 from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
 from sqlanon.search.lattice.schemes.problem import LOSSES
 from sqlanon.search.lattice.schemes.prunings import NONE, Prunings
@@ -102,7 +103,7 @@ def test_search_tells_how_far_it_is():
 
 
 @pytest.mark.every_row
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", [*SEARCHES, best_recoding])
 def test_model_that_fails_of_all_records_may_hold_of_some(search):
     """Five of nine have one value; without the first of them it is half of each class."""
     records = [(0, 0), *[(1, 0)] * 4, *[(2, 1)] * 4]
