@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.wording import counted
+from sqlanon.wording import counted, figure, in_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +74,22 @@ def group_lines(groups: Groups, schemes: Mapping[str, str]) -> Iterator[str]:
         for group in own:
             if group.is_shown and group.label is not None and group.values > 1:
                 yield f"    {'':<{width}}    {group.label}  {counted(group.values, 'value')}"
+
+
+def step_lines(steps: Sequence[Mapping[str, Any]], loss: str) -> Iterator[str]:
+    """What less flexible schemes lose, a line each.
+
+    Args:
+        steps: Per step its `schemes` by column, its `loss`, and whether it is `proven` the least.
+        loss: Name of the loss.
+    """
+    rows = []
+    for step in steps:
+        schemes = dict(step["schemes"])
+        every = set(schemes.values())
+        listed = ", ".join(f"{name} {scheme}" for name, scheme in schemes.items())
+        proven = "proven best" if step["proven"] else "best found"
+        rows.append((every.pop() if len(every) == 1 else listed, figure(step["loss"]), proven))
+    if rows:
+        yield f"  less flexible schemes, {loss}"
+        yield from (f"  {line}" for line in in_columns(rows, "<><"))

@@ -10,7 +10,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
-from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of
+from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
 
@@ -213,6 +213,7 @@ class Report:
         if self.groups:
             yield "  groups of values that are published alike"
             yield from group_lines(self.groups, self.schemes)
+            yield from step_lines(self.search.get("less_flexible", ()), self.loss_name)
             return
         yield "  levels (0 is the original value)"
         for column, level in self.levels.items():

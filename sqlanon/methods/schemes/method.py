@@ -220,6 +220,14 @@ def _decided(
             "combinations": len(search.problem.sizes),
             "checked": outcome.checked,
             "proven": outcome.proven,
+            "less_flexible": [
+                {
+                    "schemes": dict(zip(subject.names, step.schemes, strict=True)),
+                    "loss": search.loss(step.value),
+                    "proven": step.proven,
+                }
+                for step in outcome.steps
+            ],
         },
         notes=(
             *spelling_notes(subject),

@@ -26,10 +26,11 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice.schemes.branching import Branching, Branchings
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent
 from sqlanon.search.lattice.schemes.inner import Inner
-from sqlanon.search.lattice.schemes.outcome import SchemeOutcome, Tell
+from sqlanon.search.lattice.schemes.outcome import Recoding, SchemeOutcome, Step, Tell
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.rows import ROOM
+from sqlanon.search.lattice.schemes.seeds import less_flexible
 from sqlanon.search.lattice.schemes.siblings import suits
 
 LISTED = 100_000
@@ -42,6 +43,10 @@ EFFORT = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
 PATIENCE = 20
 """Descents in a row that find nothing better after which a search without a time limit ends."""
+DESCENTS = 200_000
+"""Recodings that descents look at without a time limit."""
+STARTS, STARTING = 20_000, 0.1
+"""Recodings that are looked at under less flexible schemes, and the share of the time for them."""
 
 
 def best_recoding(
@@ -71,15 +76,51 @@ def best_recoding(
     search = _Search(
         Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
     )
+    steps: list[Step] = []
     with suppress(TimeLimitError):
-        search.descent.from_ends()
+        search.descent.from_ends(_start(problem, deadline, room=room, steps=steps))
         with suppress(TimeLimitError):
-            branching = search.branching()
+            branching = search.branching(EFFORT, deadline.share(BRANCHING))
             if branching is not None:
                 bound = branching.run()
         if bound < best.value:
             search.improve(np.random.default_rng(seed), tell)
-    return _outcome(best, bound)
+    return replace(_outcome(best, bound), steps=tuple(steps))
+
+
+def _start(
+    problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[Step]
+) -> Recoding | None:
+    """A good recoding of the next less flexible schemes, found from one of those before them.
+
+    Args:
+        problem: The table under schemes.
+        deadline: When a `TimeLimitError` ends it.
+        room: Memory for the classes of all columns but one [bytes].
+        steps: What was found under each; changed.
+
+    Returns:
+        The recoding; None where there are no such schemes, or none is found.
+    """
+    simpler = less_flexible(problem)
+    if simpler is None:
+        return None
+    start = _start(simpler, deadline, room=room, steps=steps)
+    best, bound = Incumbent.of(simpler), 0.0
+    inners = [Inner.of(simpler, column) for column in range(len(simpler.domains))]
+    search = _Search(
+        Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
+    )
+    search.descent.from_ends(start)
+    branching = search.branching(STARTS, deadline.share(STARTING))
+    if branching is not None:
+        bound = branching.run()
+    deadline.check()
+    if best.value == math.inf:
+        return None
+    schemes = tuple(domain.scheme for domain in simpler.domains)
+    steps.append(Step(schemes, round(best.value), bound >= best.value))
+    return best.recoding
 
 
 def _doomed(problem: SchemeProblem) -> int:
@@ -123,8 +164,16 @@ class _Search:
         domains = self.descent.best.problem.domains
         return [column for column, domain in enumerate(domains) if suits(domain)]
 
-    def branching(self) -> Branching | None:
-        """A branch and bound over all columns; None where they have too many recodings."""
+    def branching(self, most: int, deadline: Deadline) -> Branching | None:
+        """A branch and bound over all columns; None where they have too many recodings.
+
+        Args:
+            most: How many recodings of the outer columns it looks at without a time limit.
+            deadline: When it ends.
+
+        Raises:
+            TimeLimitError: There is no time to list the recodings.
+        """
         numbers, suited = self.numbers, self.suited
         if not suited:
             return None
@@ -133,22 +182,26 @@ class _Search:
         own = [numbers[column] for column in outer]
         if max(own, default=1) > LISTED or math.prod(own) > MANY:
             return None
-        ended, most = self.deadline.share(BRANCHING), EFFORT
-        return self.branchings.over(
-            outer, inner=inner, deadline=ended, most=math.inf if ended.is_limited else most
-        )
+        limit = math.inf if deadline.is_limited else most
+        return self.branchings.over(outer, inner=inner, deadline=deadline, most=limit)
 
     def improve(self, generator: np.random.Generator, tell: Tell | None) -> None:
         """Improves the best recoding until the deadline; without one, as long as it helps."""
-        left = PATIENCE
-        while left or self.deadline.is_limited:
+        best, left = self.descent.best, PATIENCE
+        ended = math.inf if self.deadline.is_limited else best.checked + DESCENTS
+        while best.checked < ended and (left or self.deadline.is_limited):
             if tell is not None:
-                tell(f"search: {self.descent.best.checked:,} recodings looked at")
-            helps = self._by_pairs(generator) or self.descent.from_shaken(generator)
+                tell(f"search: {best.checked:,} recodings looked at")
+            helps = self._by_pairs(generator, ended) or self.descent.from_shaken(generator)
             left = PATIENCE if helps else left - 1
 
-    def _by_pairs(self, generator: np.random.Generator) -> bool:
-        """Improves two columns at a time, in any order; whether it helps."""
+    def _by_pairs(self, generator: np.random.Generator, ended: float) -> bool:
+        """Improves two columns at a time, in any order; whether it helps.
+
+        Args:
+            generator: Of the order.
+            ended: How many recodings may have been looked at in all.
+        """
         best, numbers, suited = self.descent.best, self.numbers, self.suited
         pairs = [
             (outer, inner)
@@ -159,7 +212,9 @@ class _Search:
         value = best.value
         for place in generator.permutation(len(pairs)).tolist():
             outer, inner = pairs[place]
-            self.branchings.over([outer], inner=inner, deadline=self.deadline, most=math.inf).run()
+            self.branchings.over(
+                [outer], inner=inner, deadline=self.deadline, most=ended - best.checked
+            ).run()
             self.deadline.check()
             if best.value < value:
                 self.descent.thorough()

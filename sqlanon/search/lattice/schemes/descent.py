@@ -159,9 +159,14 @@ class Descent:
     deadline: Deadline
     room: int
 
-    def from_ends(self) -> None:
-        """From the coarsest recoding, each column first once."""
+    def from_ends(self, start: Sequence[Partition] | None = None) -> None:
+        """From the coarsest recoding, each column first once, and from another if one is given."""
         columns = list(range(len(self.inners)))
+        if start is not None:
+            found = self.best.problem.evaluate(start)
+            if found.suppressed <= self.best.problem.allowance:
+                self.best.offer(start, value=found.cost, suppressed=found.suppressed)
+                self._from(start, columns)
         for first in columns:
             self._from(self.best.problem.coarsest, [*columns[first:], *columns[:first]])
         self.thorough()

@@ -14,6 +14,21 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """The best recoding found under less flexible schemes.
+
+    Args:
+        schemes: The scheme of each column.
+        value: What it costs.
+        proven: Whether none of these schemes costs less.
+    """
+
+    schemes: tuple[str, ...]
+    value: int
+    proven: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SchemeOutcome:
     """The best recoding of a search, and the bound that it proved.
 
@@ -23,6 +38,7 @@ class SchemeOutcome:
         suppressed: Records that it suppresses [records].
         bound: What every recoding costs at least; `value` where it is proven.
         checked: Recodings that were evaluated.
+        steps: What less flexible schemes come to, the least flexible first.
     """
 
     partitions: Recoding | None
@@ -30,6 +46,7 @@ class SchemeOutcome:
     suppressed: int
     bound: int
     checked: int
+    steps: tuple[Step, ...] = ()
 
     @property
     def proven(self) -> bool:

@@ -12,8 +12,10 @@ from sqlanon.search.lattice.schemes.problem import Evaluated, SchemeProblem
 from sqlanon.search.lattice.schemes.prunings import Prunings
 from sqlanon.search.lattice.schemes.spaces import Least
 
-_LESS_FLEXIBLE = {"sps": "ops", "gsps": "gops", "gops": "ghs"}
+_LESS_FLEXIBLE = {"sps": "ops", "gsps": "gops", "gops": "ghs", "ghs": "bhs"}
 """Per scheme one whose recodings of the same units it has all of, and others."""
+_FLEXIBILITY = {"ghs": 1, "gops": 2, "gsps": 3, "sps": 3}
+"""Steps that there are below a scheme, as if each column had all."""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,12 +82,21 @@ class Best:
 
 
 def less_flexible(problem: SchemeProblem) -> SchemeProblem | None:
-    """The same table under the next less flexible schemes; None where all are the least."""
-    schemes = [_LESS_FLEXIBLE.get(domain.scheme, domain.scheme) for domain in problem.domains]
-    if schemes == [domain.scheme for domain in problem.domains]:
+    """The same table under the next less flexible schemes; None where all are the least.
+
+    The most flexible go first, so that columns come to the same scheme.
+    """
+    schemes = [domain.scheme for domain in problem.domains]
+    most = max((_FLEXIBILITY.get(scheme, 0) for scheme in schemes), default=0)
+    if not most:
         return None
-    pairs = zip(problem.domains, schemes, strict=True)
-    return replace(problem, domains=tuple(replace(own, scheme=name) for own, name in pairs))
+    domains = tuple(
+        replace(own, scheme=_LESS_FLEXIBLE[own.scheme])
+        if _FLEXIBILITY.get(own.scheme, 0) == most
+        else own
+        for own in problem.domains
+    )
+    return replace(problem, domains=domains)
 
 
 def random_recodings(problem: SchemeProblem, prunings: Prunings) -> Iterator[Recoding]:
