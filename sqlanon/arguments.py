@@ -44,11 +44,15 @@ _NUMBER: _Kind = ("a number", _is_number)
 _PATH: _Kind = ("a path", _is_path)
 _FUNCTION: _Kind = ("a function", callable)
 _MARKS: _Kind = ("a text or a list of texts", lambda value: _is_texts(value) or _TEXT[1](value))
+_SCHEMES: _Kind = (
+    "a scheme, or schemes by column",
+    lambda value: isinstance(value, str | Mapping),
+)
 
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
     **dict.fromkeys(("refine", "suppress_uncovered"), _BOOLEAN),
-    **dict.fromkeys(("method", "loss", "kind", "candidates", "into"), _TEXT),
+    **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
     **dict.fromkeys(
@@ -59,12 +63,13 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     "losses": _TEXTS,
     "nullstr": _MARKS,
+    "scheme": _SCHEMES,
 }
 _MAY_BE_NONE = {
     *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
     *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
-    "preview",
+    *("preview", "scheme", "direction"),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -219,11 +219,8 @@ class DuckDB:
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        return catalog_of(self._ask_catalog([]))
-
-    @cached_property
-    def _ask_catalog(self) -> Callable[[Sequence[object]], list[Row]]:
-        return self.prepare(catalog_query())
+        query, text = _catalog_text()
+        return catalog_of(self._attempt(query, lambda: self._execute(text, []).fetchall()))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -397,3 +394,14 @@ class DuckDB:
                 table = qualified("temp", "main", name)
                 self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
         del self._temporaries[mark:]
+
+
+@cache
+def _catalog_text() -> tuple[exp.Select, str]:
+    """The query of the catalog and its text, which never varies.
+
+    No engine holds it: one that held a function of its own would keep its connection open until
+    the garbage is collected.
+    """
+    query = catalog_query()
+    return query, render(query, DuckDB.dialect)

@@ -1,5 +1,6 @@
 """The DuckDB engine: running, loading, resolving names, transactions, errors."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pandas
@@ -16,6 +18,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+import sqlanon
 from sqlanon.engine.duckdb.catalog import qualified, split
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.syntax import type_of
@@ -390,3 +393,21 @@ def test_ctrl_c_interrupts_a_long_query(engine: DuckDB, member: str) -> None:
         timer.join()
         signal.signal(signal.SIGINT, before)
     assert engine.rows(parse("SELECT 1")) == [(1,)]
+
+
+def test_no_call_keeps_a_connection_open_after_it(tmp_path: Path) -> None:
+    """A cycle would hold a file's lock until the garbage is collected."""
+    policy = sqlanon.Policy(["a"], models=[sqlanon.KAnonymity(2)], others="drop")
+    gc.collect()
+    gc.disable()
+    try:
+        connection = duckdb.connect(str(tmp_path / "held.duckdb"))
+        connection.execute("CREATE TABLE people AS SELECT range % 3 AS a FROM range(12)")
+        before = sys.getrefcount(connection)
+        plan = sqlanon.plan(connection, "people", policy)
+        sqlanon.apply(connection, plan, into="published")
+        sqlanon.check(connection, "published", policy)
+        sqlanon.measure(connection, "people", "published", policy)
+        assert sys.getrefcount(connection) == before
+    finally:
+        gc.enable()

@@ -61,7 +61,7 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
     """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
     best = brute_force(replace(case, suppressed="drop"))
     with closing(case.connection()) as connection:
-        policy = replace(case.policy, suppressed="drop")
+        policy = replace(case, suppressed="drop").policy
         try:
             plan = sqlanon.plan(connection, "people", policy, loss=case.loss, minimal_nodes=True)
         except UnsatisfiableError:

@@ -45,7 +45,7 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=12, **SLOW)
 @given(cases())
 def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
     case = replace(case, suppressed="drop")
