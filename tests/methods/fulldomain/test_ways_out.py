@@ -45,10 +45,12 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, **SLOW)
+@settings(max_examples=8, **SLOW)
 @given(cases())
 def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
-    case = replace(case, suppressed="drop")
+    # Where a column alone may be generalized, most policies cannot be satisfied without a limit.
+    bounds = [case.bounds[0], *((low, low) for low, _ in case.bounds[1:])]
+    case = replace(case, suppressed="drop", limit=0.0, bounds=bounds)
     with closing(case.connection()) as connection:
         try:
             sqlanon.plan(connection, "people", case.policy, loss=case.loss)
