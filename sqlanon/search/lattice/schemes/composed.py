@@ -5,10 +5,10 @@ Given the recodings of all other columns, the best one of the last follows at on
 are fixed. So all columns but the one of most recodings are branched on (`branching`), those of
 fewest recodings first.
 
-Where they have too many recodings for that, or the time does not suffice, descents improve the best
-recoding known: column by column (`descent`), and two columns at a time, which are branched on while
-the others stay. Nothing is proven by them; the bound is what branching has shown, at least that of
-the finest recoding.
+Where they have too many recodings for that, a systematic search from above takes its place
+(`enumeration`), which begins with the best recoding of less flexible schemes. Where neither ends in
+time, descents improve the best recoding known: column by column (`descent`), and two columns at a
+time, which are branched on while the others stay.
 
 Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count as count_from
 
 import numpy as np
 
@@ -25,10 +26,12 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice.schemes.branching import Branching, Branchings
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent
+from sqlanon.search.lattice.schemes.enumeration import top_down
 from sqlanon.search.lattice.schemes.inner import Inner
 from sqlanon.search.lattice.schemes.outcome import Recoding, SchemeOutcome, Step, Tell
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
+from sqlanon.search.lattice.schemes.prunings import Prunings
 from sqlanon.search.lattice.schemes.rows import ROOM
 from sqlanon.search.lattice.schemes.seeds import less_flexible
 from sqlanon.search.lattice.schemes.siblings import suits
@@ -37,15 +40,17 @@ LISTED = 100_000
 """Most recodings of a column that is branched on."""
 MANY = 10**10
 """Recodings of the outer columns from which on nothing is branched on: most would be looked at."""
-BRANCHING = 0.7
-"""Share of the time that branching takes at most; what it does not prove, descents may improve."""
+PROVING = 0.7
+"""Share of the time for a proof at most; what is not proven by then, descents may improve."""
 EFFORT = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
 PATIENCE = 20
 """Descents in a row that find nothing better after which a search without a time limit ends."""
 DESCENTS = 200_000
 """Recodings that descents look at without a time limit."""
-STARTS, STARTING = 20_000, 0.1
+LOOKS = 20
+"""Recodings of outer columns that are branched on in the time between two looks at the clock."""
+STARTS, STARTING = 20_000, 0.25
 """Recodings that are looked at under less flexible schemes, and the share of the time for them."""
 
 
@@ -80,9 +85,7 @@ def best_recoding(
     with suppress(TimeLimitError):
         search.descent.from_ends(_start(problem, deadline, room=room, steps=steps))
         with suppress(TimeLimitError):
-            branching = search.branching(EFFORT, deadline.share(BRANCHING))
-            if branching is not None:
-                bound = branching.run()
+            bound = max(bound, search.prove(EFFORT, deadline.share(PROVING), room=room))
         if bound < best.value:
             search.improve(np.random.default_rng(seed), tell)
     return replace(_outcome(best, bound), steps=tuple(steps))
@@ -106,15 +109,13 @@ def _start(
     if simpler is None:
         return None
     start = _start(simpler, deadline, room=room, steps=steps)
-    best, bound = Incumbent.of(simpler), 0.0
+    best = Incumbent.of(simpler)
     inners = [Inner.of(simpler, column) for column in range(len(simpler.domains))]
     search = _Search(
         Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
     )
     search.descent.from_ends(start)
-    branching = search.branching(STARTS, deadline.share(STARTING))
-    if branching is not None:
-        bound = branching.run()
+    bound = search.prove(STARTS, deadline.share(STARTING), room=room)
     deadline.check()
     if best.value == math.inf:
         return None
@@ -164,7 +165,7 @@ class _Search:
         domains = self.descent.best.problem.domains
         return [column for column, domain in enumerate(domains) if suits(domain)]
 
-    def branching(self, most: int, deadline: Deadline) -> Branching | None:
+    def _branching(self, most: int, deadline: Deadline) -> Branching | None:
         """A branch and bound over all columns; None where they have too many recodings.
 
         Args:
@@ -184,6 +185,30 @@ class _Search:
             return None
         limit = math.inf if deadline.is_limited else most
         return self.branchings.over(outer, inner=inner, deadline=deadline, most=limit)
+
+    def prove(self, most: int, deadline: Deadline, *, room: int) -> float:
+        """Looks for the best recoding, and for what every one costs at least, which it returns.
+
+        Args:
+            most: How many recodings it looks at without a time limit, about.
+            deadline: When it ends.
+            room: Memory for what a systematic search holds [bytes].
+
+        Raises:
+            TimeLimitError: There is no time to list the recodings that are branched on.
+        """
+        branching = self._branching(most, deadline)
+        if branching is not None:
+            return branching.run()
+        best = self.descent.best
+        # Without a time limit, looks at the clock are counted, so that the result is the same.
+        ended = deadline if deadline.is_limited else Deadline(most / LOOKS, count_from().__next__)
+        known = Prunings(simpler=False, start=(best.recoding,))
+        found = top_down(best.problem, known, deadline=ended, room=room)
+        best.checked += found.checked
+        if found.partitions is not None:
+            best.offer(found.partitions, value=found.value, suppressed=found.suppressed)
+        return found.bound
 
     def improve(self, generator: np.random.Generator, tell: Tell | None) -> None:
         """Improves the best recoding until the deadline; without one, as long as it helps."""
