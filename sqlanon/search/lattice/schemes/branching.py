@@ -162,7 +162,9 @@ class Branching:
             slices = [self._slices(chosen) for _, chosen in group]
             least = [own for own, _ in group]
             if screens:
-                least = least_by_shares(self.problem, slices, self.best.value).tolist()
+                least = least_by_shares(
+                    self.problem, slices, below=self.best.value, deadline=self.deadline
+                ).tolist()
             for own, (_, chosen), held in zip(least, group, slices, strict=True):
                 if own < self.best.value:
                     self._search(chosen, held)

@@ -40,8 +40,11 @@ LISTED = 100_000
 """Most recodings of a column that is branched on."""
 MANY = 10**10
 """Recodings of the outer columns from which on nothing is branched on: most would be looked at."""
-PROVING = 0.7
-"""Share of the time for a proof at most; what is not proven by then, descents may improve."""
+PROVING, HOPING = 0.7, 0.2
+"""Shares of the time for a proof at most, the second where a column has too many sets of siblings.
+
+What is not proven by then, descents may improve.
+"""
 EFFORT = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
 PATIENCE = 20
@@ -85,7 +88,8 @@ def best_recoding(
     with suppress(TimeLimitError):
         search.descent.from_ends(_start(problem, deadline, room=room, steps=steps))
         with suppress(TimeLimitError):
-            bound = max(bound, search.prove(EFFORT, deadline.share(PROVING), room=room))
+            share = PROVING if len(search.suited) == len(inners) else HOPING
+            bound = max(bound, search.prove(EFFORT, deadline.share(share), room=room))
         if bound < best.value:
             search.improve(np.random.default_rng(seed), tell)
     return replace(_outcome(best, bound), steps=tuple(steps))

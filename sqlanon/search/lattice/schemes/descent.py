@@ -3,7 +3,7 @@
 Starting from a recoding that satisfies the policy, one column after the other is recoded as well as
 it can be, until none gets better. Where a descent ends depends on where it starts and on the order
 of the columns, so there are several: from the coarsest recoding, and from the best one known with
-two columns made as general as may be.
+some columns made as general as may be.
 """
 
 from __future__ import annotations
@@ -172,9 +172,10 @@ class Descent:
         self.thorough()
 
     def from_shaken(self, generator: np.random.Generator) -> bool:
-        """From the best known with two columns as general as may be, in any order; if it helps."""
+        """From the best known with some columns as general as may be, in any order; if it helps."""
         coarsest, recoding = self.best.problem.coarsest, list(self.best.recoding)
-        for column in generator.permutation(len(recoding))[:2].tolist():
+        number = int(generator.integers(1, len(recoding) + 1))
+        for column in generator.permutation(len(recoding))[:number].tolist():
             recoding[column] = coarsest[column]
         value = self.best.value
         self._from(recoding, generator.permutation(len(recoding)).tolist())

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.schemes.blocks import CELLS, Slices
 from sqlanon.search.lattice.schemes.domain import Domain
@@ -55,13 +56,20 @@ class _Blocks:
         )
 
 
-def least_by_shares(problem: SchemeProblem, slices: Sequence[Slices], below: float) -> Reals:
+def least_by_shares(
+    problem: SchemeProblem,
+    slices: Sequence[Slices],
+    *,
+    below: float,
+    deadline: Deadline = NEVER,
+) -> Reals:
     """What the best recoding of a column costs at least, for each recoding of the other columns.
 
     Args:
         problem: The table; its loss is discernibility.
         slices: The classes of each recoding of the other columns.
         below: What is not less need not be known.
+        deadline: When a `TimeLimitError` ends the work.
     """
     units, number = len(slices[0].sizes), len(slices)
     width = max(each.sizes.shape[1] for each in slices)
@@ -79,26 +87,23 @@ def least_by_shares(problem: SchemeProblem, slices: Sequence[Slices], below: flo
     )
     shares = np.full((number, units), np.inf)
     while len(blocks.last):
+        deadline.check()
         shares = np.minimum(shares, _shares(problem, blocks, recodings=number))
         if len(blocks.last) * width > CELLS:
-            return _in_halves(problem, slices, below, least=least)
+            half = len(slices) // 2
+            if not half:
+                alone: Reals = least.sum(axis=1)
+                return alone
+            parts = slices[:half], slices[half:]
+            found = [
+                least_by_shares(problem, part, below=below, deadline=deadline) for part in parts
+            ]
+            return np.concatenate(found)
         grown = _grown(blocks, sizes, least=least)
         cost = (grown.sizes * np.maximum(grown.sizes, problem.k)).sum(axis=1)
         blocks = grown.only(cost - grown.least < slack[grown.recoding])
-    found: Reals = least.sum(axis=1) + shares.sum(axis=1)
-    return found
-
-
-def _in_halves(
-    problem: SchemeProblem, slices: Sequence[Slices], below: float, *, least: Reals
-) -> Reals:
-    """The same for fewer recodings at a time; what is known of one that is too much by itself."""
-    half = len(slices) // 2
-    if not half:
-        found: Reals = least.sum(axis=1)
-        return found
-    parts = slices[:half], slices[half:]
-    return np.concatenate([least_by_shares(problem, part, below) for part in parts])
+    bounds: Reals = least.sum(axis=1) + shares.sum(axis=1)
+    return bounds
 
 
 def _grown(blocks: _Blocks, sizes: Reals, *, least: Reals) -> _Blocks:
