@@ -20,13 +20,7 @@ from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
-from sqlanon.methods.schemes.groups import (
-    GroupedColumn,
-    leaf_groups,
-    tallied_groups,
-    value_map,
-    with_all,
-)
+from sqlanon.methods.schemes.groups import GroupedColumn, leaf_groups, tallied_groups, value_map
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
@@ -80,16 +74,11 @@ class SchemeSearch:
         """The groups of the best recoding."""
         assert outcome.partitions is not None
         label = self.policy.suppressed_label
-        counts_leaves = self.problem.prices is not None and self.problem.prices.name == "lm"
-        grouped = []
-        for column, domain, own in zip(
-            self.columns, self.problem.domains, outcome.partitions, strict=True
-        ):
-            groups = leaf_groups(column, domain, own)
-            if not counts_leaves:
-                groups = with_all(groups, domain, own)
-            grouped.append(GroupedColumn.of(column, groups, suppressed=label))
-        return tuple(grouped)
+        parts = zip(self.columns, self.problem.domains, outcome.partitions, strict=True)
+        return tuple(
+            GroupedColumn.of(column, leaf_groups(column, domain, own), suppressed=label)
+            for column, domain, own in parts
+        )
 
 
 def decide(

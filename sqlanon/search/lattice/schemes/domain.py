@@ -162,12 +162,6 @@ class Domain:
         """The most general recoding."""
         return tuple(n for n, root in enumerate(self.roots) for _ in range(root.first, root.last))
 
-    @property
-    def may_be_top(self) -> bool:
-        """Whether a block of all units may have all leaves, those that nobody holds included."""
-        tops = [root.span for root in self.roots]
-        return self.scheme != "bhs" and tops == [(0, len(self.order))]
-
     def branch_of(self, block: Block) -> Branch:
         """The lowest node that has all units of a block."""
         nodes: Sequence[Branch] = self.roots
