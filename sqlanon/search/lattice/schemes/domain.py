@@ -189,6 +189,14 @@ class Domain:
             return [[span] for span in own.spans]
         return list(map(self.spans, blocks_of(partition)))
 
+    def moved(self, partition: Partition, other: Domain) -> Partition:
+        """A recoding of another domain of the same column and levels, in the units of this one."""
+        labels = [0] * self.units
+        for leaf, unit in enumerate(self.unit.tolist()):
+            if unit >= 0:
+                labels[unit] = partition[int(other.unit[leaf])]
+        return numbered(labels)
+
     def is_valid(self, partition: Partition) -> bool:
         """Whether the scheme allows a recoding."""
         if self.scheme == "bhs":

@@ -140,6 +140,7 @@ class SchemeProblem:
         allowance: Most records that may be suppressed [records].
         prices: The cell loss; None for discernibility.
         demands: Models beyond k, closed under unions; None without any.
+        simpler: The same table under less flexible schemes, the least flexible first.
     """
 
     domains: tuple[Domain, ...]
@@ -149,6 +150,7 @@ class SchemeProblem:
     allowance: int
     prices: CellPrices | None = None
     demands: Demands | None = None
+    simpler: tuple[SchemeProblem, ...] = ()
 
     @property
     def records(self) -> int:
