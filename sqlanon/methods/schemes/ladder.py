@@ -1,8 +1,7 @@
 """Ladder: the less flexible schemes under which a table is looked at first.
 
 What each step of flexibility buys is told by them, and a search begins with what it found under the
-step before. A column takes part as far as it can: in steps by its hierarchy where it has one of
-several levels, in ordered ones where its values have an order.
+step before. A column takes part as far as it can: in ordered steps where its values have an order.
 """
 
 from __future__ import annotations
@@ -70,8 +69,6 @@ def _ladder(column: SchemeColumn, counts: Sequence[int], *, domain: Domain) -> d
     found = {}
     for scheme in _BELOW[domain.scheme]:
         if scheme in ("gops", "ops") and not column.has_order:
-            continue
-        if scheme in ("gops", "gsps") and column.tree.height == 1:
             continue
         try:
             found[scheme] = replace(column, scheme=scheme, otherwise=None).domain(counts)
