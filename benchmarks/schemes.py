@@ -42,7 +42,7 @@ def by_column(problem, _, *, deadline):
 
 SEARCHES = DIRECTIONS | {"columns": by_column}
 MIXED = "sps-ordered-age"
-ONE_BY_ONE = ("useless", "useful", "again", "nodes", "applicators", "simpler")
+ONE_BY_ONE = ("node", "useless", "useful", "again", "nodes", "applicators", "simpler")
 
 
 @dataclass(frozen=True)
