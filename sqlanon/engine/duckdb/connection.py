@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -18,7 +17,7 @@ from sqlanon.engine.base import Limits, Row, render
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     catalog_of,
-    catalog_query,
+    catalog_text,
     entries,
     is_frame,
     qualified,
@@ -219,7 +218,7 @@ class DuckDB:
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        query, text = _catalog_text()
+        query, text = catalog_text()
         return catalog_of(self._attempt(query, lambda: self._execute(text, []).fetchall()))
 
     @contextmanager
@@ -394,14 +393,3 @@ class DuckDB:
                 table = qualified("temp", "main", name)
                 self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
         del self._temporaries[mark:]
-
-
-@cache
-def _catalog_text() -> tuple[exp.Select, str]:
-    """The query of the catalog and its text, which never varies.
-
-    No engine holds it: one that held a function of its own would keep its connection open until
-    the garbage is collected.
-    """
-    query = catalog_query()
-    return query, render(query, DuckDB.dialect)

@@ -28,7 +28,7 @@ from sqlanon.search.lattice.schemes.branching import Branching, Branchings
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent
 from sqlanon.search.lattice.schemes.enumeration import top_down
 from sqlanon.search.lattice.schemes.inner import Inner
-from sqlanon.search.lattice.schemes.outcome import Recoding, SchemeOutcome, Step, Tell
+from sqlanon.search.lattice.schemes.outcome import FlexibilityStep, Recoding, SchemeOutcome, Tell
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.prunings import Prunings
@@ -83,7 +83,7 @@ def best_recoding(
     search = _Search(
         Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
     )
-    steps: list[Step] = []
+    steps: list[FlexibilityStep] = []
     with suppress(TimeLimitError):
         start = _climb(problem, deadline, room=room, steps=steps)
         search.descent.from_ends(start)
@@ -96,7 +96,7 @@ def best_recoding(
 
 
 def _climb(
-    problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[Step]
+    problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[FlexibilityStep]
 ) -> Recoding | None:
     """A good recoding of less flexible schemes, each found from that of those before.
 
@@ -122,7 +122,7 @@ def _climb(
             bound = search.prove(STARTS, deadline.share(STARTING), room=room)
         if best.value < math.inf:
             schemes = tuple(domain.scheme for domain in simpler.domains)
-            steps.append(Step(schemes, round(best.value), bound >= best.value))
+            steps.append(FlexibilityStep(schemes, round(best.value), bound >= best.value))
             start, before = best.recoding, simpler
         if deadline.expired:
             break

@@ -14,7 +14,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FlexibilityStep:
     """The best recoding found under less flexible schemes.
 
     Args:
@@ -46,7 +46,7 @@ class SchemeOutcome:
     suppressed: int
     bound: int
     checked: int
-    steps: tuple[Step, ...] = ()
+    steps: tuple[FlexibilityStep, ...] = ()
 
     @property
     def proven(self) -> bool:
