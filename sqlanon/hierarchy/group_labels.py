@@ -5,6 +5,10 @@ is a run of numbers such as `20-34`, or a set such as `{Local-gov, State-gov}`, 
 nodes, runs and values. Items that could be read otherwise are written as JSON strings; NULL is
 `NULL`, and a text of that spelling is `"NULL"`.
 
+A run says which numbers it holds, whether they are leaves or not. So a run of whole intervals has
+the borders of their grid, and where leaves are the values of a table, the least and the greatest of
+them end no run of several: such a run is open there, as `<=21`.
+
 A label is taken if reading it gives its group, so a published table can be read on its own.
 """
 
@@ -20,6 +24,7 @@ from operator import itemgetter
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.label_nodes import Label
+from sqlanon.hierarchy.number_ranges import NumberRange, is_number
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.wording import counted
 
@@ -28,8 +33,6 @@ Span = tuple[int, int]
 """First leaf and number of leaves of a node."""
 
 _NULL = "NULL"
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
-_WHOLE = re.compile(r"([0-9]+)-([0-9]+)")
 _ITEM = re.compile(r'("(?:[^"\\]|\\.)*")|([^,{}"]+)')
 
 
@@ -63,6 +66,7 @@ class GroupReader:
         self.leaf = {text: number for number, text in enumerate(tree.leaves)}
         self.rank = _ranks(tree)
         self.by_rank = sorted(self.rank, key=self.rank.__getitem__)
+        self._numbers = [Decimal(str(tree.leaves[leaf])) for leaf in self.by_rank]
         self.spans = [list(_spans(tree, level)) for level in range(tree.height + 1)]
         self.levels: dict[Span, list[int]] = {}
         self._named: dict[Label, set[Span]] = {}
@@ -109,12 +113,9 @@ class GroupReader:
 
     def _run(self, label: str) -> Leaves | None:
         """The leaves of a run of numbers."""
-        whole = _WHOLE.fullmatch(label)
-        ends = list(whole.groups()) if whole else label.split(" to ")
-        places = [self.rank.get(self.leaf.get(end, -1), -1) for end in ends]
-        if len(places) != 2 or not 0 <= places[0] < places[1]:
-            return None
-        return frozenset(self.by_rank[places[0] : places[1] + 1])
+        wanted = NumberRange.read(label)
+        found = self.by_rank[wanted.places(self._numbers)] if wanted else []
+        return frozenset(found) if found else None
 
     def _set(self, label: str) -> Leaves | None:
         """The leaves of a set, each in one item."""
@@ -169,7 +170,7 @@ def _written(item: Label) -> str:
 def _ranks(tree: Tree) -> dict[int, int]:
     """The place of each leaf but NULL in the order of numbers; empty where they are none."""
     texts = {number: text for number, text in enumerate(tree.leaves) if text is not None}
-    if not all(map(_NUMBER.fullmatch, texts.values())):
+    if not all(map(is_number, texts.values())):
         return {}
     numbers = {number: Decimal(text) for number, text in texts.items()}
     if len(set(numbers.values())) < len(numbers):
@@ -204,12 +205,17 @@ class GroupLabeller:
         low: The lowest level that may be published: labels name nothing below it.
         high: The highest level that may be published.
         suppressed: The label of suppressed values, which no group may have unless it has all.
+        is_listed: Whether the user wrote the leaves, so that the least and the greatest of them
+            tell nothing of a table.
+        has_grid: Whether labels of nodes are intervals of a grid, whose borders a run may have.
     """
 
     reader: GroupReader
     low: int
     high: int
     suppressed: str
+    is_listed: bool = True
+    has_grid: bool = False
 
     def label(self, groups: Sequence[Sequence[int]]) -> tuple[LabelledGroup, ...]:
         """Every group with its label.
@@ -273,7 +279,7 @@ class GroupLabeller:
     def _texts(self, group: tuple[int, ...]) -> Iterator[str]:
         runs = self._runs(group)
         if len(runs) == 1 and len(runs[0]) > 1:
-            yield self._run_text(runs[0])
+            yield from self._run_texts(runs[0])
         if runs:
             parts = [own for run in runs for own in self._run_parts(run)]
             nulls = [leaf for leaf in group if leaf not in self.reader.rank]
@@ -283,27 +289,64 @@ class GroupLabeller:
             yield _set_text([(leaf, self.reader.tree.leaves[leaf]) for leaf in group])
 
     def _runs(self, group: Sequence[int]) -> list[list[int]]:
-        """The runs of neighbours in the order of numbers; none where values may not be named."""
+        """The runs of neighbours in the order of numbers; none where they could not be named."""
         rank = self.reader.rank
-        if self.low or not rank:
+        if not rank or (self.low and not self.has_grid):
             return []
         places = sorted(rank[leaf] for leaf in group if leaf in rank)
         numbered = groupby(enumerate(places), lambda pair: pair[1] - pair[0])
         return [[self.reader.by_rank[place] for _, place in pairs] for _, pairs in numbered]
 
-    def _run_text(self, run: Sequence[int]) -> str:
-        first, last = (str(self.reader.tree.leaves[leaf]) for leaf in (run[0], run[-1]))
-        between = "-" if first.isdecimal() and last.isdecimal() else " to "
-        return f"{first}{between}{last}"
+    def _run_texts(self, run: Sequence[int]) -> Iterator[str]:
+        """The ways to write a run of several numbers, best first."""
+        on_grid = self._on_grid(run)
+        if on_grid is not None:
+            yield on_grid.label
+        if not self.low:
+            yield self._between(run).label
+
+    def _between(self, run: Sequence[int]) -> NumberRange:
+        """From the first number of a run to the last, open where that is an extreme of a table."""
+        texts, ends = self.reader.tree.leaves, self.reader.by_rank
+        low, high = texts[run[0]], texts[run[-1]]
+        if self.is_listed:
+            return NumberRange(low, high)
+        if run[0] == ends[0]:
+            if len(run) == 1 < len(ends):
+                return NumberRange(None, texts[ends[1]], has_high=False)
+            low = None
+        if run[-1] == ends[-1]:
+            if len(run) == 1 < len(ends):
+                return NumberRange(texts[ends[-2]], None, has_low=False)
+            high = None
+        return NumberRange(low, high)
+
+    def _on_grid(self, run: Sequence[int]) -> NumberRange | None:
+        """The borders around a run of whole intervals, of the highest level that has such."""
+        labels, spans = self.reader.tree.labels, self.reader.span
+        highest = min(self.high, self.reader.tree.height - 1) if self.has_grid else 0
+        for level in range(highest, max(self.low, 1) - 1, -1):
+            if sum(own for _, own in {spans(leaf, level) for leaf in run}) == len(run):
+                first, last = (
+                    NumberRange.of_interval(str(labels[level][leaf])) for leaf in (run[0], run[-1])
+                )
+                return first.up_to(last) if first and last else None
+        return None
 
     def _run_parts(self, run: Sequence[int]) -> list[tuple[int, Label]]:
-        """The items of a run: its node, itself, or its values where that could be misread."""
-        wanted = frozenset(run)
-        nodes = [self.reader.tree.labels[level][run[0]] for level in self._levels(sorted(run))]
-        for text in (*nodes, *([self._run_text(run)] if len(run) > 1 else [])):
+        """The items of a run: its node, itself, or its parts where that could be misread."""
+        wanted, inside = frozenset(run), sorted(run)
+        levels = self._levels(inside)
+        is_named = len(run) > 1
+        if not self.is_listed:
+            # A value alone in its node, or an extreme of the table, need not be told for itself.
+            levels = [level for level in reversed(levels) if level]
+            is_named |= bool({self.reader.by_rank[0], self.reader.by_rank[-1]} & {*run})
+        nodes = [self.reader.tree.labels[level][run[0]] for level in levels]
+        for text in (*nodes, *(self._run_texts(run) if is_named else ())):
             if self.reader.item(text) == wanted:
-                return [(min(run), text)]
-        return [(leaf, self.reader.tree.leaves[leaf]) for leaf in run]
+                return [(inside[0], text)]
+        return list(self._parts(tuple(inside)))
 
     def _parts(self, group: tuple[int, ...]) -> Iterator[tuple[int, Label]]:
         """The items of a set: the largest nodes within it."""

@@ -1,7 +1,8 @@
 """Rules of hierarchies: explicit paths, intervals, prefixes, dates and expressions.
 
-The top of a rule is a single node, `*`. Labels come from the rule's own grid, so that none of them
-tells an extreme of the data.
+The top of a rule is a single node, `*`. Labels of nodes come from the rule's own grid, so that none
+of them tells an extreme of the data. Its leaves are the values that a table holds: labels of groups
+that name some (`group_labels`) leave the least and the greatest out where they can.
 """
 
 from __future__ import annotations

@@ -29,13 +29,13 @@ AGES = Tree.grow(
 SMALL = Tree.grow("change", [("-1.5", "*"), ("0", "*"), ("3", "*"), ("4", "*")])
 
 
-def labels(tree, *groups, low=0, high=None, suppressed="*"):
+def labels(tree, *groups, low=0, high=None, suppressed="*", **kind):
     """The labels of groups that are given by their texts; all other leaves stay single."""
     leaf = {text: number for number, text in enumerate(tree.leaves)}
     joined = [[leaf[text] for text in group] for group in groups]
     single = [[n] for n in range(len(tree.leaves)) if not any(n in group for group in joined)]
     high = tree.height if high is None else high
-    labeller = GroupLabeller(GroupReader(tree), low, high, suppressed)
+    labeller = GroupLabeller(GroupReader(tree), low, high, suppressed, **kind)
     found = {each.leaves: each for each in labeller.label([*joined, *single])}
     return [found[tuple(sorted(group))] for group in joined]
 
@@ -79,6 +79,64 @@ def test_numbers_that_are_no_neighbours_are_a_set_of_runs():
     assert texts(SMALL, ["-1.5", "3", "4"]) == ["{-1.5, 3-4}"]
 
 
+RULE = {"is_listed": False}
+GRID = {"is_listed": False, "has_grid": True}
+HELD = Tree.grow("age", [(text, "*") for text in ("4", "20", "21", "22", "70", "97", None)])
+FIVES = Tree.grow(
+    "age",
+    [
+        ("4", "0-4", "0-9", "*"),
+        ("20", "20-24", "20-29", "*"),
+        ("21", "20-24", "20-29", "*"),
+        ("27", "25-29", "20-29", "*"),
+        ("97", "95-99", "90-99", "*"),
+        (None, None, None, "*"),
+    ],
+)
+OPEN = Tree.grow(
+    "change",
+    [
+        ("-3.5", "<0.0", "*"),
+        ("0.2", "[0.0, 0.5)", "*"),
+        ("0.7", "[0.5, 1.0)", "*"),
+        ("1.0", "[1.0, 1.5)", "*"),
+        ("7.5", ">=1.5", "*"),
+    ],
+)
+
+
+def test_the_extremes_of_a_table_end_no_run():
+    assert texts(HELD, ["4", "20"], ["70", "97"], **RULE) == ["<=20", ">=70"]
+    assert texts(HELD, ["21", "20", "22"], **RULE) == ["20-22"]
+    assert texts(SMALL, ["-1.5", "0"], **RULE) == ["<=0"]
+    assert texts(HELD, ["4", "20", "70", "97", None], **RULE) == ["{<=20, >=70, NULL}"]
+
+
+def test_an_extreme_alone_in_a_set_lies_beyond_its_neighbour():
+    assert texts(HELD, ["4", "21", "97"], **RULE) == ["{<20, 21, >70}"]
+    assert texts(HELD, ["97", None], **RULE) == ["{>70, NULL}"]
+
+
+def test_all_numbers_without_null_tell_neither_end():
+    assert texts(HELD, ["4", "20", "21", "22", "70", "97"], **RULE) == ["not NULL"]
+
+
+def test_a_run_of_whole_intervals_has_the_borders_of_their_grid():
+    assert texts(FIVES, ["4", "20", "21"], ["27", "97"], **GRID) == ["0-24", "25-99"]
+    assert texts(FIVES, ["4", "20", "21", "27"], **GRID) == ["0-29"]
+    assert texts(FIVES, ["4", "20", "21"], low=1, **GRID) == ["0-24"]
+    assert texts(FIVES, ["97", "4", None], **GRID) == ["{0-9, 90-99, NULL}"]
+    assert texts(OPEN, ["0.2", "0.7", "1.0"], **GRID) == ["[0.0, 1.5)"]
+
+
+def test_a_run_of_open_intervals_is_open():
+    assert texts(OPEN, ["-3.5", "0.2"], ["1.0", "7.5"], **GRID) == ["<0.5", ">=1.0"]
+
+
+def test_a_run_that_cuts_intervals_ends_at_values_but_for_the_extremes():
+    assert texts(FIVES, ["4", "20"], ["21", "27"], **GRID) == ["<=20", "21-27"]
+
+
 def test_a_run_that_a_value_is_called_by_is_a_set():
     tree = Tree.grow("x", [("1", "1-2", "*"), ("3", "1-2", "*"), ("2", "b", "*"), ("4", "b", "*")])
     assert texts(tree, ["1", "2"]) == ["{1, 2}"]
@@ -120,6 +178,7 @@ def test_what_is_no_label_says_nothing():
     assert [reader.read(text) for text in [*wrong, '{"Private}', "{gov, Local-gov}"]] == [None] * 10
     assert GroupReader(AGES).read("20-10") is None
     assert GroupReader(AGES).read("9 to 10") == {0, 1}
+    assert [GroupReader(AGES).read(text) for text in ("<9", ">20", "11-19", "09")] == [None] * 4
 
 
 def test_numbers_have_an_order_of_their_own():
@@ -138,11 +197,11 @@ def partitions(draw):
     return tree, groups
 
 
-@given(partitions())
-def test_reading_a_label_gives_its_group(drawn):
+@given(partitions(), st.booleans())
+def test_reading_a_label_gives_its_group(drawn, is_listed):
     tree, groups = drawn
     reader = GroupReader(tree)
-    found = GroupLabeller(reader, 0, tree.height, "none").label(groups)
+    found = GroupLabeller(reader, 0, tree.height, "none", is_listed).label(groups)
     assert sorted(each.leaves for each in found) == sorted(map(tuple, groups))
     assert len({each.label for each in found}) == len(found)
     assume(any(not each.is_node for each in found))

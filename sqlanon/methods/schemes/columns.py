@@ -24,7 +24,9 @@ _WITHOUT_ORDER = {scheme: free for free, scheme in IN_ORDER.items()}
 _MERGING = frozenset({"ops", "sps", "gops", "gsps"})
 """Schemes that merge children of one node, some at a time."""
 _AS_LISTED = frozenset({"suppression", "expressions"})
-"""Rules that say nothing of an order of texts."""
+"""Rules that say nothing of an order of such values."""
+_UNORDERED = frozenset({*exp.DataType.TEXT_TYPES, exp.DType.UUID, exp.DType.VARBINARY})
+"""Types whose values have no order but that of their characters or bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +137,8 @@ def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn
 def _has_order(subject: Subject, name: str) -> bool:
     """Whether the leaves of a column's tree are in an order that says something."""
     hierarchy = subject.attributes[name].hierarchy
-    is_text = subject.columns[name].this in exp.DataType.TEXT_TYPES
-    return hierarchy.rows is not None or not is_text or hierarchy.kind not in _AS_LISTED
+    is_ordered = subject.columns[name].this not in _UNORDERED
+    return hierarchy.rows is not None or is_ordered or hierarchy.kind not in _AS_LISTED
 
 
 def _order(attribute: QuasiIdentifier, tree: Tree, *, is_number: bool) -> tuple[int, ...] | None:

@@ -70,8 +70,14 @@ class GroupedColumn:
         Raises:
             HierarchyError: Groups for which there is no label of their own.
         """
-        low, high = column.bounds
-        labeller = GroupLabeller(GroupReader(column.tree), low, high, suppressed)
+        hierarchy = column.attribute.hierarchy
+        labeller = GroupLabeller(
+            GroupReader(column.tree),
+            *column.bounds,
+            suppressed,
+            is_listed=hierarchy.is_listed,
+            has_grid=hierarchy.kind == "intervals",
+        )
         return cls(column.tree, labeller.label(groups))
 
     @property

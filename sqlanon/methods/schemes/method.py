@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -264,16 +264,29 @@ def _left_out(release: Release, *, sensitive: bool) -> Iterator[str]:
 
 
 def _held_notes(subject: Subject) -> Iterator[str]:
-    """A note on the values that a plan must name, since nothing else says which are merged."""
-    named = [
-        name for name, attribute in subject.attributes.items() if not attribute.hierarchy.is_listed
-    ]
-    if named:
-        yield (
-            f"a saved plan lists the values of {', '.join(map(repr, named))}, and so does its "
-            "SQL where some are merged: a group of any values has no other name, so keep both as "
-            "safe as the table"
-        )
+    """A note on values of the table that plan and labels must name, since nothing else does."""
+    rules = {
+        name: attribute
+        for name, attribute in subject.attributes.items()
+        if not attribute.hierarchy.is_listed
+    }
+    if not rules:
+        return
+    labelled = [name for name, attribute in rules.items() if not attribute.min_level]
+    labels = (
+        f"; for the same reason, published labels of merged values of {_quoted(labelled)} can name "
+        "values that the table holds: give a hierarchy's lowest level (--min-level COLUMN=1) to "
+        "publish nodes only"
+    )
+    yield (
+        f"a saved plan lists the values of {_quoted(rules)}, and so does its SQL where some are "
+        "merged: a group of any values has no other name, so keep both as safe as the table"
+        f"{labels if labelled else ''}"
+    )
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _candidates(problem: SchemeProblem) -> dict[str, int]:

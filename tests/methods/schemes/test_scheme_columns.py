@@ -101,6 +101,16 @@ def test_texts_without_an_order_are_refused(connection, scheme):
     )
 
 
+@pytest.mark.parametrize("kind", ["UUID", "BLOB"])
+def test_values_whose_order_is_that_of_bytes_are_refused_as_texts_are(connection, kind):
+    text = "uuid()" if kind == "UUID" else "encode(work)"
+    connection.execute(f"ALTER TABLE people ADD COLUMN code {kind}")
+    connection.execute(f"UPDATE people SET code = {text}")
+    message = refusal(connection, {"code": SUPPRESSION}, scheme="ops")
+    assert message.startswith("scheme ops of column 'code' needs an order of its values")
+    assert schemes(connection, "sps", code=SUPPRESSION) == {"code": "sps"}
+
+
 @pytest.mark.parametrize("scheme", ["bhs", "ghs", "gsps", "gops"])
 def test_a_guided_scheme_of_a_column_needs_a_hierarchy(connection, scheme):
     message = refusal(connection, {"age": SUPPRESSION, "work": WORK}, scheme={"age": scheme})

@@ -108,8 +108,14 @@ def test_the_page_names_merged_values_of_a_file(connection):
 def test_a_plan_that_lists_values_of_a_rule_says_so(connection):
     notes = [note for note in plan(connection).report.notes if "saved plan lists" in note]
     assert len(notes) == 1
-    assert "'age'" in notes[0]
+    assert "published labels of merged values of 'age' can name values" in notes[0]
     assert "'work'" not in notes[0]
+    ages = QuasiIdentifier(ATTRIBUTES["age"], min_level=1)
+    [note] = plan(
+        connection, Policy({"age": ages}, models=[KAnonymity(6)], others="drop")
+    ).report.notes
+    assert "saved plan lists the values of 'age'" in note
+    assert "labels" not in note
 
 
 def test_the_least_level_that_may_be_published_is_kept(connection):
