@@ -23,6 +23,7 @@ from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, schem
 from sqlanon.methods.schemes.groups import (
     GroupedColumn,
     leaf_groups,
+    published,
     tallied_groups,
     value_map,
     with_all,
@@ -245,20 +246,24 @@ def _decided(
 def _figures(
     search: SchemeSearch, columns: Sequence[GroupedColumn]
 ) -> Iterator[tuple[GroupFigures, ...]]:
-    """Per column its groups, with labels where the user wrote these values himself."""
-    for attribute, column, counts in zip(
-        search.subject.attributes.values(), columns, search.counts, strict=True
+    """Per column its groups, with labels where the user wrote these values himself.
+
+    Only published records are counted: a small group of others would tell who is suppressed.
+    """
+    leaves, sizes = search.combinations.leaves, search.problem.sizes
+    groups = [column.numbers[leaves[:, c]] for c, column in enumerate(columns)]
+    kept = published(search.problem, groups)
+    for attribute, column, own in zip(
+        search.subject.attributes.values(), columns, groups, strict=True
     ):
-        found = [
+        records = np.zeros(len(column.groups), np.int64)
+        np.add.at(records, own[kept], sizes[kept])
+        yield GroupFigures.told(
             GroupFigures(
-                group.label,
-                len(group.leaves),
-                sum(counts[leaf] for leaf in group.leaves),
-                is_shown=attribute.hierarchy.is_listed,
+                group.label, len(group.leaves), int(number), is_shown=attribute.hierarchy.is_listed
             )
-            for group in column.groups
-        ]
-        yield GroupFigures.told(found)
+            for group, number in zip(column.groups, records, strict=True)
+        )
 
 
 def _left_out(release: Release, *, sensitive: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -96,11 +97,30 @@ def test_the_document_counts_groups_and_names_those_of_a_file(connection):
     json.dumps(document, allow_nan=False)
 
 
+def test_no_count_of_groups_is_one_of_suppressed_records(connection):
+    connection.execute("INSERT INTO people VALUES (41, 'None', 'a'), (42, 'None', 'a')")
+    policy = replace(POLICY, suppression_limit=0.2)
+    found = plan(connection, policy, scheme={"age": "sps", "work": "gsps"})
+    assert found.report.suppressed_records == 2
+    document = found.to_dict()
+    assert document["groups"]["work"] == [
+        {"label": "{Local, State}", "values": 2, "records": 6},
+        {"label": "Own", "values": 1, "records": 6},
+        {"label": None, "values": 2, "records": 0},
+    ]
+    assert document["groups"]["age"] == [
+        {"label": None, "values": 1, "records": 12},
+        {"label": None, "values": 2, "records": 0},
+    ]
+    counted = [sum(each["records"] for each in own) for own in document["groups"].values()]
+    assert counted == [12, 12]
+
+
 def test_the_page_names_merged_values_of_a_file(connection):
     text = plan(connection).to_text()
     assert "scheme: proven best" in text
     assert "(no recoding by these schemes loses less)" in text
-    assert "    work  4 groups of 5 values (gsps)" in text
+    assert "    work  2 groups of 3 values (gsps); 2 values of no published record" in text
     assert "          {Local, State}  2 values" in text
     assert "40" not in text
 
