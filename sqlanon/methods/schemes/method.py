@@ -38,13 +38,15 @@ from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
 from sqlanon.reports.plan import Report
-from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
 from sqlanon.search.lattice.schemes.rows import ROOM
 from sqlanon.wording import key
 
+STARTING = 0.2
+"""Share of the time for a recoding that a systematic search starts with."""
 LARGEST_EXACT = 2**53
 """Largest number that every reader of JSON takes as it is."""
 
@@ -132,16 +134,24 @@ def _outcome(
 ) -> SchemeOutcome:
     """The best recoding, searched column by column or in the direction that is asked for."""
     direction = options.own.direction
+    rows = ROOM if options.memory is None else options.memory // 4
     if direction is None:
-        room = ROOM if options.memory is None else options.memory // 4
         return best_recoding(
-            problem, deadline=deadline, room=room, tell=options.tell, seed=options.seed
+            problem, deadline=deadline, room=rows, tell=options.tell, seed=options.seed
         )
     from sqlanon.search.lattice.schemes import enumeration  # rarely asked for
+    from sqlanon.search.lattice.schemes.prunings import Prunings
 
     walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
     room = enumeration.ROOM if options.memory is None else options.memory
-    return walk(problem, deadline=deadline, room=room)
+    options.tell("search: descents, to have a good recoding from the start")
+    quick = quick_recoding(problem, deadline=deadline.share(STARTING), room=rows)
+    known = Prunings()
+    if quick.partitions is not None:
+        known = Prunings(simpler=False, start=(quick.partitions,))
+    options.tell(f"search: {direction}, {quick.checked:,} recodings looked at")
+    found = walk(problem, known, deadline=deadline, room=room, tell=options.tell)
+    return replace(found, checked=quick.checked + found.checked, steps=quick.steps)
 
 
 def read_search(

@@ -14,10 +14,11 @@ from strategies import tables
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, Sensitive
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing.promises import misfits
+from sqlanon.search.lattice.schemes.enumeration import _Walk
 from sqlanon.wording import key
 
 SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -173,6 +174,27 @@ def test_every_direction_finds_the_same_loss(connection, scheme, direction):
     asked = {"scheme": scheme, "loss": "discernibility"}
     found = plan(connection, direction=direction, **asked).report
     assert found.loss == plan(connection, **asked).report.loss
+
+
+@pytest.mark.parametrize("direction", ["bottom-up", "top-down"])
+def test_a_direction_tells_its_progress_and_what_less_flexible_schemes_lose(connection, direction):
+    told = []
+    found = plan(connection, scheme="gsps", direction=direction, progress=told.append).report
+    assert any(line.startswith(f"search: {direction}, ") for line in told)
+    steps = [step["schemes"]["work"] for step in found.search["less_flexible"]]
+    assert steps == ["bhs", "ghs", "gops"]
+
+
+@pytest.mark.parametrize("direction", ["bottom-up", "top-down"])
+def test_a_direction_that_ends_at_once_has_what_descents_find(connection, monkeypatch, direction):
+    def ended(*_):
+        raise TimeLimitError
+
+    best = plan(connection, direction=direction).report
+    monkeypatch.setattr(_Walk, "_go_on", ended)
+    found = plan(connection, direction=direction).report
+    assert not found.search["proven"]
+    assert found.loss["lm"] == best.loss["lm"]
 
 
 def policy_of(table, limit, **options):
