@@ -76,9 +76,22 @@ class SchemeColumn:
         what = "children of one node" if scheme in GUIDED else "values"
         return (
             f"column {self.name!r} has {siblings:,} {what} that scheme {scheme} may merge, and at "
-            f"most {MOST_SIBLINGS} can be searched; give a lowest level (--min-level {self.name}=1)"
-            f" or a hierarchy of more levels, or use {'ghs' if scheme in GUIDED else 'gsps or ghs'}"
+            f"most {MOST_SIBLINGS} can be searched; {self._narrower(scheme)}"
         )
+
+    def _narrower(self, scheme: str) -> str:
+        """The way out for a column whose scheme may merge too many values."""
+        name, (low, high) = self.name, self.bounds
+        if self.attribute.hierarchy.kind == "suppression":
+            other = "" if scheme in GUIDED else " and use gsps or ghs"
+            return (
+                f"give a hierarchy (--hierarchy {name}=intervals:..., prefix:... or a file){other}, "
+                "or use the method incognito"
+            )
+        few = (n for n in range(low + 1, high) if max(self.tree.nodes[n]) < MOST_SIBLINGS)
+        level = next(few, None)
+        lowest = "" if level is None else f"give a lowest level (--min-level {name}={level}), or "
+        return f"{lowest}use ghs (--scheme {name}=ghs)"
 
     def _unsuited(self, pair: tuple[int, int]) -> str:
         shown = "two values"

@@ -172,5 +172,29 @@ def test_more_values_than_can_be_searched_are_refused(scheme, message):
         connection.execute("CREATE TABLE people AS SELECT range % 300 AS age FROM range(600)")
         found = refusal(connection, {"age": SUPPRESSION}, scheme=scheme)
         assert found.startswith(message)
-        assert "give a lowest level (--min-level age=1) or a hierarchy of more levels" in found
-        assert plan(connection, {"age": Hierarchy.intervals(50)}, scheme="ghs").report.holds
+        assert "give a hierarchy (--hierarchy age=intervals:..., prefix:... or a file)" in found
+        assert found.endswith("or use the method incognito")
+        assert "lowest level" not in found
+        assert ("use gsps or ghs" in found) == (scheme != "gsps")
+
+
+WIDE = [(str(n), f"pair {n // 2}", f"hundred {n // 100}", "*") for n in range(600)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rows", "advice"),
+    [
+        ("sps", WIDE, "give a lowest level (--min-level age=2), or use ghs (--scheme age=ghs)"),
+        ("gsps", [(leaf, "*") for leaf, *_ in WIDE], "use ghs (--scheme age=ghs)"),
+    ],
+)
+def test_advice_for_many_values_of_a_hierarchy_can_be_followed(scheme, rows, advice):
+    ages = Hierarchy.from_rows(rows)
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT range % 600 AS age FROM range(1200)")
+        found = refusal(connection, {"age": ages}, scheme=scheme)
+        assert found.endswith(f"can be searched; {advice}")
+        assert plan(connection, {"age": ages}, scheme={"age": "ghs"}).report.holds
+        if "--min-level" in advice:
+            above = QuasiIdentifier(ages, min_level=2)
+            assert plan(connection, {"age": above}, scheme=scheme).report.holds
