@@ -15,6 +15,7 @@ from sqlanon import (
     TCloseness,
 )
 from sqlanon.errors import PolicyError
+from sqlanon.methods.registry import METHODS
 from sqlanon.policy.shares import AlphaAnonymity
 
 WORK = Hierarchy.from_rows([("a", "L", "*"), ("b", "L", "*"), ("c", "R", "*"), ("d", "R", "*")])
@@ -115,6 +116,36 @@ def test_an_order_names_every_value_once(connection):
     assert refusal(connection, {"work": given}, scheme="ops") == (
         "order of column 'work' misses 1 value and names 2 values that it does not have; name each "
         "value of its hierarchy once, as text, held by the table or not"
+    )
+
+
+@pytest.mark.parametrize("scheme", ["bhs", "ghs", {"work": "gsps"}, {"work": "sps"}])
+def test_an_order_that_a_scheme_has_no_use_for_is_refused(connection, scheme):
+    given = QuasiIdentifier(WORK, order=["a", "b", "c", "d"])
+    own = scheme if isinstance(scheme, str) else scheme["work"]
+    assert refusal(connection, {"work": given}, scheme=scheme) == (
+        f"order of column 'work' is for ops and gops, and its scheme is {own}; use one of them "
+        "(--scheme work=ops), or leave the order out"
+    )
+
+
+def test_an_order_that_does_not_suit_the_hierarchy_is_never_left_out_unsaid(connection):
+    given = QuasiIdentifier(WORK, order=["a", "c", "b", "d"])
+    message = refusal(connection, {"work": given}, scheme="gsps")
+    assert message.startswith("scheme gops of column 'work': the order does not suit")
+    assert message.endswith("every node has its values in a row, or leave it out")
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "scheme"])
+def test_an_order_is_for_no_other_method(connection, method):
+    given = QuasiIdentifier(WORK, order=["a", "b", "c", "d"])
+    policy = Policy({"work": given}, models=[KAnonymity(2)], others="drop")
+    own = {"patterns": "all"} if METHODS[method].takes("patterns") else {}
+    with pytest.raises(PolicyError) as caught:
+        sqlanon.plan(connection, "people", policy, method=method, **own)
+    assert str(caught.value) == (
+        "order of column 'work' is for the method scheme with ops or gops, not for "
+        f"{method}; leave it out, or choose that method"
     )
 
 
