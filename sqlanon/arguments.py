@@ -46,7 +46,7 @@ _FUNCTION: _Kind = ("a function", callable)
 _MARKS: _Kind = ("a text or a list of texts", lambda value: _is_texts(value) or _TEXT[1](value))
 _SCHEMES: _Kind = (
     "a scheme, or schemes by column",
-    lambda value: isinstance(value, str | Mapping),
+    lambda value: isinstance(value, str | Mapping) or _is_texts(value),
 )
 
 _KINDS: Mapping[str, _Kind] = {

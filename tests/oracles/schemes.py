@@ -97,6 +97,33 @@ class Values:
             return x_own | y_own
         return set(range(min(x_own), max(y_own) + 1))
 
+    def rows_at(self, units, height):
+        """The rows, by number, below the nodes of a height that have some units."""
+        low, _ = self.levels
+        nodes = {self.units[unit][height - low] for unit in units}
+        return {place for place, row in enumerate(self.rows) if row[height] in nodes}
+
+    def stands_for(self, scheme, block, partition):
+        """The rows that a block of a partition stands for, held or not."""
+        low, high = self.levels
+        heights = range(low, high + 1)
+        if scheme == "bhs":
+            blocks = [{y for y in range(len(partition)) if partition[y] == b} for b in partition]
+            same = (
+                h for h in heights if all(own == self.node(x, h) for x, own in enumerate(blocks))
+            )
+            return self.rows_at(block, next(same))
+        if scheme == "ghs":
+            height = next(h for h in heights if self.node(block[0], h) == set(block))
+            return self.rows_at(block, height)
+        if len(block) == 1 or scheme == "sps":
+            return self.rows_at(block, low)
+        height = low
+        if scheme in ("gsps", "gops"):
+            height = max(self.distance(x, y) for x in block for y in block if x != y) - 1
+        found = self.rows_at(block, height)
+        return found if scheme == "gsps" else set(range(min(found), max(found) + 1))
+
     def recodings(self, scheme):
         """All partitions that a scheme allows."""
         return [p for p in set_partitions(len(self.units)) if self.allows(scheme, p)]
@@ -181,24 +208,11 @@ class Table:
         return Fraction(block - value, n - value) if n > value else 0
 
     def _says_nothing(self, recoding, column, unit):
-        """1 where a block is all values of the hierarchy, or all held ones and may be all."""
-        values, scheme, own = self.columns[column], self.schemes[column], recoding[column]
-        low, high = values.levels
-        block = {y for y in range(len(own)) if own[y] == own[unit]}
-        if len({row[high] for row in values.rows}) == 1 and scheme != "bhs" and len(block) > 1:
-            return int(len(block) == len(own))
-        # Otherwise it is a node, if it is all values, which for `bhs` is the lowest with its units.
-        heights = range(low, high + 1) if scheme == "bhs" else [low]
-        height = next((h for h in heights if self._are_nodes(values, own, h)), low)
-        node = values.units[unit][height - low]
-        same = [row for row in values.rows if row[height] == node]
-        is_node = len(block) == len(values.node(unit, height))
-        return int(is_node and len(same) == len(values.rows) > 1)
-
-    def _are_nodes(self, values, partition, height):
-        """Whether all blocks are the nodes of a height."""
-        blocks = [{y for y in range(len(partition)) if partition[y] == b} for b in partition]
-        return all(block == values.node(x, height) for x, block in enumerate(blocks))
+        """1 where a block stands for all values of a hierarchy that has several."""
+        values, own = self.columns[column], recoding[column]
+        block = [y for y in range(len(own)) if own[y] == own[unit]]
+        rows = values.stands_for(self.schemes[column], block, own)
+        return int(rows == set(range(len(values.rows))) and len(rows) > 1)
 
     def least(self, name):
         """The least loss within the allowance; None where there is no such recoding."""

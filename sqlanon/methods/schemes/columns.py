@@ -39,6 +39,7 @@ class SchemeColumn:
         order: The leaves in the order that ordered schemes go by; None for that of the tree.
         otherwise: The scheme to take where the order does not suit the hierarchy; None where that
             is refused.
+        has_order: Whether its values have an order that says something.
     """
 
     name: str
@@ -47,6 +48,7 @@ class SchemeColumn:
     scheme: str
     order: tuple[int, ...] | None
     otherwise: str | None = None
+    has_order: bool = False
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -144,7 +146,8 @@ def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn
         except PolicyError as error:
             faults.append(str(error))
         else:
-            found.append(SchemeColumn(name, tree, attribute, scheme, order, otherwise))
+            has_order = order is not None or _has_order(subject, name)
+            found.append(SchemeColumn(name, tree, attribute, scheme, order, otherwise, has_order))
     if faults:
         raise PolicyError("; ".join(faults))
     return tuple(found)

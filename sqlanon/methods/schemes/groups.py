@@ -40,16 +40,6 @@ def leaf_groups(column: SchemeColumn, domain: Domain, partition: Partition) -> l
     return [*groups, *others.values()]
 
 
-def with_all(groups: list[list[int]], domain: Domain, partition: Partition) -> list[list[int]]:
-    """The groups, with every leaf in the one that has all records, where one has and may.
-
-    Nothing that looks at records is lost by that, and the group gets the label of the top.
-    """
-    if domain.may_be_top and len(partition) > 1 and not any(partition):
-        return [[leaf for group in groups for leaf in group]]
-    return groups
-
-
 def _are_nodes(nodes: Sequence[int], groups: Sequence[Sequence[int]]) -> bool:
     """Whether groups are nodes of a level."""
     sizes = np.bincount(nodes)

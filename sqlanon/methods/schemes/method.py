@@ -11,7 +11,7 @@ import numpy as np
 
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES, shares
 from sqlanon.loss.measures import left_out_note, measured
 from sqlanon.loss.release import Release
@@ -26,8 +26,8 @@ from sqlanon.methods.schemes.groups import (
     published,
     tallied_groups,
     value_map,
-    with_all,
 )
+from sqlanon.methods.schemes.ladder import simpler_problems
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
@@ -83,16 +83,11 @@ class SchemeSearch:
         """The groups of the best recoding."""
         assert outcome.partitions is not None
         label = self.policy.suppressed_label
-        counts_leaves = self.problem.prices is not None and self.problem.prices.name == "lm"
-        grouped = []
-        for column, domain, own in zip(
-            self.columns, self.problem.domains, outcome.partitions, strict=True
-        ):
-            groups = leaf_groups(column, domain, own)
-            if not counts_leaves:
-                groups = with_all(groups, domain, own)
-            grouped.append(GroupedColumn.of(column, groups, suppressed=label))
-        return tuple(grouped)
+        parts = zip(self.columns, self.problem.domains, outcome.partitions, strict=True)
+        return tuple(
+            GroupedColumn.of(column, leaf_groups(column, domain, own), suppressed=label)
+            for column, domain, own in parts
+        )
 
 
 def decide(
@@ -123,6 +118,8 @@ def decide(
     if refused is not None and not problem.allowance:
         raise refused
     outcome = _outcome(problem, options, deadline=ended)
+    if outcome.partitions is None and not outcome.proven and options.deadline.is_limited:
+        raise TimeLimitError("the search")
     if outcome.partitions is None or outcome.suppressed == subject.records:
         raise refused or _unsatisfied(policy)
     searched_at = time.monotonic()
@@ -195,6 +192,8 @@ def read_search(
         prices,
         held.demands(),
     )
+    simpler = simpler_problems(columns, problem, counts=counts, leaves=held.leaves)
+    problem = replace(problem, simpler=tuple(simpler))
     return SchemeSearch(subject, policy, columns, held, counts, problem)
 
 

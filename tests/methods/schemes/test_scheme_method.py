@@ -153,12 +153,13 @@ def test_a_policy_that_no_recoding_satisfies_is_said_so(connection):
         plan(connection, policy)
 
 
-def test_values_that_nobody_has_join_a_group_of_all_others_where_only_records_count(connection):
+def test_cells_that_stand_for_all_held_values_say_something_where_the_file_has_more(connection):
     policy = Policy({"work": ATTRIBUTES["work"]}, models=[KAnonymity(12)], others="drop")
     made = plan(connection, policy, scheme="sps", loss="suppressed-cells")
-    assert made.report.loss["suppressed_cells"] == 12  # no one is a Fed, yet the label is the top's
-    assert made.report.lower_bound == 12
-    assert [group.label for column in made.recoding.columns for group in column.groups] == ["*"]
+    assert (
+        made.report.loss["suppressed_cells"] == 0
+    )  # no one is a Fed, and the label does not say so
+    assert (made.report.lower_bound, made.report.search["proven"]) == (0, True)
 
 
 def test_a_table_of_no_records_is_never_published(connection):

@@ -33,7 +33,6 @@ from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.lattice.schemes.prunings import Prunings
 from sqlanon.search.lattice.schemes.rows import ROOM
-from sqlanon.search.lattice.schemes.seeds import less_flexible
 from sqlanon.search.lattice.schemes.siblings import suits
 
 LISTED = 100_000
@@ -88,7 +87,8 @@ def best_recoding(
     )
     steps: list[Step] = []
     with suppress(TimeLimitError):
-        search.descent.from_ends(_start(problem, deadline, room=room, steps=steps))
+        start = _climb(problem, deadline, room=room, steps=steps)
+        search.descent.from_ends(start)
         with suppress(TimeLimitError):
             share = PROVING if len(search.suited) == len(inners) else HOPING
             bound = max(bound, search.prove(EFFORT, deadline.share(share), room=room))
@@ -112,45 +112,57 @@ def quick_recoding(
         return _outcome(best, math.inf)
     inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
     steps: list[Step] = []
-    start: Recoding | None = None
-    with suppress(TimeLimitError):
-        start = _start(problem, deadline.share(HALF), room=room, steps=steps)
+    start = _climb(problem, deadline.share(HALF), room=room, steps=steps)
     with suppress(TimeLimitError):
         Descent(best, inners, deadline, room).from_ends(start)
     return replace(_outcome(best, problem.evaluate(problem.finest).least), steps=tuple(steps))
 
 
-def _start(
+def _climb(
     problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[Step]
 ) -> Recoding | None:
-    """A good recoding of the next less flexible schemes, found from one of those before them.
+    """A good recoding of less flexible schemes, each found from that of those before.
 
     Args:
-        problem: The table under schemes.
-        deadline: When a `TimeLimitError` ends it.
+        problem: The table.
+        deadline: When it ends.
         room: Memory for the classes of all columns but one [bytes].
         steps: What was found under each; changed.
 
     Returns:
-        The recoding; None where there are no such schemes, or none is found.
+        The recoding, in the units of the problem; None where there is none.
     """
-    simpler = less_flexible(problem)
-    if simpler is None:
+    start: Recoding | None = None
+    before: SchemeProblem | None = None
+    for simpler in problem.simpler:
+        best, bound = Incumbent.of(simpler), 0.0
+        inners = [Inner.of(simpler, column) for column in range(len(simpler.domains))]
+        search = _Search(
+            Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
+        )
+        with suppress(TimeLimitError):
+            search.descent.from_ends(_moved(start, before, simpler))
+            bound = search.prove(STARTS, deadline.share(STARTING), room=room)
+        if best.value < math.inf:
+            schemes = tuple(domain.scheme for domain in simpler.domains)
+            steps.append(Step(schemes, round(best.value), bound >= best.value))
+            start, before = best.recoding, simpler
+        if deadline.expired:
+            break
+    return _moved(start, before, problem)
+
+
+def _moved(
+    recoding: Recoding | None, before: SchemeProblem | None, problem: SchemeProblem
+) -> Recoding | None:
+    """A recoding under other schemes; as general as may be in columns where these have not it."""
+    if recoding is None or before is None:
         return None
-    start = _start(simpler, deadline, room=room, steps=steps)
-    best = Incumbent.of(simpler)
-    inners = [Inner.of(simpler, column) for column in range(len(simpler.domains))]
-    search = _Search(
-        Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
-    )
-    search.descent.from_ends(start)
-    bound = search.prove(STARTS, deadline.share(STARTING), room=room)
-    deadline.check()
-    if best.value == math.inf:
-        return None
-    schemes = tuple(domain.scheme for domain in simpler.domains)
-    steps.append(Step(schemes, round(best.value), bound >= best.value))
-    return best.recoding
+    found = []
+    for own, old, new in zip(recoding, before.domains, problem.domains, strict=True):
+        moved = new.moved(own, old)
+        found.append(moved if new.is_valid(moved) else new.coarsest)
+    return tuple(found)
 
 
 def _is_hopeless(best: Incumbent) -> bool:

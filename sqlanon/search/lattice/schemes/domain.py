@@ -162,12 +162,6 @@ class Domain:
         """The most general recoding."""
         return tuple(n for n, root in enumerate(self.roots) for _ in range(root.first, root.last))
 
-    @property
-    def may_be_top(self) -> bool:
-        """Whether a block of all units may have all leaves, those that nobody holds included."""
-        tops = [root.span for root in self.roots]
-        return self.scheme != "bhs" and tops == [(0, len(self.order))]
-
     def branch_of(self, block: Block) -> Branch:
         """The lowest node that has all units of a block."""
         nodes: Sequence[Branch] = self.roots
@@ -194,6 +188,14 @@ class Domain:
             own = next(level for level in self.levels if level.partition == partition)
             return [[span] for span in own.spans]
         return list(map(self.spans, blocks_of(partition)))
+
+    def moved(self, partition: Partition, other: Domain) -> Partition:
+        """A recoding of another domain of the same column and levels, in the units of this one."""
+        labels = [0] * self.units
+        for leaf, unit in enumerate(self.unit.tolist()):
+            if unit >= 0:
+                labels[unit] = partition[int(other.unit[leaf])]
+        return numbered(labels)
 
     def is_valid(self, partition: Partition) -> bool:
         """Whether the scheme allows a recoding."""

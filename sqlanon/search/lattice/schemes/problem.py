@@ -113,10 +113,8 @@ def _hdm(cells: _Cells) -> Numbers:
 
 
 def _suppressed(cells: _Cells) -> Numbers:
-    """1 where a block of several values has all leaves, or all records and may have all leaves."""
+    """1 where a block stands for all leaves of a hierarchy that has several."""
     whole = (cells.leaves == len(cells.column.order)) & (cells.leaves > 1)
-    if cells.column.may_be_top:
-        whole |= (cells.records == cells.held.sum()) & (cells.members.sum(axis=1) > 1)
     found: Numbers = cells.part * whole.astype(np.int64)[:, np.newaxis]
     return found
 
@@ -142,6 +140,7 @@ class SchemeProblem:
         allowance: Most records that may be suppressed [records].
         prices: The cell loss; None for discernibility.
         demands: Models beyond k, closed under unions; None without any.
+        simpler: The same table under less flexible schemes, the least flexible first.
     """
 
     domains: tuple[Domain, ...]
@@ -151,6 +150,7 @@ class SchemeProblem:
     allowance: int
     prices: CellPrices | None = None
     demands: Demands | None = None
+    simpler: tuple[SchemeProblem, ...] = ()
 
     @property
     def records(self) -> int:

