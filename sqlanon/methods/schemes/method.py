@@ -79,6 +79,11 @@ class SchemeSearch:
         cells = len(self.columns) * records if prices.name == "suppressed-cells" else 1
         return cost / (prices.whole * records) * cells
 
+    def bound(self, outcome: SchemeOutcome) -> float | None:
+        """What every recoding is proven to lose at least; None where the finest tells as much."""
+        least = self.problem.evaluate(self.problem.finest).least
+        return self.loss(outcome.bound) if outcome.bound > least else None
+
     def grouped(self, outcome: SchemeOutcome) -> tuple[GroupedColumn, ...]:
         """The groups of the best recoding."""
         assert outcome.partitions is not None
@@ -216,7 +221,7 @@ def _decided(
         method=options.method.name,
         loss_name=options.loss,
         loss=loss,
-        lower_bound=loss[name] if outcome.proven else search.loss(outcome.bound),
+        lower_bound=loss[name] if outcome.proven else search.bound(outcome),
         levels={} if node is None else dict(zip(subject.names, node, strict=True)),
         heights={n: t.height for n, t in zip(subject.names, subject.trees, strict=True)},
         level_names=subject.level_names,
@@ -244,7 +249,7 @@ def _decided(
             *policy_notes(policy),
             *_held_notes(subject),
             *_left_out(told.release, sensitive=bool(policy.sensitive)),
-            *_ended(outcome, options),
+            *_ended(outcome, options, is_bounded=search.bound(outcome) is not None),
         ),
         schemes={column.name: column.scheme for column in search.columns},
         groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
@@ -302,14 +307,17 @@ def _candidates(problem: SchemeProblem) -> dict[str, int]:
     return {"candidates": number} if number <= LARGEST_EXACT else {}
 
 
-def _ended(outcome: SchemeOutcome, options: Options[SchemeOptions]) -> Iterator[str]:
+def _ended(
+    outcome: SchemeOutcome, options: Options[SchemeOptions], *, is_bounded: bool
+) -> Iterator[str]:
     """A note on a search that ended before it had looked at everything."""
     if outcome.proven:
         return
     ended = "the time limit ended the search of the schemes"
     if not options.deadline.is_limited:
         ended = "the search of the schemes ended before it had looked at all recodings"
-    yield f"{ended}: a better recoding may exist, see the bound"
+    told = "see the bound" if is_bounded else "and nothing is proven of how much better it may be"
+    yield f"{ended}: a better recoding may exist, {told}"
 
 
 def _unsatisfied(policy: Policy) -> UnsatisfiableError:

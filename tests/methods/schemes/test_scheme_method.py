@@ -196,6 +196,9 @@ def test_a_direction_that_ends_at_once_has_what_descents_find(connection, monkey
     found = plan(connection, direction=direction).report
     assert not found.search["proven"]
     assert found.loss["lm"] == best.loss["lm"]
+    assert found.lower_bound is None
+    assert "(nothing is proven of any other recoding by these schemes)" in found.to_text()
+    assert "nothing is proven of how much better it may be" in found.to_text()
 
 
 def policy_of(table, limit, **options):
