@@ -146,8 +146,8 @@ def _outcome(
 
     walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
     room = enumeration.ROOM if options.memory is None else options.memory
-    options.tell("search: descents, to have a good recoding from the start")
-    quick = quick_recoding(problem, deadline=deadline.share(STARTING), room=rows)
+    starting = deadline.share(STARTING)
+    quick = quick_recoding(problem, deadline=starting, room=rows, tell=options.tell)
     known = Prunings()
     if quick.partitions is not None:
         known = Prunings(simpler=False, start=(quick.partitions,))

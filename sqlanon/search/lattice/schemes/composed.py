@@ -87,7 +87,7 @@ def best_recoding(
     )
     steps: list[Step] = []
     with suppress(TimeLimitError):
-        start = _climb(problem, deadline, room=room, steps=steps)
+        start = _climb(problem, deadline, room=room, steps=steps, tell=tell)
         search.descent.from_ends(start)
         with suppress(TimeLimitError):
             share = PROVING if len(search.suited) == len(inners) else HOPING
@@ -98,7 +98,11 @@ def best_recoding(
 
 
 def quick_recoding(
-    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = ROOM
+    problem: SchemeProblem,
+    *,
+    deadline: Deadline = NEVER,
+    room: int = ROOM,
+    tell: Tell | None = None,
 ) -> SchemeOutcome:
     """A good recoding for another search to start from: what descents find, with no proof.
 
@@ -106,20 +110,28 @@ def quick_recoding(
         problem: The table.
         deadline: When the best so far is returned.
         room: Memory for the classes of all columns but one [bytes].
+        tell: Receives lines about the progress.
     """
     best = Incumbent.of(problem)
     if _is_hopeless(best):
         return _outcome(best, math.inf)
     inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
     steps: list[Step] = []
-    start = _climb(problem, deadline.share(HALF), room=room, steps=steps)
+    start = _climb(problem, deadline.share(HALF), room=room, steps=steps, tell=tell)
+    if tell is not None:
+        tell("search: descents")
     with suppress(TimeLimitError):
         Descent(best, inners, deadline, room).from_ends(start)
     return replace(_outcome(best, problem.evaluate(problem.finest).least), steps=tuple(steps))
 
 
 def _climb(
-    problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[Step]
+    problem: SchemeProblem,
+    deadline: Deadline,
+    *,
+    room: int,
+    steps: list[Step],
+    tell: Tell | None,
 ) -> Recoding | None:
     """A good recoding of less flexible schemes, each found from that of those before.
 
@@ -128,13 +140,16 @@ def _climb(
         deadline: When it ends.
         room: Memory for the classes of all columns but one [bytes].
         steps: What was found under each; changed.
+        tell: Receives lines about the progress.
 
     Returns:
         The recoding, in the units of the problem; None where there is none.
     """
     start: Recoding | None = None
     before: SchemeProblem | None = None
-    for simpler in problem.simpler:
+    for place, simpler in enumerate(problem.simpler, 1):
+        if tell is not None:
+            tell(f"search: less flexible schemes, {place} of {len(problem.simpler)}")
         best, bound = Incumbent.of(simpler), 0.0
         inners = [Inner.of(simpler, column) for column in range(len(simpler.domains))]
         search = _Search(
