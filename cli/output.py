@@ -8,7 +8,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -134,11 +134,18 @@ def tell(text: str, end: str = "\n") -> None:
         print(text, end=end, file=sys.stderr)
 
 
+def _is_listed(value: object) -> bool:
+    """Whether a value is many, which the page has lines for."""
+    return isinstance(value, Mapping) or (
+        isinstance(value, Sequence) and not isinstance(value, str)
+    )
+
+
 def timings(run: RunOptions, seconds: Mapping[str, float], *, search: Mapping[str, Any]) -> None:
-    """With --verbose, how long each part took and what the search did."""
+    """With --verbose, how long each part took and what the search did, its figures alone."""
     if run.verbose:
         parts = [f"{name} {value:.3f} s" for name, value in seconds.items()]
-        parts += [f"{name} {value}" for name, value in search.items()]
+        parts += [f"{name} {value}" for name, value in search.items() if not _is_listed(value)]
         complain(", ".join(parts))
 
 

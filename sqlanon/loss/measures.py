@@ -65,7 +65,7 @@ def hdm(release: Release) -> float:
     the release does not tell which values its cells had (nested nodes in one column), a cell of e
     counts with the mean over the original's records with a value of e.
 
-    Source: Li and Li 2008, "Towards optimal k-anonymization", section 4.1.
+    Source: Li and Li 2007, "Towards optimal k-anonymization", section 4.1.
     """
     terms = []
     for column, part in zip(release.columns, shares(release.weights), strict=True):
@@ -114,7 +114,7 @@ def discernibility(release: Release) -> float:
     A total: sum of squared class sizes, plus suppressed records times all records.
 
     Source: Bayardo and Agrawal 2005, "Data privacy through optimal k-anonymization"; Li and Li
-    2008, section 4.1.
+    2007, section 4.1.
     """
     sizes = release.statistics.histogram.items()
     squares = sum(size * size * number for size, number in sizes)

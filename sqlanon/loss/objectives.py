@@ -179,7 +179,7 @@ class DiscernibilityObjective:
     of the table per suppressed record.
 
     Source: Bayardo and Agrawal 2005, "Data privacy through optimal k-anonymization"; Li and Li
-    2008, section 4.1.
+    2007, section 4.1.
 
     Args:
         records: Records of the table.

@@ -97,8 +97,8 @@ SCHEME = Option(
     None,
     "Which values a group may merge: bhs (one level), ghs (nodes), gsps (siblings), gops (siblings "
     "in order), ops (neighbours in order) or sps (any), of all columns or as age=ops of one; "
-    "repeatable. gsps where not given, and of numbers gops or ops where gsps or sps is asked for "
-    "all.",
+    "repeatable. gsps where not given; where gsps or sps is asked for all, gops or ops of numbers "
+    "and of columns with an --order.",
     "SCHEME",
     list[str],
     lambda value: scheme_choice(value) is not None,  # which refuses what cannot be

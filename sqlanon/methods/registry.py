@@ -75,8 +75,12 @@ class Method:
             OPTIONS[name].check(value)
             said = value is not None and not isinstance(value, bool)
             if not self.takes(name) and (said or value != OPTIONS[name].default):
-                verb = "belong" if name.endswith("s") else "belongs"
-                foreign = f"{name} {verb} to {listed(owners_of(name))}, not to {self.name}"
+                verb, owners = "belong" if name.endswith("s") else "belongs", owners_of(name)
+                one = "it" if len(owners) == 1 else "one of them"
+                foreign = (
+                    f"{name} {verb} to {listed(owners)}, not to {self.name}; ask for {one} with "
+                    f"--method {' or '.join(owners)}"
+                )
                 raise PolicyError(self.refusals.get(name, foreign))
         return self.options(**{n: value for n, value in settings.items() if self.takes(n)})
 

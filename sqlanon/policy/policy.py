@@ -31,7 +31,7 @@ from sqlanon.wording import counted, did_you_mean
 Others = Literal["keep", "drop"]
 _DIGITS = 4
 SETTINGS = ("method", "loss")
-OF_METHODS = ("patterns", "scheme")
+OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
 SUPPRESSED = "*"
 # Rules of hierarchies that take a value for the text that it is.
@@ -351,7 +351,7 @@ class Policy:
         """Reads a policy from the keys of `policy.toml`.
 
         Args:
-            document: The keys; `method`, `loss`, `patterns` and `scheme` are no part of a policy.
+            document: The keys; `method`, `loss` and options of methods are no part of a policy.
             folder: Where relative paths of hierarchy files start.
 
         Raises:

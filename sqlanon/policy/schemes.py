@@ -32,7 +32,7 @@ GUIDED = frozenset({"bhs", "ghs", "gsps", "gops"})
 ORDERED = frozenset({"ops", "gops"})
 """Schemes that follow an order of the values."""
 IN_ORDER: Mapping[str, str] = {"sps": "ops", "gsps": "gops"}
-"""Per scheme of any values the one for numbers, where it is asked for all columns."""
+"""Per scheme of any values the one for columns with an order, where it is asked for all."""
 DEFAULT = "gsps"
 
 Schemes = str | Mapping[str, str] | Sequence[str]

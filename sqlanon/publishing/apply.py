@@ -112,6 +112,10 @@ def _carry_out(
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
     refuse_types(engine, source, policy=plan.policy, target=target)
     refuse_stale(engine, plan, source=source)
+    if plan.recoding.columns:
+        from sqlanon.publishing.rule_groups import refuse_misfits  # only maps of values need it
+
+        refuse_misfits(engine, plan, source=source)
     engine.refuse_changed()
     notes = tuple(lost_and_kept(engine, plan, table=source)) if target.in_place else ()
     if target.confirm is not None:

@@ -15,7 +15,7 @@ from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import refuse_inapplicable
-from sqlanon.methods.registry import DEFAULT, Decided, Options
+from sqlanon.methods.registry import DEFAULT, Decided, Options, owners_of
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import role_notes
@@ -101,11 +101,23 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         )
     policy.refuse_published_entity()
     policy.refuse_unused_label()
+    _refuse_orders(policy, options)
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
+
+
+def _refuse_orders(policy: Policy, options: Options[Any]) -> None:
+    """Refuses orders of quasi-identifiers where the method has no use for them."""
+    ordered = [name for name, own in policy.attributes.items() if own.order is not None]
+    if ordered and not options.method.takes("scheme"):
+        raise PolicyError(
+            f"order of {'column' if len(ordered) == 1 else 'columns'} "
+            f"{', '.join(map(repr, ordered))} is for the method {listed(owners_of('scheme'))} with "
+            f"ops or gops, not for {options.method.name}; leave it out, or choose that method"
+        )
 
 
 def _read(

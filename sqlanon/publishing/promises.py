@@ -53,24 +53,32 @@ def smaller_classes(policy: Policy, report: Report) -> list[str]:
 def misfits(policy: Policy, recoding: Recoding) -> list[str]:
     """Groups of values that a policy does not allow, or that have labels of others.
 
-    Only where the policy itself lists the values: those of a rule are known to the table alone.
+    Only where the policy itself lists the values: those of a rule are known to the table alone, and
+    held against it when the plan is carried out.
     """
     faults = []
     for (name, attribute), own in zip(policy.attributes.items(), recoding.columns, strict=False):
         if attribute.hierarchy.is_listed:
-            wrong = _misfits(name, attribute, own)
-            if wrong:
-                faults.append(
-                    f"it publishes {counted(wrong, 'group')} of values of column {name!r} that its "
-                    "policy does not allow, or that another label stands for"
-                )
+            with_null = any(None in group.values for group in own.groups)
+            rows = attribute.hierarchy.rows or ()
+            tree = Tree.grow(name, rows, with_null=with_null)
+            faults += misfits_of(attribute, own, tree=tree)
     return faults
 
 
-def _misfits(name: str, attribute: QuasiIdentifier, own: ColumnMap) -> int:
+def misfits_of(attribute: QuasiIdentifier, own: ColumnMap, *, tree: Tree) -> list[str]:
+    """What of a column's groups its policy does not allow, by its hierarchy over all values."""
+    wrong = _misfits(attribute, own, tree=tree)
+    if not wrong:
+        return []
+    return [
+        f"it publishes {counted(wrong, 'group')} of values of column {tree.column!r} that its "
+        "policy does not allow, or that another label stands for"
+    ]
+
+
+def _misfits(attribute: QuasiIdentifier, own: ColumnMap, *, tree: Tree) -> int:
     """How many groups are none of those that a column may be published in."""
-    with_null = any(None in group.values for group in own.groups)
-    tree = Tree.grow(name, attribute.hierarchy.rows or (), with_null=with_null)
     reader = GroupReader(tree)
     high = tree.height if attribute.max_level is None else attribute.max_level
     if {*tree.leaves} != {value for group in own.groups for value in group.values}:

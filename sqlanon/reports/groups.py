@@ -11,12 +11,12 @@ from sqlanon.wording import counted, figure, in_columns
 
 @dataclass(frozen=True, slots=True)
 class GroupFigures:
-    """A group of a column's values.
+    """A group of a column's values, or all groups that no published record is in.
 
     Args:
         label: What it is published as, where that may be shown; None also for NULL.
         values: How many values it has.
-        records: How many records of the original hold one of them [records].
+        records: How many published records are in it [records].
         is_shown: Whether the label may be shown.
     """
 
@@ -29,13 +29,19 @@ class GroupFigures:
     def told(cls, groups: Iterable[GroupFigures]) -> tuple[GroupFigures, ...]:
         """The groups as a report tells them: without names the larger first, in no order else.
 
-        The order of groups without names would tell which of the values they are.
+        The order of groups without names would tell which of the values they are. Groups without a
+        published record are told as one, the last: each for itself would tell the values of
+        suppressed records.
         """
-        listed = list(groups)
-        if all(group.is_shown for group in listed):
-            return tuple(listed)
-        bare = [cls(None, group.values, group.records) for group in listed]
-        return tuple(sorted(bare, key=lambda group: (-group.values, -group.records)))
+        every = list(groups)
+        found = [group for group in every if group.records]
+        is_shown = any(group.label is not None for group in found)
+        if not all(group.is_shown for group in every):
+            bare = [cls(None, group.values, group.records) for group in found]
+            found = sorted(bare, key=lambda group: (-group.values, -group.records))
+            is_shown = False
+        left = sum(group.values for group in every if not group.records)
+        return (*found, cls(None, left, 0, is_shown)) if left else tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """The group in a document."""
@@ -67,10 +73,13 @@ def group_lines(groups: Groups, schemes: Mapping[str, str]) -> Iterator[str]:
     """A line for each column, and one for each group of several values that may be named."""
     width = max(map(len, groups), default=0)
     for name, own in groups.items():
-        values = sum(group.values for group in own)
+        values = sum(group.values for group in own if group.records)
+        others = sum(group.values for group in own if not group.records)
         scheme = f" ({schemes[name]})" if name in schemes else ""
-        parts = f"{counted(len(own), 'group')} of {counted(values, 'value')}"
-        yield f"    {name:<{width}}  {parts}{scheme}"
+        number = sum(group.records > 0 for group in own)
+        parts = f"{counted(number, 'group')} of {counted(values, 'value')}"
+        unpublished = f"; {counted(others, 'value')} of no published record" if others else ""
+        yield f"    {name:<{width}}  {parts}{scheme}{unpublished}"
         for group in own:
             if group.is_shown and group.label is not None and group.values > 1:
                 yield f"    {'':<{width}}    {group.label}  {counted(group.values, 'value')}"

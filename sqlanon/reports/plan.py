@@ -253,7 +253,7 @@ class Report:
         if not self.records_per_level and self.search.get("proven"):
             return f" (no {kind} loses less)"
         if self.lower_bound is None:
-            return ""
+            return f" (nothing is proven of any other {kind})" if self.groups else ""
         if not self.records_per_level:
             return f" (every {kind} loses at least {at_least(self.lower_bound)})"
         every = "recoding that satisfies k"

@@ -23,7 +23,7 @@ def test_options_say_the_schemes(schemes):
     report = schemes("--method", "scheme", *words)
     assert report["scheme"] == {"age": "gsps", "sex": "sps"}
     assert report["holds"]
-    assert {each["values"] for each in report["groups"]["sex"]} <= {1, 2}
+    assert [each["values"] for each in report["groups"]["sex"]] == [1, 1]
 
 
 def test_the_policy_file_says_the_schemes(schemes, tmp_path):
@@ -31,6 +31,24 @@ def test_the_policy_file_says_the_schemes(schemes, tmp_path):
     file.write_text('method = "scheme"\nscheme = { age = "sps", "" = "bhs" }\n')
     assert schemes("--policy", file)["scheme"] == {"age": "sps", "sex": "bhs"}
     assert schemes("--policy", file, "--scheme", "sps")["scheme"] == {"age": "ops", "sex": "sps"}
+
+
+def test_the_policy_file_says_the_direction(schemes, tmp_path, refused, database):
+    file = tmp_path / "schemes.toml"
+    file.write_text('method = "scheme"\ndirection = "top-down"\n')
+    assert schemes("--policy", file)["search"]["proven"]
+    assert schemes("--policy", file, "--method", "incognito")["method"] == "incognito"
+    file.write_text('method = "scheme"\ndirection = "sideways"\n')
+    words = ("plan", database, "people", "--qi", "age", "--others", "drop", "--k", "3")
+    assert "direction 'sideways' is not known" in refused(*words, "--policy", file)
+
+
+def test_verbose_lists_no_steps(run, database):
+    words = ("--qi", "age,sex", "--others", "drop", "--k", "3", "--method", "scheme", "--json")
+    found = run("plan", database, "people", *words, "-v")
+    assert found.document["search"]["less_flexible"]
+    assert "checked" in found.err
+    assert "less_flexible" not in found.err
 
 
 def test_another_method_leaves_the_schemes_of_the_policy_file_alone(schemes, tmp_path):

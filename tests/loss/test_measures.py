@@ -128,7 +128,7 @@ def test_classification_charges_minorities_and_suppressed_records(connection, wr
     assert loss(connection, Policy(["a"]), class_attribute="y")["classification"] == 2 / 5
 
 
-# Li and Li 2008, section 4
+# Li and Li 2007, section 4
 
 
 WORK = Policy(

@@ -73,7 +73,12 @@ def test_auto_is_a_method():
         ({"loss": "precison"}, "loss 'precison' is not known; .*; did you mean 'precision'?"),
         (
             {"method": "pattern-greedy", "beta": 2.0},
-            "beta belongs to set-cover and direct-cover, not to pattern-greedy",
+            "beta belongs to set-cover and direct-cover, not to pattern-greedy; ask for one of "
+            "them with --method set-cover or direct-cover$",
+        ),
+        (
+            {"scheme": "ghs"},
+            "scheme belongs to scheme, not to incognito; ask for it with --method scheme$",
         ),
         ({"patterns": "all"}, "patterns belong to pattern-greedy and pattern-exact, not to"),
         ({"method": "direct-cover", "candidates": "all"}, "belong to set-cover, not to direct"),

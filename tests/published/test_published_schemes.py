@@ -1,6 +1,6 @@
 """Generalization schemes on Adult: the least discernibility, and what `measure` makes of groups.
 
-Source: Li and Li 2008, "Towards optimal k-anonymization", section 5: 30,162 complete records, age
+Source: Li and Li 2007, "Towards optimal k-anonymization", section 5: 30,162 complete records, age
 in fifteen intervals of five years in groups of three. The figures are optima worked out for this
 project, since the source shows its own in plots alone.
 """

@@ -7,7 +7,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
-from sqlanon.errors import SourceError
+from sqlanon.errors import SourceError, VerificationError
 from sqlanon.publishing.promises import DIGEST, sealed
 
 WORK = [("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*"), ("d", "D", "*")]
@@ -62,3 +62,49 @@ def test_groups_that_a_policy_does_not_allow_are_refused(edited, groups, levels,
     else:
         groups = f"{number} group{'s' if number > 1 else ''}"
         assert f"it publishes {groups} of values of column 'work' that its policy" in message
+
+
+@pytest.fixture
+def carried_out(tmp_path):
+    """Publishes a plan of ages in tens at least, with other groups in place of its own."""
+
+    def publish(change):
+        with duckdb.connect() as connection:
+            connection.execute("CREATE TABLE people AS SELECT 20 + i % 20 AS age, i % 2 AS sex "
+                               "FROM range(80) AS r(i)")  # fmt: skip
+            ages = QuasiIdentifier(Hierarchy.intervals(5, 10, 20), min_level=2)
+            policy = Policy({"age": ages}, models=[KAnonymity(2)], others="drop")
+            file = tmp_path / "plan.json"
+            sqlanon.plan(connection, "people", policy, method="scheme", scheme="gops").save(file)
+            document = json.loads(file.read_text())
+            [column] = document["recoding"]["columns"]
+            column["groups"] = change(column["groups"])
+            file.write_text(json.dumps({n: v for n, v in document.items() if n != DIGEST}))
+            return sqlanon.apply(connection, Plan.load(file), into="out")
+
+    return publish
+
+
+def halves(group):
+    """The groups of five years that a group of ten is made of."""
+    low, values = int(group["values"][0]), group["values"]
+    return [{"label": f"{start}-{start + 4}", "values": values[start - low : start - low + 5]}
+            for start in (low, low + 5)]  # fmt: skip
+
+
+def test_groups_of_a_rule_are_carried_out(carried_out):
+    assert carried_out(lambda groups: groups).statistics.classes == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "number"),
+    [
+        (lambda groups: [part for group in groups for part in halves(group)], "4 groups"),
+        (lambda groups: [*halves(groups[0]), groups[1]], "2 groups"),
+        (lambda groups: [groups[0], {**groups[1], "label": "31-39"}], "1 group"),
+    ],
+)
+def test_groups_of_a_rule_are_held_against_the_levels_allowed(carried_out, change, number):
+    with pytest.raises(VerificationError) as caught:
+        carried_out(change)
+    assert f"it publishes {number} of values of column 'age' that its policy" in str(caught.value)

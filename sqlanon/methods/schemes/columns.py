@@ -80,19 +80,34 @@ class SchemeColumn:
         what = "children of one node" if scheme in GUIDED else "values"
         return (
             f"column {self.name!r} has {siblings:,} {what} that scheme {scheme} may merge, and at "
-            f"most {MOST_SIBLINGS} can be searched; give a lowest level (--min-level {self.name}=1)"
-            f" or a hierarchy of more levels, or use {'ghs' if scheme in GUIDED else 'gsps or ghs'}"
+            f"most {MOST_SIBLINGS} can be searched; {self._narrower(scheme)}"
         )
 
+    def _narrower(self, scheme: str) -> str:
+        """The way out for a column whose scheme may merge too many values."""
+        name, (low, high) = self.name, self.bounds
+        if self.attribute.hierarchy.kind == "suppression":
+            own = "" if scheme in GUIDED else " and use gsps or ghs"
+            return (
+                f"give a hierarchy (--hierarchy {name}=intervals:..., prefix:... or a file){own}, "
+                "or use the method incognito"
+            )
+        few = (n for n in range(low + 1, high) if max(self.tree.nodes[n]) < MOST_SIBLINGS)
+        level = next(few, None)
+        lowest = "" if level is None else f"give a lowest level (--min-level {name}={level}), or "
+        return f"{lowest}use ghs (--scheme {name}=ghs)"
+
     def _unsuited(self, pair: tuple[int, int]) -> str:
-        shown = "two values"
+        shown, way_out = "two values", f"use {_WITHOUT_ORDER[self.scheme]}"
+        if self.attribute.order is not None:
+            way_out = "leave it out"
         if self.attribute.hierarchy.is_listed:
             one, other = (self.tree.leaves[leaf] for leaf in pair)
             shown = f"{one or 'NULL'!r} and {other or 'NULL'!r}"
         return (
             f"scheme {self.scheme} of column {self.name!r}: the order does not suit the hierarchy, "
             f"since {shown} of one node have values of another between them; give an order in "
-            f"which every node has its values in a row, or use {_WITHOUT_ORDER[self.scheme]}"
+            f"which every node has its values in a row, or {way_out}"
         )
 
 
@@ -111,12 +126,18 @@ def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn
         is_number = subject.columns[name].this in exp.DataType.NUMERIC_TYPES
         otherwise = None
         if name not in own and scheme in IN_ORDER and (is_number or attribute.order is not None):
-            otherwise, scheme = scheme, IN_ORDER[scheme]
+            otherwise = scheme if attribute.order is None else None
+            scheme = IN_ORDER[scheme]
         try:
             if name in own and scheme in GUIDED and attribute.hierarchy.kind == "suppression":
                 raise PolicyError(
                     f"scheme {scheme} of column {name!r} follows a hierarchy, and the column has "
                     f"none; give one (--hierarchy {name}=SPEC), or use {_WITHOUT_HIERARCHY[scheme]}"
+                )
+            if attribute.order is not None and scheme not in ORDERED:
+                raise PolicyError(
+                    f"order of column {name!r} is for ops and gops, and its scheme is {scheme}; "
+                    f"use one of them (--scheme {name}=ops), or leave the order out"
                 )
             order = _order(attribute, tree, is_number=is_number)
             if scheme in ORDERED and order is None and not _has_order(subject, name):

@@ -20,7 +20,13 @@ from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
-from sqlanon.methods.schemes.groups import GroupedColumn, leaf_groups, tallied_groups, value_map
+from sqlanon.methods.schemes.groups import (
+    GroupedColumn,
+    leaf_groups,
+    published,
+    tallied_groups,
+    value_map,
+)
 from sqlanon.methods.schemes.ladder import simpler_problems
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
@@ -32,13 +38,15 @@ from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
 from sqlanon.reports.plan import Report
-from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
 from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
 from sqlanon.search.lattice.schemes.rows import ROOM
 from sqlanon.wording import key
 
+STARTING = 0.2
+"""Share of the time for a recoding that a systematic search starts with."""
 LARGEST_EXACT = 2**53
 """Largest number that every reader of JSON takes as it is."""
 
@@ -70,6 +78,11 @@ class SchemeSearch:
             return float(cost)
         cells = len(self.columns) * records if prices.name == "suppressed-cells" else 1
         return cost / (prices.whole * records) * cells
+
+    def bound(self, outcome: SchemeOutcome) -> float | None:
+        """What every recoding is proven to lose at least; None where the finest tells as much."""
+        least = self.problem.evaluate(self.problem.finest).least
+        return self.loss(outcome.bound) if outcome.bound > least else None
 
     def grouped(self, outcome: SchemeOutcome) -> tuple[GroupedColumn, ...]:
         """The groups of the best recoding."""
@@ -123,16 +136,24 @@ def _outcome(
 ) -> SchemeOutcome:
     """The best recoding, searched column by column or in the direction that is asked for."""
     direction = options.own.direction
+    rows = ROOM if options.memory is None else options.memory // 4
     if direction is None:
-        room = ROOM if options.memory is None else options.memory // 4
         return best_recoding(
-            problem, deadline=deadline, room=room, tell=options.tell, seed=options.seed
+            problem, deadline=deadline, room=rows, tell=options.tell, seed=options.seed
         )
     from sqlanon.search.lattice.schemes import enumeration  # rarely asked for
+    from sqlanon.search.lattice.schemes.prunings import Prunings
 
     walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
     room = enumeration.ROOM if options.memory is None else options.memory
-    return walk(problem, deadline=deadline, room=room)
+    starting = deadline.share(STARTING)
+    quick = quick_recoding(problem, deadline=starting, room=rows, tell=options.tell)
+    known = Prunings()
+    if quick.partitions is not None:
+        known = Prunings(simpler=False, start=(quick.partitions,))
+    options.tell(f"search: {direction}, {quick.checked:,} recodings looked at")
+    found = walk(problem, known, deadline=deadline, room=room, tell=options.tell)
+    return replace(found, checked=quick.checked + found.checked, steps=quick.steps)
 
 
 def read_search(
@@ -200,7 +221,7 @@ def _decided(
         method=options.method.name,
         loss_name=options.loss,
         loss=loss,
-        lower_bound=loss[name] if outcome.proven else search.loss(outcome.bound),
+        lower_bound=loss[name] if outcome.proven else search.bound(outcome),
         levels={} if node is None else dict(zip(subject.names, node, strict=True)),
         heights={n: t.height for n, t in zip(subject.names, subject.trees, strict=True)},
         level_names=subject.level_names,
@@ -228,7 +249,7 @@ def _decided(
             *policy_notes(policy),
             *_held_notes(subject),
             *_left_out(told.release, sensitive=bool(policy.sensitive)),
-            *_ended(outcome, options),
+            *_ended(outcome, options, is_bounded=search.bound(outcome) is not None),
         ),
         schemes={column.name: column.scheme for column in search.columns},
         groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
@@ -239,20 +260,24 @@ def _decided(
 def _figures(
     search: SchemeSearch, columns: Sequence[GroupedColumn]
 ) -> Iterator[tuple[GroupFigures, ...]]:
-    """Per column its groups, with labels where the user wrote these values himself."""
-    for attribute, column, counts in zip(
-        search.subject.attributes.values(), columns, search.counts, strict=True
+    """Per column its groups, with labels where the user wrote these values himself.
+
+    Only published records are counted: a small group of others would tell who is suppressed.
+    """
+    leaves, sizes = search.combinations.leaves, search.problem.sizes
+    groups = [column.numbers[leaves[:, c]] for c, column in enumerate(columns)]
+    kept = published(search.problem, groups)
+    for attribute, column, own in zip(
+        search.subject.attributes.values(), columns, groups, strict=True
     ):
-        found = [
+        records = np.zeros(len(column.groups), np.int64)
+        np.add.at(records, own[kept], sizes[kept])
+        yield GroupFigures.told(
             GroupFigures(
-                group.label,
-                len(group.leaves),
-                sum(counts[leaf] for leaf in group.leaves),
-                is_shown=attribute.hierarchy.is_listed,
+                group.label, len(group.leaves), int(number), is_shown=attribute.hierarchy.is_listed
             )
-            for group in column.groups
-        ]
-        yield GroupFigures.told(found)
+            for group, number in zip(column.groups, records, strict=True)
+        )
 
 
 def _left_out(release: Release, *, sensitive: bool) -> Iterator[str]:
@@ -295,14 +320,17 @@ def _candidates(problem: SchemeProblem) -> dict[str, int]:
     return {"candidates": number} if number <= LARGEST_EXACT else {}
 
 
-def _ended(outcome: SchemeOutcome, options: Options[SchemeOptions]) -> Iterator[str]:
+def _ended(
+    outcome: SchemeOutcome, options: Options[SchemeOptions], *, is_bounded: bool
+) -> Iterator[str]:
     """A note on a search that ended before it had looked at everything."""
     if outcome.proven:
         return
     ended = "the time limit ended the search of the schemes"
     if not options.deadline.is_limited:
         ended = "the search of the schemes ended before it had looked at all recodings"
-    yield f"{ended}: a better recoding may exist, see the bound"
+    told = "see the bound" if is_bounded else "and nothing is proven of how much better it may be"
+    yield f"{ended}: a better recoding may exist, {told}"
 
 
 def _unsatisfied(policy: Policy) -> UnsatisfiableError:

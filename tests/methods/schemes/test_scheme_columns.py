@@ -15,6 +15,7 @@ from sqlanon import (
     TCloseness,
 )
 from sqlanon.errors import PolicyError
+from sqlanon.methods.registry import METHODS
 from sqlanon.policy.shares import AlphaAnonymity
 
 WORK = Hierarchy.from_rows([("a", "L", "*"), ("b", "L", "*"), ("c", "R", "*"), ("d", "R", "*")])
@@ -128,6 +129,36 @@ def test_an_order_names_every_value_once(connection):
     )
 
 
+@pytest.mark.parametrize("scheme", ["bhs", "ghs", {"work": "gsps"}, {"work": "sps"}])
+def test_an_order_that_a_scheme_has_no_use_for_is_refused(connection, scheme):
+    given = QuasiIdentifier(WORK, order=["a", "b", "c", "d"])
+    own = scheme if isinstance(scheme, str) else scheme["work"]
+    assert refusal(connection, {"work": given}, scheme=scheme) == (
+        f"order of column 'work' is for ops and gops, and its scheme is {own}; use one of them "
+        "(--scheme work=ops), or leave the order out"
+    )
+
+
+def test_an_order_that_does_not_suit_the_hierarchy_is_never_left_out_unsaid(connection):
+    given = QuasiIdentifier(WORK, order=["a", "c", "b", "d"])
+    message = refusal(connection, {"work": given}, scheme="gsps")
+    assert message.startswith("scheme gops of column 'work': the order does not suit")
+    assert message.endswith("every node has its values in a row, or leave it out")
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "scheme"])
+def test_an_order_is_for_no_other_method(connection, method):
+    given = QuasiIdentifier(WORK, order=["a", "b", "c", "d"])
+    policy = Policy({"work": given}, models=[KAnonymity(2)], others="drop")
+    own = {"patterns": "all"} if METHODS[method].takes("patterns") else {}
+    with pytest.raises(PolicyError) as caught:
+        sqlanon.plan(connection, "people", policy, method=method, **own)
+    assert str(caught.value) == (
+        "order of column 'work' is for the method scheme with ops or gops, not for "
+        f"{method}; leave it out, or choose that method"
+    )
+
+
 def test_faults_of_all_columns_are_told_at_once(connection):
     message = refusal(connection, {"town": SUPPRESSION, "age": SUPPRESSION},
                       scheme={"town": "ops", "age": "ghs"})  # fmt: skip
@@ -182,5 +213,29 @@ def test_more_values_than_can_be_searched_are_refused(scheme, message):
         connection.execute("CREATE TABLE people AS SELECT range % 300 AS age FROM range(600)")
         found = refusal(connection, {"age": SUPPRESSION}, scheme=scheme)
         assert found.startswith(message)
-        assert "give a lowest level (--min-level age=1) or a hierarchy of more levels" in found
-        assert plan(connection, {"age": Hierarchy.intervals(50)}, scheme="ghs").report.holds
+        assert "give a hierarchy (--hierarchy age=intervals:..., prefix:... or a file)" in found
+        assert found.endswith("or use the method incognito")
+        assert "lowest level" not in found
+        assert ("use gsps or ghs" in found) == (scheme != "gsps")
+
+
+WIDE = [(str(n), f"pair {n // 2}", f"hundred {n // 100}", "*") for n in range(600)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rows", "advice"),
+    [
+        ("sps", WIDE, "give a lowest level (--min-level age=2), or use ghs (--scheme age=ghs)"),
+        ("gsps", [(leaf, "*") for leaf, *_ in WIDE], "use ghs (--scheme age=ghs)"),
+    ],
+)
+def test_advice_for_many_values_of_a_hierarchy_can_be_followed(scheme, rows, advice):
+    ages = Hierarchy.from_rows(rows)
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT range % 600 AS age FROM range(1200)")
+        found = refusal(connection, {"age": ages}, scheme=scheme)
+        assert found.endswith(f"can be searched; {advice}")
+        assert plan(connection, {"age": ages}, scheme={"age": "ghs"}).report.holds
+        if "--min-level" in advice:
+            above = QuasiIdentifier(ages, min_level=2)
+            assert plan(connection, {"age": above}, scheme=scheme).report.holds

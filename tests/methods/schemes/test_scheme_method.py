@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -13,10 +14,11 @@ from strategies import tables
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, Sensitive
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing.promises import misfits
+from sqlanon.search.lattice.schemes.enumeration import _Walk
 from sqlanon.wording import key
 
 SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -96,11 +98,30 @@ def test_the_document_counts_groups_and_names_those_of_a_file(connection):
     json.dumps(document, allow_nan=False)
 
 
+def test_no_count_of_groups_is_one_of_suppressed_records(connection):
+    connection.execute("INSERT INTO people VALUES (41, 'None', 'a'), (42, 'None', 'a')")
+    policy = replace(POLICY, suppression_limit=0.2)
+    found = plan(connection, policy, scheme={"age": "sps", "work": "gsps"})
+    assert found.report.suppressed_records == 2
+    document = found.to_dict()
+    assert document["groups"]["work"] == [
+        {"label": "{Local, State}", "values": 2, "records": 6},
+        {"label": "Own", "values": 1, "records": 6},
+        {"label": None, "values": 2, "records": 0},
+    ]
+    assert document["groups"]["age"] == [
+        {"label": None, "values": 1, "records": 12},
+        {"label": None, "values": 2, "records": 0},
+    ]
+    counted = [sum(each["records"] for each in own) for own in document["groups"].values()]
+    assert counted == [12, 12]
+
+
 def test_the_page_names_merged_values_of_a_file(connection):
     text = plan(connection).to_text()
     assert "scheme: proven best" in text
     assert "(no recoding by these schemes loses less)" in text
-    assert "    work  4 groups of 5 values (gsps)" in text
+    assert "    work  2 groups of 3 values (gsps); 2 values of no published record" in text
     assert "          {Local, State}  2 values" in text
     assert "40" not in text
 
@@ -160,6 +181,34 @@ def test_every_direction_finds_the_same_loss(connection, scheme, direction):
     asked = {"scheme": scheme, "loss": "discernibility"}
     found = plan(connection, direction=direction, **asked).report
     assert found.loss == plan(connection, **asked).report.loss
+
+
+@pytest.mark.parametrize("direction", ["bottom-up", "top-down"])
+def test_a_direction_tells_its_progress_and_what_less_flexible_schemes_lose(connection, direction):
+    told = []
+    found = plan(connection, scheme="gsps", direction=direction, progress=told.append).report
+    assert told[:4] == [
+        *(f"search: less flexible schemes, {place} of 3" for place in (1, 2, 3)),
+        "search: descents",
+    ]
+    assert told[4].startswith(f"search: {direction}, ")
+    steps = [step["schemes"]["work"] for step in found.search["less_flexible"]]
+    assert steps == ["bhs", "ghs", "gops"]
+
+
+@pytest.mark.parametrize("direction", ["bottom-up", "top-down"])
+def test_a_direction_that_ends_at_once_has_what_descents_find(connection, monkeypatch, direction):
+    def ended(*_):
+        raise TimeLimitError
+
+    best = plan(connection, direction=direction).report
+    monkeypatch.setattr(_Walk, "_go_on", ended)
+    found = plan(connection, direction=direction).report
+    assert not found.search["proven"]
+    assert found.loss["lm"] == best.loss["lm"]
+    assert found.lower_bound is None
+    assert "(nothing is proven of any other recoding by these schemes)" in found.to_text()
+    assert "nothing is proven of how much better it may be" in found.to_text()
 
 
 def policy_of(table, limit, **options):

@@ -52,6 +52,8 @@ DESCENTS = 200_000
 """Recodings that descents look at without a time limit."""
 LOOKS = 20
 """Recodings of outer columns that are branched on in the time between two looks at the clock."""
+HALF = 0.5
+"""Share of the time for a quick recoding that goes to less flexible schemes."""
 STARTS, STARTING = 20_000, 0.25
 """Recodings that are looked at under less flexible schemes, and the share of the time for them."""
 
@@ -76,7 +78,7 @@ def best_recoding(
         seed: Of the starts of descents.
     """
     best = Incumbent.of(problem)
-    if best.value == math.inf and (problem.is_monotone or _doomed(problem) > problem.allowance):
+    if _is_hopeless(best):
         return _outcome(best, math.inf)
     bound = float(problem.evaluate(problem.finest).least)
     inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
@@ -85,7 +87,7 @@ def best_recoding(
     )
     steps: list[FlexibilityStep] = []
     with suppress(TimeLimitError):
-        start = _climb(problem, deadline, room=room, steps=steps)
+        start = _climb(problem, deadline, room=room, steps=steps, tell=tell)
         search.descent.from_ends(start)
         with suppress(TimeLimitError):
             share = PROVING if len(search.suited) == len(inners) else HOPING
@@ -95,8 +97,41 @@ def best_recoding(
     return replace(_outcome(best, bound), steps=tuple(steps))
 
 
+def quick_recoding(
+    problem: SchemeProblem,
+    *,
+    deadline: Deadline = NEVER,
+    room: int = ROOM,
+    tell: Tell | None = None,
+) -> SchemeOutcome:
+    """A good recoding for another search to start from: what descents find, with no proof.
+
+    Args:
+        problem: The table.
+        deadline: When the best so far is returned.
+        room: Memory for the classes of all columns but one [bytes].
+        tell: Receives lines about the progress.
+    """
+    best = Incumbent.of(problem)
+    if _is_hopeless(best):
+        return _outcome(best, math.inf)
+    inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
+    steps: list[FlexibilityStep] = []
+    start = _climb(problem, deadline.share(HALF), room=room, steps=steps, tell=tell)
+    if tell is not None:
+        tell("search: descents")
+    with suppress(TimeLimitError):
+        Descent(best, inners, deadline, room).from_ends(start)
+    return replace(_outcome(best, problem.evaluate(problem.finest).least), steps=tuple(steps))
+
+
 def _climb(
-    problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[FlexibilityStep]
+    problem: SchemeProblem,
+    deadline: Deadline,
+    *,
+    room: int,
+    steps: list[FlexibilityStep],
+    tell: Tell | None,
 ) -> Recoding | None:
     """A good recoding of less flexible schemes, each found from that of those before.
 
@@ -105,13 +140,16 @@ def _climb(
         deadline: When it ends.
         room: Memory for the classes of all columns but one [bytes].
         steps: What was found under each; changed.
+        tell: Receives lines about the progress.
 
     Returns:
         The recoding, in the units of the problem; None where there is none.
     """
     start: Recoding | None = None
     before: SchemeProblem | None = None
-    for simpler in problem.simpler:
+    for place, simpler in enumerate(problem.simpler, 1):
+        if tell is not None:
+            tell(f"search: less flexible schemes, {place} of {len(problem.simpler)}")
         best, bound = Incumbent.of(simpler), 0.0
         inners = [Inner.of(simpler, column) for column in range(len(simpler.domains))]
         search = _Search(
@@ -140,6 +178,12 @@ def _moved(
         moved = new.moved(own, old)
         found.append(moved if new.is_valid(moved) else new.coarsest)
     return tuple(found)
+
+
+def _is_hopeless(best: Incumbent) -> bool:
+    """Whether nothing may be published, since the coarsest recoding may not."""
+    problem = best.problem
+    return best.value == math.inf and (problem.is_monotone or _doomed(problem) > problem.allowance)
 
 
 def _doomed(problem: SchemeProblem) -> int:

@@ -47,7 +47,7 @@ _KEPT = 2**14
 """Recodings of a column of which it is kept where what is below goes to."""
 _BANS = 2**12
 """How much that is not to be done is remembered of a column, about."""
-_TOLD = 10_000
+_TOLD = 1_000
 """Recodings that are evaluated from one line about the progress to the next."""
 _CHUNK = 512
 """Children that are evaluated before any of them is gone on from."""

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from search.lattice.schemes.columns import problem_of, tables
 from search.lattice.schemes.test_enumeration import brute_force, deadline_after
 
+from sqlanon.deadline import NEVER
 from sqlanon.search.lattice.schemes import composed, siblings
-from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.problem import LOSSES
 
 losses = st.sampled_from(LOSSES)
@@ -53,6 +54,18 @@ def test_best_of_one_unordered_column_equals_brute_force(table, loss):
     problem = problem_of(table, loss)
     outcome, best = best_recoding(problem), brute_force(problem, table.recodings())
     assert (None if best is None else -best[0]) == (outcome.partitions and outcome.value)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), losses, st.one_of(st.none(), st.integers(0, 40)))
+def test_a_quick_recoding_is_what_it_says_and_no_better_than_the_best(table, loss, looks):
+    problem = problem_of(table, loss)
+    deadline = NEVER if looks is None else deadline_after(looks)
+    quick, best = quick_recoding(problem, deadline=deadline), best_recoding(problem)
+    assert quick.bound <= best.value <= quick.value
+    if quick.partitions is not None:
+        assert is_what_it_says(problem, quick)
+    assert all(step.value >= best.value for step in quick.steps)
 
 
 @settings(max_examples=100, deadline=None)
