@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice.schemes.columns import domain_of, problem_of, tables
+from search.lattice.schemes.columns import domain_of, flat, problem_of, tables
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
@@ -15,6 +15,7 @@ from sqlanon.search.lattice.schemes import runs
 from sqlanon.search.lattice.schemes.blocks import BlockFamily
 from sqlanon.search.lattice.schemes.domain import leaf_count
 from sqlanon.search.lattice.schemes.inner import Inner
+from sqlanon.search.lattice.schemes.partitions import count
 from sqlanon.search.lattice.schemes.problem import LOSSES, CellPrices, SchemeProblem
 from sqlanon.search.lattice.schemes.rows import slices_of
 
@@ -108,3 +109,7 @@ def test_costs_of_blocks_end_at_the_deadline(monkeypatch):
     monkeypatch.setattr(runs, "CELLS", 100)
     with pytest.raises(TimeLimitError):
         family.costs(slices, Deadline(10, count_from().__next__))
+
+
+def test_recodings_of_thousands_of_values_are_counted():
+    assert count(flat("ops", 3000)) == 2**2999
