@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.lattice.schemes.domain import Block, Domain, Partition
+from sqlanon.search.lattice.schemes.domain import Partition
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
 
 CELLS = 4_000_000
@@ -81,6 +80,31 @@ class Costs:
     cost: Reals
     lost: Reals
 
+    @classmethod
+    def of(cls, problem: SchemeProblem, classes: Slices) -> Costs:
+        """What blocks cost whose classes these are, by block in place of a unit.
+
+        Args:
+            problem: The table.
+            classes: Theirs; their prices are what all of their cells cost if they are published.
+        """
+        sizes, priced = classes.sizes, classes.prices
+        assert priced is not None
+        kept = sizes >= problem.k
+        demands = problem.demands.every if problem.demands else ()
+        for demand, values in zip(demands, classes.values, strict=True):
+            whole = values.astype(np.int64).reshape(-1, values.shape[2])
+            kept &= demand.holds(whole).reshape(sizes.shape)
+        lost = np.where(kept, 0.0, sizes)
+        cost = np.where(kept, priced, sizes * problem.whole)
+        return cls(summed(cost, classes.starts), summed(lost, classes.starts))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Costs]) -> Costs:
+        """The costs of some blocks and of those that follow them."""
+        cost, lost = zip(*((part.cost, part.lost) for part in parts), strict=True)
+        return cls(np.concatenate(cost), np.concatenate(lost))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockFamily:
@@ -97,35 +121,12 @@ class BlockFamily:
     priced: Reals | None
 
     @classmethod
-    def of(
-        cls, problem: SchemeProblem, column: int, *, blocks: Sequence[Block], leaves: Sequence[int]
-    ) -> BlockFamily:
-        """Blocks of a column with the leaves that each stands for."""
-        members = np.zeros((len(blocks), problem.domains[column].units), bool)
-        for row, block in enumerate(blocks):
-            members[row, list(block)] = True
-        return cls.having(problem, column, members=members, leaves=np.array(leaves))
-
-    @classmethod
     def having(
         cls, problem: SchemeProblem, column: int, *, members: Flags, leaves: Numbers
     ) -> BlockFamily:
         """Blocks of a column by `members[block, unit]`, with the leaves that each stands for."""
         priced = problem.block_prices(column, members, leaves=leaves).astype(float)
         return cls(problem, members.astype(float), None if problem.prices is None else priced)
-
-    @property
-    def blocks(self) -> list[Block]:
-        """The blocks."""
-        return [tuple(np.flatnonzero(row).tolist()) for row in self.members]
-
-    def only(self, numbers: Numbers) -> BlockFamily:
-        """Some of the blocks, by their numbers."""
-        return BlockFamily(
-            self.problem,
-            self.members[numbers],
-            None if self.priced is None else self.priced[numbers],
-        )
 
     def costs(self, slices: Slices) -> Costs:
         """What each block costs in each recoding of the other columns."""
@@ -134,25 +135,19 @@ class BlockFamily:
             self._costs(slices, slice(start, start + step))
             for start in range(0, len(self.members), step)
         ]
-        cost, lost = zip(*((part.cost, part.lost) for part in parts), strict=True)
-        return Costs(np.concatenate(cost), np.concatenate(lost))
+        return Costs.joined(parts)
 
     def _costs(self, slices: Slices, rows: slice) -> Costs:
         members, problem = self.members[rows], self.problem
         sizes = members @ slices.sizes
-        kept = sizes >= problem.k
-        demands = problem.demands.every if problem.demands else ()
-        for demand, values in zip(demands, slices.values, strict=True):
-            held = members @ values.reshape(len(values), -1)
-            whole = held.astype(np.int64).reshape(-1, values.shape[2])
-            kept &= demand.holds(whole).reshape(sizes.shape)
+        values = [
+            (members @ own.reshape(len(own), -1)).reshape(*sizes.shape, -1) for own in slices.values
+        ]
         if self.priced is None or slices.prices is None:
-            own = sizes * sizes
+            priced = sizes * sizes
         else:
-            own = members @ slices.prices + self.priced[rows] @ slices.sizes
-        lost = np.where(kept, 0.0, sizes)
-        cost = np.where(kept, own, sizes * problem.whole)
-        return Costs(summed(cost, slices.starts), summed(lost, slices.starts))
+            priced = members @ slices.prices + self.priced[rows] @ slices.sizes
+        return Costs.of(problem, Slices(sizes, priced, tuple(values), slices.starts))
 
 
 def summed(figures: Reals, starts: Numbers) -> Reals:
@@ -161,19 +156,4 @@ def summed(figures: Reals, starts: Numbers) -> Reals:
         whole: Reals = figures.sum(axis=1, keepdims=True)
         return whole
     found: Reals = np.add.reduceat(figures, starts, axis=1)
-    return found
-
-
-def intervals(domain: Domain) -> list[Block]:
-    """The blocks of a scheme whose units follow each other; all, where the scheme is ordered.
-
-    Every partition of the units into such blocks is a recoding of the scheme. `bhs`, where this is
-    not so, is left out.
-    """
-    found: list[Block] = [(unit,) for unit in range(domain.units)]
-    for branch in (branch for root in domain.roots for branch in root.inner()):
-        children = branch.children
-        whole = 0, len(children) - 1
-        pairs = [whole] if domain.scheme == "ghs" else combinations(range(len(children)), 2)
-        found += [tuple(range(children[first].first, children[last].last)) for first, last in pairs]
     return found

@@ -137,12 +137,14 @@ class Branching:
         )
         if not len(good):
             return
-        costs = self.inner.family.costs(slices.only(good))
+        costs = self.inner.family.costs(slices.only(good), self.deadline)
         relaxed = self.inner.least(costs)
         for place in np.argsort(relaxed, kind="stable").tolist():
             if relaxed[place] >= self.best.value:
                 break
-            found = best_along(self.inner, costs, place, below=self.best.value)
+            found = best_along(
+                self.inner, costs, place, below=self.best.value, deadline=self.deadline
+            )
             if found is not None:
                 self._offer(chosen[int(good[place])], found)
         if domain.scheme in ("sps", "gsps"):

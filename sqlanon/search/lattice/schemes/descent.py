@@ -82,7 +82,8 @@ def recode_along(
         TimeLimitError: The time is over.
     """
     deadline.check()
-    return best_along(inner, inner.family.costs(slices), 0, below=current.cost)
+    costs = inner.family.costs(slices, deadline)
+    return best_along(inner, costs, 0, below=current.cost, deadline=deadline)
 
 
 def recode(
@@ -109,10 +110,15 @@ def recode(
     return found
 
 
-def best_along(inner: Inner, costs: Costs, recoding: int, *, below: float) -> Recoded | None:
+def best_along(
+    inner: Inner, costs: Costs, recoding: int, *, below: float, deadline: Deadline = NEVER
+) -> Recoded | None:
     """The best recoding along the units of a column that costs less than a bound.
 
     It is that for one recoding of the other columns, within the allowance.
+
+    Raises:
+        TimeLimitError: The time is over.
     """
     most = inner.problem.allowance
     found = inner.cheapest(costs, recoding)
@@ -123,7 +129,7 @@ def best_along(inner: Inner, costs: Costs, recoding: int, *, below: float) -> Re
     own = Costs(costs.cost[:, [recoding]], costs.lost[:, [recoding]])
     if _dual(inner, own, most=most) >= below:
         return None
-    return inner.within(own, 0, below=below)
+    return inner.within(own, 0, below=below, deadline=deadline)
 
 
 def _dual(inner: Inner, own: Costs, *, most: int) -> float:

@@ -24,6 +24,7 @@ child and the child are one block.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -163,20 +164,21 @@ class Domain:
         return tuple(n for n, root in enumerate(self.roots) for _ in range(root.first, root.last))
 
     def branch_of(self, block: Block) -> Branch:
-        """The lowest node that has all units of a block."""
-        nodes: Sequence[Branch] = self.roots
-        while True:
-            found = next(n for n in nodes if n.first <= block[0] and block[-1] < n.last)
-            nodes = found.children
-            if not any(n.first <= block[0] and block[-1] < n.last for n in nodes):
-                return found
+        """The lowest node that has all units of a block, which lie in one root."""
+        found = self.roots[_place(self.roots, block[0])]
+        while found.children:
+            child = found.children[_place(found.children, block[0])]
+            if block[-1] >= child.last:
+                break
+            found = child
+        return found
 
     def spans(self, block: Block) -> list[Span]:
         """The leaves of a block of any scheme but `bhs`, as runs in their order."""
         branch = self.branch_of(block)
         if self.scheme == "ghs" or len(block) == 1:
             return [branch.own]
-        merged = [c for c in branch.children if c.first <= block[-1] and block[0] < c.last]
+        merged = _touched(branch, block)
         if self.scheme in ORDERED:
             return [(merged[0].span[0], merged[-1].span[1])]
         units = set(block)
@@ -220,7 +222,7 @@ class Domain:
         if len(block) == 1:
             return block
         branch = self.branch_of(block)
-        merged = [c for c in branch.children if c.first <= block[-1] and block[0] < c.last]
+        merged = _touched(branch, block)
         if self.scheme == "ghs":
             return tuple(range(branch.first, branch.last))
         if self.scheme in ORDERED:
@@ -239,6 +241,17 @@ class UnsuitedOrderError(HierarchyError):
     def __init__(self, pair: tuple[int, int]) -> None:
         super().__init__(["the order of a column does not suit its hierarchy"])
         self.pair = pair
+
+
+def _place(nodes: Sequence[Branch], unit: int) -> int:
+    """The place of the node that has a unit, among nodes that follow each other."""
+    return bisect_right(nodes, unit, key=lambda node: node.first) - 1
+
+
+def _touched(branch: Branch, block: Block) -> Sequence[Branch]:
+    """The children of a branch from that of a block's first unit to that of its last."""
+    nodes = branch.children
+    return nodes[_place(nodes, block[0]) : _place(nodes, block[-1]) + 1]
 
 
 def leaf_count(spans: Iterable[Span]) -> int:

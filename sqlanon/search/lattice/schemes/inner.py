@@ -13,19 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Numbers, Reals
-from sqlanon.search.lattice.schemes.blocks import BlockFamily, Costs, intervals
-from sqlanon.search.lattice.schemes.domain import (
-    Block,
-    Partition,
-    blocks_of,
-    leaf_count,
-    partition_of,
-)
+from sqlanon.search.lattice.schemes.blocks import Costs
+from sqlanon.search.lattice.schemes.domain import Block, Partition, partition_of
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
+from sqlanon.search.lattice.schemes.runs import RunFamily, Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +69,13 @@ class Inner:
         problem: The table.
         column: Its number.
         family: Its blocks whose units follow each other.
-        blocks: These blocks.
         ending: Per unit the numbers of the blocks that end with it.
         levels: For `bhs` the numbers of the blocks of each level; else empty.
     """
 
     problem: SchemeProblem
     column: int
-    family: BlockFamily
-    blocks: tuple[Block, ...]
+    family: RunFamily
     ending: tuple[Numbers, ...]
     levels: tuple[Numbers, ...]
 
@@ -88,21 +83,10 @@ class Inner:
     def of(cls, problem: SchemeProblem, column: int) -> Inner:
         """A column of a table, by its number."""
         domain = problem.domains[column]
-        allowed = domain.levels if domain.scheme == "bhs" else ()
-        levels = [blocks_of(level.partition) for level in allowed]
-        if levels:
-            blocks = [block for level in levels for block in level]
-            spans = [[span] for level in allowed for span in level.spans]
-        else:
-            blocks = intervals(domain)
-            spans = list(map(domain.spans, blocks))
-        leaves = list(map(leaf_count, spans))
-        family = BlockFamily.of(problem, column, blocks=blocks, leaves=leaves)
-        ends = np.array([block[-1] for block in blocks])
-        ending = tuple(np.flatnonzero(ends == unit) for unit in range(domain.units))
-        borders = np.cumsum([len(level) for level in levels])[:-1]
-        numbers = tuple(np.split(np.arange(len(blocks)), borders)) if levels else ()
-        return cls(problem, column, family, tuple(blocks), ending, numbers)
+        runs = Runs.of(domain)
+        family = RunFamily(problem, column, runs)
+        levels = tuple(np.arange(*borders) for borders in pairwise(runs.levels))
+        return cls(problem, column, family, runs.ending(domain.units), levels)
 
     def least(self, costs: Costs, price: float = 0.0) -> Reals:
         """What the best recoding costs at least, per recoding of the other columns.
@@ -131,13 +115,18 @@ class Inner:
             numbers = self.ending[unit - 1]
             best = int((heads[self._starts(unit - 1)] + cost[numbers, 0]).argmin())
             chosen.append(int(numbers[best]))
-            unit = self.blocks[chosen[-1]][0]
+            unit = int(self.family.runs.first[chosen[-1]])
         return self._part(costs, recoding, numbers=chosen).recoded()
 
-    def within(self, costs: Costs, recoding: int, *, below: float) -> Recoded | None:
+    def within(
+        self, costs: Costs, recoding: int, *, below: float, deadline: Deadline = NEVER
+    ) -> Recoded | None:
         """The best recoding that costs less than a bound and suppresses no more than may be.
 
         It is that for one recoding of the other columns; None where there is none.
+
+        Raises:
+            TimeLimitError: The time is over.
         """
         most, units = self.problem.allowance, len(self.ending)
         if self.levels:
@@ -146,6 +135,7 @@ class Inner:
             tails = self._tails(costs.cost[:, recoding])
             heads: list[list[Part]] = [[Part(0.0, 0.0)], *([] for _ in range(units))]
             for unit, numbers in enumerate(self.ending):
+                deadline.check()
                 added = [self._part(costs, recoding, numbers=[n]) for n in numbers.tolist()]
                 grown = (head.plus(part) for part in added for head in heads[part.blocks[0][0]])
                 heads[unit + 1] = unbeaten(
@@ -164,7 +154,8 @@ class Inner:
 
     def _starts(self, unit: int) -> Numbers:
         """Per block that ends with a unit the first of its units."""
-        return np.array([self.blocks[number][0] for number in self.ending[unit].tolist()])
+        found: Numbers = self.family.runs.first[self.ending[unit]]
+        return found
 
     def _heads(self, cost: Reals) -> Reals:
         """`heads[border, recoding]`: what the units before a border cost at least."""
@@ -178,9 +169,8 @@ class Inner:
         tails = np.full(len(self.ending) + 1, np.inf)
         tails[-1] = 0.0
         for unit in reversed(range(len(self.ending))):
-            for number in self.ending[unit].tolist():
-                first = self.blocks[number][0]
-                tails[first] = min(tails[first], float(cost[number]) + tails[unit + 1])
+            starts, own = self._starts(unit), cost[self.ending[unit]]  # starts are distinct
+            tails[starts] = np.minimum(tails[starts], own + tails[unit + 1])
         return tails
 
     def _part(self, costs: Costs, recoding: int, *, numbers: Sequence[int]) -> Part:
@@ -188,5 +178,5 @@ class Inner:
         return Part(
             float(costs.cost[own, recoding].sum()),
             float(costs.lost[own, recoding].sum()),
-            tuple(self.blocks[number] for number in own),
+            tuple(map(self.family.runs.block, own)),
         )

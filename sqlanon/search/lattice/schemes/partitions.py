@@ -91,10 +91,10 @@ def _count(branch: Branch, scheme: str) -> int:
 
 def _in_runs(below: Sequence[int]) -> int:
     """The recodings of children that are merged in runs of two or more."""
-    found = [1]
+    found, before = 1, 0  # of those so far, and in all of those with fewer
     for own in below:
-        found.append(found[-1] * own + sum(found[:-1]))
-    return found[-1]
+        found, before = found * own + before, before + found
+    return found
 
 
 def _in_groups(below: Sequence[int]) -> int:

@@ -57,6 +57,11 @@ class CellPrices:
         """The price of a suppressed record."""
         return sum(self.parts)
 
+    @property
+    def by_unit(self) -> bool:
+        """Whether the cells of one block may differ in price."""
+        return self.name == "hdm"
+
     def of_blocks(self, column: int, domain: Domain, *, members: Flags, leaves: Numbers) -> Numbers:
         """`prices[block, unit]`: the price of a cell per unit of each block, rounded down.
 
@@ -66,60 +71,58 @@ class CellPrices:
             members: `members[block, unit]`: whether the block has the unit.
             leaves: Leaves that each block stands for.
         """
-        cells = _Cells(self.parts[column], members, domain, leaves)
-        found: Numbers = np.where(members, _PRICES[self.name](cells), 0)
+        records = (members @ domain.records)[:, np.newaxis]
+        cells = Cells(domain.records, records, leaves[:, np.newaxis])
+        found: Numbers = np.where(members, self.of_cells(column, domain, cells), 0)
         return found
+
+    def of_cells(self, column: int, domain: Domain, cells: Cells) -> Numbers:
+        """The prices of cells, rounded down: `by_unit`, or else in the shape of the blocks.
+
+        Args:
+            column: Number of the column.
+            domain: The column.
+            cells: Its cells.
+        """
+        return _PRICES[self.name](self.parts[column], domain, cells)
 
 
 @dataclass(frozen=True, slots=True)
-class _Cells:
-    """The cells of blocks.
+class Cells:
+    """Cells by unit and block, in arrays of any shapes that suit each other.
 
     Args:
-        part: The price of a cell that says nothing.
-        members: `members[block, unit]`.
-        column: The column.
-        leaves: Leaves that each block stands for.
+        held: Records of the unit [records].
+        records: Records of the block [records].
+        leaves: Leaves that the block stands for.
     """
 
-    part: int
-    members: Flags
-    column: Domain
+    held: Numbers
+    records: Numbers
     leaves: Numbers
 
-    @property
-    def held(self) -> Numbers:
-        """Records per unit [records]."""
-        return self.column.records
 
-    @property
-    def records(self) -> Numbers:
-        """Records of each block [records]."""
-        found: Numbers = self.members @ self.held
-        return found
-
-
-def _lm(cells: _Cells) -> Numbers:
+def _lm(part: int, column: Domain, cells: Cells) -> Numbers:
     """(leaves of the block - 1) / (leaves - 1); 0 where the domain has a single value."""
-    found: Numbers = cells.part * (cells.leaves - 1) // max(len(cells.column.order) - 1, 1)
-    return found[:, np.newaxis]
+    found: Numbers = part * (cells.leaves - 1) // max(len(column.order) - 1, 1)
+    return found
 
 
-def _hdm(cells: _Cells) -> Numbers:
+def _hdm(part: int, column: Domain, cells: Cells) -> Numbers:
     """(N_e - N_v) / (N - N_v); 0 where all records hold one value."""
-    rest = np.maximum(cells.held.sum() - cells.held, 1)
-    found: Numbers = cells.part * (cells.records[:, np.newaxis] - cells.held) // rest
+    rest = np.maximum(column.records.sum() - cells.held, 1)
+    found: Numbers = part * (cells.records - cells.held) // rest
     return found
 
 
-def _suppressed(cells: _Cells) -> Numbers:
+def _suppressed(part: int, column: Domain, cells: Cells) -> Numbers:
     """1 where a block stands for all leaves of a hierarchy that has several."""
-    whole = (cells.leaves == len(cells.column.order)) & (cells.leaves > 1)
-    found: Numbers = cells.part * whole.astype(np.int64)[:, np.newaxis]
+    whole = (cells.leaves == len(column.order)) & (cells.leaves > 1)
+    found: Numbers = part * whole.astype(np.int64)
     return found
 
 
-_PRICES: Mapping[str, Callable[[_Cells], Numbers]] = {
+_PRICES: Mapping[str, Callable[[int, Domain, Cells], Numbers]] = {
     "lm": _lm,
     "hdm": _hdm,
     "suppressed-cells": _suppressed,
@@ -194,11 +197,11 @@ class SchemeProblem:
         """The price of a cell per unit of a recoded column; 0 where the loss is one of classes."""
         if self.prices is None:
             return np.zeros(len(partition), np.int64)
-        spans = self.domains[column].block_spans(partition)
-        members = np.arange(len(spans))[:, np.newaxis] == np.array(partition)
-        leaves = np.array([leaf_count(own) for own in spans])
-        found: Numbers = self.block_prices(column, members, leaves=leaves).sum(axis=0)
-        return found
+        domain, block = self.domains[column], np.array(partition)
+        leaves = np.array(list(map(leaf_count, domain.block_spans(partition))))
+        records = np.bincount(block, domain.records).astype(np.int64)
+        cells = Cells(domain.records, records[block], leaves[block])
+        return self.prices.of_cells(column, domain, cells)
 
     def evaluate(self, recoding: Sequence[Partition]) -> Evaluated:
         """What a recoding costs, in the order of the columns."""
