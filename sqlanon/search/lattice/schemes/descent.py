@@ -104,9 +104,9 @@ def recode(
         return found
     if suits(domain):
         return Siblings(problem, column, slices, start.cost, deadline).best() or found
-    if domain.scheme == "sps":
+    if domain.scheme == "sps" and start.cost < math.inf:
         moved = exchanged(problem, column, slices=slices, start=start.partition, deadline=deadline)
-        return moved if moved.cost < current.cost else None
+        return moved if moved.cost < current.cost else found
     return found
 
 

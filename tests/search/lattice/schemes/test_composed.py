@@ -1,15 +1,18 @@
 """The search column by column against every recoding, by the schemes' definitions."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice.schemes.columns import problem_of, tables
+from search.lattice.schemes.columns import flat, problem_of, tables
 from search.lattice.schemes.test_enumeration import brute_force, deadline_after
 
+from sqlanon import AlphaAnonymity
 from sqlanon.deadline import NEVER
 from sqlanon.search.lattice.schemes import composed, siblings
 from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
-from sqlanon.search.lattice.schemes.problem import LOSSES
+from sqlanon.search.lattice.schemes.problem import LOSSES, SchemeProblem
+from sqlanon.search.privacy import Demands, ValueDemand
 
 losses = st.sampled_from(LOSSES)
 
@@ -95,3 +98,17 @@ def test_columns_too_wide_to_be_listed_get_a_recoding_and_a_bound(table, loss):
     if best is not None:
         assert outcome.bound <= -best[0] <= outcome.value
         assert is_what_it_says(problem, outcome)
+
+
+def test_a_wide_column_keeps_to_the_allowance_where_the_coarsest_recoding_does_not():
+    """One class that fails may be made of some that do not, and moves begin with what is allowed."""
+    units = np.array([[unit] for unit in range(6)])
+    values = np.array([[0], [0], [0], [0], [0], [1]])
+    domain = flat("sps", 6)
+    demands = Demands(values, (ValueDemand(0, AlphaAnonymity(0.5), np.array([5, 1])),))
+    problem = SchemeProblem((domain,), units, np.ones(6, np.int64), 1, 1, None, demands)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(composed, "LISTED", 1)
+        patch.setattr(siblings, "WIDEST", 2)
+        outcome = best_recoding(problem)
+    assert outcome.partitions is None
