@@ -20,7 +20,14 @@ from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
-from sqlanon.methods.schemes.groups import GroupedColumn, leaf_groups, tallied_groups, value_map
+from sqlanon.methods.schemes.groups import (
+    GroupedColumn,
+    group_numbers,
+    leaf_groups,
+    published,
+    tallied_groups,
+    value_map,
+)
 from sqlanon.methods.schemes.ladder import simpler_problems
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
@@ -74,11 +81,20 @@ class SchemeSearch:
     def grouped(self, outcome: SchemeOutcome) -> tuple[GroupedColumn, ...]:
         """The groups of the best recoding."""
         assert outcome.partitions is not None
-        label = self.policy.suppressed_label
+        leaves = self.combinations.leaves
         parts = zip(self.columns, self.problem.domains, outcome.partitions, strict=True)
+        groups = [leaf_groups(column, domain, own) for column, domain, own in parts]
+        kept = published(
+            self.problem, [group_numbers(own)[leaves[:, c]] for c, own in enumerate(groups)]
+        )
         return tuple(
-            GroupedColumn.of(column, leaf_groups(column, domain, own), suppressed=label)
-            for column, domain, own in parts
+            GroupedColumn.of(
+                column,
+                groups[c],
+                suppressed=self.policy.suppressed_label,
+                published=set(np.unique(leaves[kept, c]).tolist()),
+            )
+            for c, column in enumerate(self.columns)
         )
 
 
