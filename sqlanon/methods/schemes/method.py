@@ -110,7 +110,7 @@ def decide(
         UnsatisfiableError: No recoding satisfies the policy.
     """
     started = time.monotonic()
-    refuse_unsuited(subject, policy)
+    refuse_unsuited(subject, policy, loss=options.loss)
     columns = scheme_columns(subject, scheme_choice(options.own.scheme))
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         search = read_search(engine, subject, columns, policy=policy, loss=options.loss)
