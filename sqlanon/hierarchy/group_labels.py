@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate, groupby
@@ -24,6 +24,7 @@ from operator import itemgetter
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.label_nodes import Label
+from sqlanon.hierarchy.level_labels import telling_level
 from sqlanon.hierarchy.number_ranges import NumberRange, is_number
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.wording import counted
@@ -43,8 +44,8 @@ class LabelledGroup:
     Args:
         label: The label; None for NULL itself.
         leaves: Its leaves, ascending.
-        levels: The level of the node whose label it has. Without such a node two: the highest of
-            whose whole nodes the group is made, and that of the lowest node that holds it.
+        levels: The level of the node that it is. Of a group that is no node two: the highest of
+            whose whole nodes it is made, and that of the lowest node that holds it.
         is_node: Whether it has the label of a node.
     """
 
@@ -217,48 +218,68 @@ class GroupLabeller:
     is_listed: bool = True
     has_grid: bool = False
 
-    def label(self, groups: Sequence[Sequence[int]]) -> tuple[LabelledGroup, ...]:
-        """Every group with its label.
-
-        Where the groups are the nodes of one level, they have the labels of that level.
+    def label(
+        self, groups: Sequence[Sequence[int]], published: Collection[int] | None = None
+    ) -> tuple[LabelledGroup, ...]:
+        """Every group with its label: that of the lowest node it is; of all values, the highest.
 
         Args:
             groups: Every leaf once.
+            published: Leaves that a published record holds; None where any may be.
 
         Raises:
             HierarchyError: Groups for which there is no label of their own.
         """
-        tree = self.reader.tree
         ordered = sorted(tuple(sorted(group)) for group in groups)
-        shared = self._shared_level(ordered)
-        if shared is not None:
-            return tuple(
-                LabelledGroup(tree.labels[shared][group[0]], group, (shared,), is_node=True)
-                for group in ordered
-            )
-        labelled = [next(self._possible(group), None) for group in ordered]
+        levels = self._shared_levels(ordered)
+        if len(ordered) > 1:
+            levels = [n for n in levels if all(self._levels(own)[0] == n for own in ordered)]
+        return self._alike(ordered, levels, published=published) or self._each(ordered)
+
+    def label_alike(
+        self, groups: Sequence[Sequence[int]], published: Collection[int] | None = None
+    ) -> tuple[LabelledGroup, ...]:
+        """As `label`, but with the labels of one level where all groups are nodes of it."""
+        ordered = sorted(tuple(sorted(group)) for group in groups)
+        levels = self._shared_levels(ordered)
+        return self._alike(ordered, levels, published=published) or self._each(ordered)
+
+    def _alike(
+        self,
+        groups: Sequence[tuple[int, ...]],
+        levels: Sequence[int],
+        *,
+        published: Collection[int] | None,
+    ) -> tuple[LabelledGroup, ...]:
+        """The labels of the first level that tells the groups; none where no level does."""
+        tree = self.reader.tree
+        level = telling_level(tree, levels, groups=groups, published=published)
+        if level is None:
+            return ()
+        return tuple(
+            LabelledGroup(tree.labels[level][group[0]], group, (level,), is_node=True)
+            for group in groups
+        )
+
+    def _each(self, groups: Sequence[tuple[int, ...]]) -> tuple[LabelledGroup, ...]:
+        """The label of each group that says nothing else, whatever other labels there are."""
+        labelled = [next(self._possible(group), None) for group in groups]
         missing = sum(each is None for each in labelled)
         if missing:
             raise HierarchyError(
                 [
-                    f"column {tree.column!r}: {counted(missing, 'group')} of values cannot be "
-                    "labelled so that nothing else has the same label; give nodes and values of "
-                    "its hierarchy labels of their own, or name another label for suppressed "
-                    "values with --suppressed-label"
+                    f"column {self.reader.tree.column!r}: {counted(missing, 'group')} of values "
+                    "cannot be labelled so that nothing else has the same label; give nodes and "
+                    "values of its hierarchy labels of their own, or name another label for "
+                    "suppressed values with --suppressed-label"
                 ]
             )
         return tuple(each for each in labelled if each is not None)
 
-    def _shared_level(self, groups: Sequence[tuple[int, ...]]) -> int | None:
-        """The level whose nodes the groups are; of one group of all, the highest there is."""
-        found: set[int] | None = None
-        for group in groups:
-            own = set(self._levels(group))
-            found = own if found is None else found & own
-            if not found:
-                return None
-        levels = sorted(found or ())
-        return levels[-1] if len(groups) == 1 and len(groups[0]) > 1 else levels[0]
+    def _shared_levels(self, groups: Sequence[tuple[int, ...]]) -> list[int]:
+        """The levels whose nodes the groups are, ascending; of one group of all, descending."""
+        shared = set.intersection(*(set(self._levels(group)) for group in groups))
+        return sorted(shared, reverse=len(groups) == 1 and len(groups[0]) > 1)
 
     def _levels(self, group: Sequence[int]) -> list[int]:
         """The levels allowed that a group is a node of."""
@@ -273,8 +294,8 @@ class GroupLabeller:
                 yield LabelledGroup(label, group, (level,), is_node=True)
         for text in self._texts(group):
             if self.reader.read(text) == wanted and text != self.suppressed:
-                levels = tuple(sorted({*self.reader.between(group)}))
-                yield LabelledGroup(text, group, levels, is_node=False)
+                own = self._levels(group)[:1] or sorted({*self.reader.between(group)})
+                yield LabelledGroup(text, group, tuple(own), is_node=False)
 
     def _texts(self, group: tuple[int, ...]) -> Iterator[str]:
         runs = self._runs(group)

@@ -159,10 +159,40 @@ def test_levels_are_those_of_nodes_or_around_a_group():
     assert (mixed.levels, mixed.is_node) == ((0, 1), False)
 
 
-def test_the_nodes_of_one_level_have_the_labels_of_that_level():
+def test_the_nodes_of_one_level_have_the_labels_of_that_level_where_it_is_asked_for():
     tree = Tree.grow("x", [("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*")])
-    found = labels(tree, ["a"], ["b", "c"])
+    found = GroupLabeller(GroupReader(tree), 0, 2, "*").label_alike([[0], [1, 2]])
     assert [(each.label, each.levels) for each in found] == [("A", (1,)), ("B", (1,))]
+
+
+def test_a_value_by_itself_keeps_its_text_where_the_others_are_nodes():
+    tree = Tree.grow("x", [("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*")])
+    assert texts(tree, ["a"], ["b", "c"]) == ["a", "B"]
+    assert texts(tree, ["a"], ["b", "c"], low=1) == ["A", "B"]
+
+
+@pytest.mark.parametrize("way", [GroupLabeller.label, GroupLabeller.label_alike])
+def test_labels_of_a_level_are_taken_where_those_that_are_published_tell_the_level(way):
+    tree = Tree.grow("x", [("*", "other", "*"), ("b", "g", "*"), ("c", "g", "*")])
+    labeller = GroupLabeller(GroupReader(tree), 0, 2, "none")
+    single = [[0], [1], [2]]
+    published = {
+        each: [group.label for group in way(labeller, single, each)] for each in [(0, 1), (0,)]
+    }
+    assert published == {(0, 1): ["*", "b", "c"], (0,): ["other", "b", "c"]}
+
+
+def test_labels_of_a_level_are_not_taken_where_another_value_is_called_so():
+    tree = Tree.grow("x", [("a", "g", "*"), ("b", "a", "*"), ("c", "a", "*")])
+    found = GroupLabeller(GroupReader(tree), 0, 2, "*").label_alike([[0], [1, 2]])
+    assert [each.label for each in found] == ["g", "{b, c}"]
+
+
+def test_a_node_under_another_label_keeps_its_level():
+    tree = Tree.grow("x", [("*", "*", "*"), ("b", "g", "*"), ("c", "g", "*")])
+    labeller = GroupLabeller(GroupReader(tree), 1, 2, "*")
+    first, _ = labeller.label([[0], [1, 2]], published=[0])
+    assert (first.label, first.levels, first.is_node) == ("{*}", (1,), False)
 
 
 def test_groups_without_a_label_of_their_own_are_counted_not_named():

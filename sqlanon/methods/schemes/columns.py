@@ -186,14 +186,21 @@ def _order(attribute: QuasiIdentifier, tree: Tree, *, is_number: bool) -> tuple[
     return (*places, *(number for number in range(len(leaf)) if number not in places))
 
 
-def refuse_unsuited(subject: Subject, policy: Policy) -> None:
+def refuse_unsuited(subject: Subject, policy: Policy, *, loss: str) -> None:
     """Refuses what a global recoding by schemes cannot do.
 
     Raises:
-        PolicyError: Persons to count, suppressed records to keep, or models that suppressing or
-            merging can break.
+        PolicyError: Persons to count, suppressed records to keep, models that suppressing or
+            merging can break, or values to count that a lowest level has put together.
     """
     faults = list(_unsuited(policy, policy.allowance(subject.records)))
+    raised = [name for name, own in policy.attributes.items() if own.min_level]
+    if loss == "hdm" and raised:
+        faults.append(
+            "loss hdm counts values, and a recoding by schemes begins with the nodes of the lowest "
+            f"level of column {', '.join(map(repr, raised))}; use loss lm or discernibility, or "
+            "leave the lowest level out (--min-level)"
+        )
     if faults:
         raise PolicyError("; ".join(faults))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,6 +49,14 @@ def _are_nodes(nodes: Sequence[int], groups: Sequence[Sequence[int]]) -> bool:
     )
 
 
+def group_numbers(groups: Sequence[Sequence[int]]) -> Numbers:
+    """The group of each leaf, of groups that have every leaf once."""
+    found = np.empty(sum(map(len, groups)), np.int64)
+    for number, leaves in enumerate(groups):
+        found[list(leaves)] = number
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class GroupedColumn:
     """A column as it is published.
@@ -63,9 +71,20 @@ class GroupedColumn:
 
     @classmethod
     def of(
-        cls, column: SchemeColumn, groups: Sequence[Sequence[int]], *, suppressed: str
+        cls,
+        column: SchemeColumn,
+        groups: Sequence[Sequence[int]],
+        *,
+        suppressed: str,
+        published: Collection[int],
     ) -> GroupedColumn:
-        """Labels groups of leaves, `suppressed` being the label of suppressed values.
+        """Labels groups of leaves.
+
+        Args:
+            column: The column.
+            groups: Every leaf once.
+            suppressed: The label of suppressed values.
+            published: Leaves that a published record holds.
 
         Raises:
             HierarchyError: Groups for which there is no label of their own.
@@ -78,15 +97,13 @@ class GroupedColumn:
             is_listed=hierarchy.is_listed,
             has_grid=hierarchy.kind == "intervals",
         )
-        return cls(column.tree, labeller.label(groups))
+        label = labeller.label_alike if column.scheme == "bhs" else labeller.label
+        return cls(column.tree, label(groups, published))
 
     @property
     def numbers(self) -> Numbers:
         """The group of each leaf."""
-        found = np.empty(len(self.tree.leaves), np.int64)
-        for number, group in enumerate(self.groups):
-            found[list(group.leaves)] = number
-        return found
+        return group_numbers([group.leaves for group in self.groups])
 
     def column_map(self) -> ColumnMap:
         """What becomes of each value."""

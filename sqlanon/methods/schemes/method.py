@@ -22,6 +22,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
 from sqlanon.methods.schemes.groups import (
     GroupedColumn,
+    group_numbers,
     leaf_groups,
     published,
     tallied_groups,
@@ -87,11 +88,20 @@ class SchemeSearch:
     def grouped(self, outcome: SchemeOutcome) -> tuple[GroupedColumn, ...]:
         """The groups of the best recoding."""
         assert outcome.partitions is not None
-        label = self.policy.suppressed_label
+        leaves = self.combinations.leaves
         parts = zip(self.columns, self.problem.domains, outcome.partitions, strict=True)
+        groups = [leaf_groups(column, domain, own) for column, domain, own in parts]
+        kept = published(
+            self.problem, [group_numbers(own)[leaves[:, c]] for c, own in enumerate(groups)]
+        )
         return tuple(
-            GroupedColumn.of(column, leaf_groups(column, domain, own), suppressed=label)
-            for column, domain, own in parts
+            GroupedColumn.of(
+                column,
+                groups[c],
+                suppressed=self.policy.suppressed_label,
+                published=set(np.unique(leaves[kept, c]).tolist()),
+            )
+            for c, column in enumerate(self.columns)
         )
 
 
@@ -107,7 +117,7 @@ def decide(
         UnsatisfiableError: No recoding satisfies the policy.
     """
     started = time.monotonic()
-    refuse_unsuited(subject, policy)
+    refuse_unsuited(subject, policy, loss=options.loss)
     columns = scheme_columns(subject, scheme_choice(options.own.scheme))
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         search = read_search(engine, subject, columns, policy=policy, loss=options.loss)

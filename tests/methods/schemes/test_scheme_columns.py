@@ -187,6 +187,23 @@ def test_what_no_scheme_can_do_is_refused_by_name(connection, models, roles, mes
     assert message in refusal(connection, {"age": SUPPRESSION}, *models, **roles)
 
 
+@pytest.mark.parametrize("level", [0, 1])
+def test_values_below_a_lowest_level_are_not_counted_by_hdm(connection, level):
+    works = QuasiIdentifier(WORK, min_level=level)
+    policy = Policy({"age": SUPPRESSION, "work": works}, models=[KAnonymity(2)], others="drop")
+    asked = {"method": "scheme", "loss": "hdm"}
+    if not level:
+        assert sqlanon.plan(connection, "people", policy, **asked).report.holds
+        return
+    with pytest.raises(PolicyError) as caught:
+        sqlanon.plan(connection, "people", policy, **asked)
+    assert str(caught.value) == (
+        "loss hdm counts values, and a recoding by schemes begins with the nodes of the lowest "
+        "level of column 'work'; use loss lm or discernibility, or leave the lowest level out "
+        "(--min-level)"
+    )
+
+
 @pytest.mark.parametrize(
     ("models", "roles"),
     [

@@ -18,6 +18,7 @@ from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing.promises import misfits
+from sqlanon.search.lattice.schemes.domain import SCHEMES
 from sqlanon.search.lattice.schemes.enumeration import _Walk
 from sqlanon.wording import key
 
@@ -153,6 +154,33 @@ def test_the_highest_level_that_may_be_published_is_kept(connection):
         plan(connection, policy, scheme="sps")
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_value_that_is_called_as_the_top_is_published_under_another_label(connection, scheme):
+    connection.execute("CREATE TABLE stars AS SELECT '*' AS x, i // 2 AS y FROM range(4) AS r(i)")
+    stars = Hierarchy.from_rows([("b", "g", "*"), ("*", "other", "*")])
+    policy = Policy({"x": stars, "y": Hierarchy.suppression()}, models=[KAnonymity(2)])
+    made = sqlanon.plan(connection, "stars", policy, method="scheme", scheme=scheme)
+    assert made.report.loss["lm"] == 0
+    assert sqlanon.apply(connection, made, into="out").holds
+    assert connection.execute("SELECT DISTINCT x FROM out").fetchall() == [("other",)]
+    assert sqlanon.measure(connection, "stars", "out", policy).loss == made.report.loss
+
+
+@pytest.mark.parametrize(
+    ("scheme", "labels"), [("bhs", {"A", "B"}), *((s, {"a", "B"}) for s in SCHEMES if s != "bhs")]
+)
+def test_a_value_that_is_merged_with_nothing_stays_unless_a_level_is_published(
+    connection, scheme, labels
+):
+    connection.execute("CREATE TABLE alone AS SELECT unnest(['a', 'a', 'b', 'b', 'c']) AS x")
+    rows = [("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*")]
+    policy = Policy({"x": Hierarchy.from_rows(rows)}, models=[KAnonymity(2)])
+    [own] = sqlanon.plan(
+        connection, "alone", policy, method="scheme", scheme=scheme
+    ).recoding.columns
+    assert {group.label for group in own.groups} == labels
+
+
 def test_a_policy_that_no_recoding_satisfies_is_said_so(connection):
     policy = Policy(ATTRIBUTES, sensitive=["ill"], models=[KAnonymity(2), LDiversity(3)])
     with pytest.raises(UnsatisfiableError, match="distinct 3-diversity"):
@@ -176,7 +204,7 @@ def test_a_table_of_no_records_is_never_published(connection):
 
 
 @pytest.mark.parametrize("direction", ["bottom-up", "top-down"])
-@pytest.mark.parametrize("scheme", ["bhs", "ghs", "ops", "sps", "gsps", "gops"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_direction_finds_the_same_loss(connection, scheme, direction):
     asked = {"scheme": scheme, "loss": "discernibility"}
     found = plan(connection, direction=direction, **asked).report
@@ -236,7 +264,7 @@ def compared(found, expected, names):
 @given(
     table=tables(),
     limit=st.sampled_from([0.0, 0.3, 0.6]),
-    scheme=st.sampled_from(["bhs", "ghs", "ops", "sps", "gsps", "gops"]),
+    scheme=st.sampled_from(SCHEMES),
     loss=st.sampled_from(METHODS["scheme"].losses),
 )
 def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):

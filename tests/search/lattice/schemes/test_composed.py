@@ -101,7 +101,7 @@ def test_columns_too_wide_to_be_listed_get_a_recoding_and_a_bound(table, loss):
 
 
 def test_a_wide_column_keeps_to_the_allowance_where_the_coarsest_recoding_does_not():
-    """A class that fails may be made of some that do not; moves begin with what may be published."""
+    """A class that fails may be made of some that do not; moves begin with what is allowed."""
     units = np.array([[unit] for unit in range(6)])
     values = np.array([[0], [0], [0], [0], [0], [1]])
     domain = flat("sps", 6)
