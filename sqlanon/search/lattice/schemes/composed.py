@@ -16,6 +16,7 @@ Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count as count_from
@@ -145,8 +146,7 @@ def _climb(
     Returns:
         The recoding, in the units of the problem; None where there is none.
     """
-    start: Recoding | None = None
-    before: SchemeProblem | None = None
+    found: list[tuple[float, Recoding, SchemeProblem]] = []
     for place, simpler in enumerate(problem.simpler, 1):
         if tell is not None:
             tell(f"search: less flexible schemes, {place} of {len(problem.simpler)}")
@@ -156,28 +156,33 @@ def _climb(
             Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
         )
         with suppress(TimeLimitError):
-            search.descent.from_ends(_moved(start, before, simpler))
+            search.descent.from_ends(_moved(found, simpler))
             bound = search.prove(STARTS, deadline.share(STARTING), room=room)
         if best.value < math.inf:
             schemes = tuple(domain.scheme for domain in simpler.domains)
             steps.append(FlexibilityStep(schemes, round(best.value), bound >= best.value))
-            start, before = best.recoding, simpler
+            found.append((best.value, best.recoding, simpler))
         if deadline.expired:
             break
-    return _moved(start, before, problem)
+    return _moved(found, problem)
 
 
 def _moved(
-    recoding: Recoding | None, before: SchemeProblem | None, problem: SchemeProblem
+    found: Sequence[tuple[float, Recoding, SchemeProblem]], problem: SchemeProblem
 ) -> Recoding | None:
-    """A recoding under other schemes; as general as may be in columns where these have not it."""
-    if recoding is None or before is None:
-        return None
-    found = []
-    for own, old, new in zip(recoding, before.domains, problem.domains, strict=True):
-        moved = new.moved(own, old)
-        found.append(moved if new.is_valid(moved) else new.coarsest)
-    return tuple(found)
+    """The cheapest of some recodings that other schemes have, too; None where they have none.
+
+    Args:
+        found: Recodings with what they cost, and the problem in whose units they are.
+        problem: The table under the other schemes.
+    """
+    for _, recoding, before in sorted(found, key=lambda each: each[0]):
+        pairs = zip(recoding, before.domains, problem.domains, strict=True)
+        moved = tuple(new.moved(own, old) for own, old, new in pairs)
+        domains = zip(problem.domains, moved, strict=True)
+        if all(domain.is_valid(partition) for domain, partition in domains):
+            return moved
+    return None
 
 
 def _is_hopeless(best: Incumbent) -> bool:
