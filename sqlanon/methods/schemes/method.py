@@ -81,9 +81,8 @@ class SchemeSearch:
         return cost / (prices.whole * records) * cells
 
     def bound(self, outcome: SchemeOutcome) -> float | None:
-        """What every recoding is proven to lose at least; None where the finest tells as much."""
-        least = self.problem.evaluate(self.problem.finest).least
-        return self.loss(outcome.bound) if outcome.bound > least else None
+        """What every recoding is proven to lose at least; None where that may be nothing."""
+        return self.loss(outcome.bound) if outcome.bound > 0 else None
 
     def grouped(self, outcome: SchemeOutcome) -> tuple[GroupedColumn, ...]:
         """The groups of the best recoding."""
