@@ -82,16 +82,13 @@ def best_recoding(
     if _is_hopeless(best):
         return _outcome(best, math.inf)
     bound = float(problem.evaluate(problem.finest).least)
-    inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
-    search = _Search(
-        Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
-    )
+    search = _Search.of(best, deadline, room=room)
     steps: list[FlexibilityStep] = []
     with suppress(TimeLimitError):
         start = _climb(problem, deadline, room=room, steps=steps, tell=tell)
         search.descent.from_ends(start)
         with suppress(TimeLimitError):
-            share = PROVING if len(search.suited) == len(inners) else HOPING
+            share = PROVING if len(search.suited) == len(problem.domains) else HOPING
             bound = max(bound, search.prove(EFFORT, deadline.share(share), room=room))
         if bound < best.value:
             search.improve(np.random.default_rng(seed), tell)
@@ -116,13 +113,12 @@ def quick_recoding(
     best = Incumbent.of(problem)
     if _is_hopeless(best):
         return _outcome(best, math.inf)
-    inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
     steps: list[FlexibilityStep] = []
     start = _climb(problem, deadline.share(HALF), room=room, steps=steps, tell=tell)
     if tell is not None:
         tell("search: descents")
     with suppress(TimeLimitError):
-        Descent(best, inners, deadline, room).from_ends(start)
+        _Search.of(best, deadline, room=room).descent.from_ends(start)
     return replace(_outcome(best, problem.evaluate(problem.finest).least), steps=tuple(steps))
 
 
@@ -151,10 +147,7 @@ def _climb(
         if tell is not None:
             tell(f"search: less flexible schemes, {place} of {len(problem.simpler)}")
         best, bound = Incumbent.of(simpler), 0.0
-        inners = [Inner.of(simpler, column) for column in range(len(simpler.domains))]
-        search = _Search(
-            Descent(best, inners, deadline, room), Branchings(best, inners, room), deadline
-        )
+        search = _Search.of(best, deadline, room=room)
         with suppress(TimeLimitError):
             search.descent.from_ends(_moved(found, simpler))
             bound = search.prove(STARTS, deadline.share(STARTING), room=room)
@@ -220,6 +213,14 @@ class _Search:
     descent: Descent
     branchings: Branchings
     deadline: Deadline
+
+    @classmethod
+    def of(cls, best: Incumbent, deadline: Deadline, *, room: int) -> _Search:
+        """A search that begins with a recoding."""
+        problem = best.problem
+        inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
+        branchings = Branchings(best, inners, room)
+        return cls(Descent(best, inners, deadline, room), branchings, deadline)
 
     @property
     def numbers(self) -> list[int]:
