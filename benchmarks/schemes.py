@@ -22,8 +22,9 @@ import numpy as np
 
 from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
+from sqlanon.policy.schemes import SCHEMES
 from sqlanon.search.lattice.schemes.composed import best_recoding
-from sqlanon.search.lattice.schemes.domain import SCHEMES, Domain
+from sqlanon.search.lattice.schemes.domain import Domain
 from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
 from sqlanon.search.lattice.schemes.problem import LOSSES, CellPrices, SchemeProblem

@@ -33,13 +33,8 @@ import numpy as np
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.tree import Tree
+from sqlanon.policy.schemes import GUIDED, ORDERED
 from sqlanon.search.arrays import Flags, Numbers
-
-SCHEMES = ("bhs", "ghs", "ops", "sps", "gsps", "gops")
-FLAT = ("ops", "sps")
-"""Schemes that look at no hierarchy."""
-ORDERED = ("ops", "gops")
-"""Schemes whose blocks follow an order of the values."""
 
 Block = tuple[int, ...]
 """Units, ascending."""
@@ -134,7 +129,7 @@ class Domain:
         """
         low, high = levels or (0, tree.height)
         places = np.arange(len(tree.leaves)) if order is None else np.asarray(order, np.int64)
-        steps = [low, high] if scheme in FLAT else range(low, high + 1)
+        steps = range(low, high + 1) if scheme in GUIDED else [low, high]
         nodes = [np.array(tree.nodes[level])[places] for level in dict.fromkeys(steps)]
         for runs in nodes:
             _refuse_scattered(runs, places)
@@ -145,7 +140,7 @@ class Domain:
         for number, (start, end) in enumerate(units):
             unit[places[start:end]] = number
         own = np.bincount(unit[unit >= 0], np.asarray(counts)[unit >= 0], len(units))
-        own_levels = () if scheme in FLAT else tuple(_levels(nodes, units))
+        own_levels = tuple(_levels(nodes, units)) if scheme in GUIDED else ()
         return cls(scheme, places, unit, own.astype(np.int64), roots, own_levels)
 
     @property

@@ -25,8 +25,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sqlanon.policy.schemes import ORDERED
 from sqlanon.search.lattice.schemes.domain import (
-    ORDERED,
     Block,
     Branch,
     Domain,

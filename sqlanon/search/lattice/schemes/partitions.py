@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sqlanon.search.lattice.schemes.domain import ORDERED, Branch, Domain, Partition
+from sqlanon.policy.schemes import ORDERED
+from sqlanon.search.lattice.schemes.domain import Branch, Domain, Partition
 
 Ban = tuple[int, ...]
 """Two units that are not to be merged, or not to be split; or a recoding that is not to be made."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
+from sqlanon.policy.schemes import ORDERED
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.lattice.schemes.blocks import CELLS, Costs, Slices
-from sqlanon.search.lattice.schemes.domain import ORDERED, Block, Branch, Domain
+from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain
 from sqlanon.search.lattice.schemes.problem import Cells, SchemeProblem
 
 WINDOWED = 256

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from sqlanon.policy.schemes import ORDERED
 from sqlanon.search.lattice.schemes.domain import (
-    ORDERED,
     Block,
     Branch,
     Domain,

@@ -9,7 +9,8 @@ from strategies import hierarchies
 
 from sqlanon import AlphaAnonymity, LDiversity
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.search.lattice.schemes.domain import SCHEMES, Domain
+from sqlanon.policy.schemes import SCHEMES
+from sqlanon.search.lattice.schemes.domain import Domain
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
 from sqlanon.search.lattice.schemes.prunings import Prunings
 from sqlanon.search.privacy import Demands, ValueDemand
@@ -49,7 +50,7 @@ def columns(draw, most=7, height=3):
 
 
 @st.composite
-def tables(draw, most=4, columns_most=3, schemes=SCHEMES):
+def tables(draw, most=4, columns_most=3, schemes=tuple(SCHEMES)):
     """A table of up to three columns, some records, and what must hold of it."""
     drawn = draw(st.lists(columns(most=most, height=3), min_size=1, max_size=columns_most))
     units = [st.integers(0, len(column.units) - 1) for column in drawn]

@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 from oracles.schemes import set_partitions
 from search.lattice.schemes.columns import columns, domain_of, figure_1, flat
 
-from sqlanon.search.lattice.schemes.domain import SCHEMES, numbered
+from sqlanon.policy.schemes import SCHEMES
+from sqlanon.search.lattice.schemes.domain import numbered
 from sqlanon.search.lattice.schemes.merging import Merging
 from sqlanon.search.lattice.schemes.partitions import Position, count
 from sqlanon.search.lattice.schemes.splitting import Splitting
 
 BELL = [1, 1, 2, 5, 15, 52, 203, 877, 4140, 21147]
 DIRECTIONS = [Merging, Splitting]
-schemes = st.sampled_from(SCHEMES)
+schemes = st.sampled_from([*SCHEMES])
 directions = st.sampled_from(DIRECTIONS)
 
 
