@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from oracles.covers import Distinct, problem_of
 from oracles.lattice import JOBS, LOSSES, Case
 
-from sqlanon import LDiversity
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import DISTANCES, TCloseness
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
@@ -150,3 +150,24 @@ def problems(draw, most=9, *, demanding=False):
     if demanding:
         demand = Distinct([draw(st.integers(0, 2)) for _ in rows], 2)
     return problem_of(rows, k, grown, draw(st.sampled_from(["lm", "tree"])), demand)
+
+
+def policy_of(table, node=None, **options):
+    """The policy of a table, its levels fixed where a node is given."""
+    attributes = {
+        f"c{i}": QuasiIdentifier(
+            Hierarchy.from_rows(tree),
+            weight,
+            *(() if node is None else (node[i], node[i])),
+        )
+        for i, (tree, weight) in enumerate(zip(table["trees"], table["weights"], strict=True))
+    }
+    sensitive = {f"s{i}": Sensitive(nulls=nulls) for i, nulls in enumerate(table["nulls"])}
+    return Policy(
+        attributes,
+        sensitive=sensitive,
+        keep=["class"],
+        models=[KAnonymity(table["k"])],
+        suppression_limit=1.0,
+        **options,
+    )

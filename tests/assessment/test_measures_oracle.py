@@ -20,15 +20,11 @@ from oracles.measures import (
     released_rows,
     values_under,
 )
-from strategies import tables
+from strategies import policy_of, tables
 
 import sqlanon
 from sqlanon import (
-    Hierarchy,
-    KAnonymity,
     LDiversity,
-    Policy,
-    QuasiIdentifier,
     UnsatisfiableError,
 )
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -37,31 +33,9 @@ from sqlanon.loss.measures import FORMULAS, measured
 from sqlanon.methods.fulldomain.node_release import Chosen, node_release
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.policy.policy import Sensitive
 from sqlanon.query.assess.measure import node_classes as classes_query
 
 SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def policy_of(table, node=None, **options):
-    """The policy of a table, its levels fixed where a node is given."""
-    attributes = {
-        f"c{i}": QuasiIdentifier(
-            Hierarchy.from_rows(tree),
-            weight,
-            *(() if node is None else (node[i], node[i])),
-        )
-        for i, (tree, weight) in enumerate(zip(table["trees"], table["weights"], strict=True))
-    }
-    sensitive = {f"s{i}": Sensitive(nulls=nulls) for i, nulls in enumerate(table["nulls"])}
-    return Policy(
-        attributes,
-        sensitive=sensitive,
-        keep=["class"],
-        models=[KAnonymity(table["k"])],
-        suppression_limit=1.0,
-        **options,
-    )
 
 
 def same(found, expected):

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.measures import create, every_measure, in_groups
-from strategies import tables
+from strategies import policy_of, tables
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, Sensitive
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.methods.registry import METHODS
+from sqlanon.policy.schemes import SCHEMES
 from sqlanon.publishing.promises import misfits
-from sqlanon.search.lattice.schemes.domain import SCHEMES
 from sqlanon.search.lattice.schemes.enumeration import _Walk
 from sqlanon.wording import key
 
@@ -239,22 +239,6 @@ def test_a_direction_that_ends_at_once_has_what_descents_find(connection, monkey
     assert "nothing is proven of how much better it may be" in found.to_text()
 
 
-def policy_of(table, limit, **options):
-    attributes = {
-        f"c{i}": QuasiIdentifier(Hierarchy.from_rows(tree), weight)
-        for i, (tree, weight) in enumerate(zip(table["trees"], table["weights"], strict=True))
-    }
-    sensitive = {f"s{i}": Sensitive(nulls=nulls) for i, nulls in enumerate(table["nulls"])}
-    return Policy(
-        attributes,
-        sensitive=sensitive,
-        keep=["class"],
-        models=[KAnonymity(table["k"])],
-        suppression_limit=limit,
-        **options,
-    )
-
-
 def compared(found, expected, names):
     for name in names:
         assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
@@ -264,11 +248,11 @@ def compared(found, expected, names):
 @given(
     table=tables(),
     limit=st.sampled_from([0.0, 0.3, 0.6]),
-    scheme=st.sampled_from(SCHEMES),
+    scheme=st.sampled_from([*SCHEMES]),
     loss=st.sampled_from(METHODS["scheme"].losses),
 )
 def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
-    policy = policy_of(table, limit)
+    policy = replace(policy_of(table), suppression_limit=limit)
     with duckdb.connect() as connection:
         create(connection, "original", table, table["records"])
         made = sqlanon.plan(
@@ -290,3 +274,28 @@ def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
     by_level = set(map(key, LEVEL_MEASURES))
     assert is_grouped == ("tree" not in found.loss)
     compared(found.loss, expected, found.loss.keys() - by_level)
+
+
+@SETTINGS
+@given(
+    table=tables(),
+    limit=st.sampled_from([0.0, 0.3]),
+    scheme=st.sampled_from(["gops", "gsps", "ops", "sps"]),
+    loss=st.sampled_from(METHODS["scheme"].losses),
+)
+def test_less_flexible_schemes_lose_what_they_lose_when_they_are_asked_for(
+    table, limit, scheme, loss
+):
+    policy, name = replace(policy_of(table), suppression_limit=limit), key(loss)
+    asked = {"method": "scheme", "loss": loss}
+    with duckdb.connect() as connection:
+        create(connection, "original", table, table["records"])
+        try:
+            made = sqlanon.plan(connection, "original", policy, scheme=scheme, **asked).report
+        except UnsatisfiableError:
+            return
+        for step in made.search["less_flexible"]:
+            own = sqlanon.plan(connection, "original", policy, scheme=step["schemes"], **asked)
+            assert step["proven"]
+            assert step["loss"] == pytest.approx(own.report.loss[name], rel=1e-9, abs=1e-9)
+            assert step["loss"] >= made.loss[name] - 1e-9
