@@ -4,14 +4,6 @@ import pytest
 
 from sqlanon.errors import PolicyError
 from sqlanon.policy.schemes import DEFAULT, SchemeChoice
-from sqlanon.search.lattice.schemes import domain
-
-
-def test_the_schemes_are_those_that_are_searched():
-    from sqlanon.policy import schemes
-
-    assert tuple(schemes.SCHEMES) == domain.SCHEMES
-    assert set(domain.ORDERED) == schemes.ORDERED
 
 
 @pytest.mark.parametrize(
