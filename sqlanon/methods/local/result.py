@@ -55,6 +55,7 @@ def decided(read: EncodedRecords, options: Options[Any], *, outcome: LocalOutcom
         suppressed_records=told.release.suppressed,
         suppressed_cells=int(loss["suppressed_cells"]),
         statistics=told.statistics,
+        entity=read.policy.entity,
         models=model_results(read.policy, told.statistics),
         search=dict(outcome.search),
         notes=(*spelling_notes(subject), *policy_notes(read.policy), *outcome.notes),

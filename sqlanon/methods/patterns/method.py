@@ -50,6 +50,7 @@ def decide_patterns(
         PolicyError: No patterns, unfit patterns, or what this method cannot do.
         UnsatisfiableError: The records that no pattern has a place for cannot be published.
     """
+    _refuse_bounded(subject, policy)
     nodes = asked_nodes(subject, options)
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
@@ -80,6 +81,22 @@ def decide_patterns(
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
     outcome = LocalOutcome(assigned, parts.bound, search, tuple(notes))
     return decided(read, options, outcome=outcome)
+
+
+def _refuse_bounded(subject: Subject, policy: Policy) -> None:
+    """Refuses, by a `PolicyError`, levels that may not be exceeded, and persons to count."""
+    bounds = zip(subject.names, subject.trees, subject.high, strict=True)
+    capped = [name for name, tree, high in bounds if high < tree.height]
+    if capped:
+        raise PolicyError(
+            "a pattern may suppress any column, so it takes no highest level for "
+            f"{', '.join(map(repr, capped))}; leave max_level and level out, or use incognito"
+        )
+    if policy.entity is not None:
+        raise PolicyError(
+            f"a pattern counts records, not persons by {policy.entity!r}; use "
+            "incognito, or leave the entity column out"
+        )
 
 
 def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:
