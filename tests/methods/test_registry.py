@@ -114,7 +114,7 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
         sqlanon.plan(None, None, None, time_limt=1)
 
 
-@pytest.mark.parametrize("name", [name for name, row in METHODS.items() if row.recoding == "local"])
+@pytest.mark.parametrize("name", [name for name, row in METHODS.items() if row.takes("patterns")])
 @pytest.mark.parametrize(
     ("settings", "entity", "message"),
     [
@@ -122,11 +122,10 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
         ({}, "who", "counts records, not persons by 'who'"),
     ],
 )
-def test_no_local_method_takes_what_needs_whole_columns(name, settings, entity, message):
+def test_no_pattern_takes_what_needs_whole_columns(name, settings, entity, message):
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT range % 2 AS who, range AS a FROM range(8)")
     column = QuasiIdentifier(Hierarchy.intervals(2, 4), **settings)
     policy = Policy({"a": column}, models=[KAnonymity(2)], entity=entity)
-    own = {"patterns": "all"} if METHODS[name].takes("patterns") else {}
     with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(connection, "t", policy, method=name, **own)
+        sqlanon.plan(connection, "t", policy, method=name, patterns="all")
