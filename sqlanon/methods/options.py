@@ -173,8 +173,8 @@ class DirectCoverOptions(CoverOptions):
 
     suppress_uncovered: bool = _option(
         False,
-        "Suppress all cells of what no itemset covers, as it was published, where these records "
-        "satisfy the policy as one class. No suppression limit bounds how many they are.",
+        "Leave out what no itemset covers, within the suppression limit; beyond it suppress all "
+        "its cells, as it was published, where these records satisfy the policy as one class.",
     )
 
     def __post_init__(self) -> None:

@@ -1,0 +1,84 @@
+"""Every method under every demand of a policy: README's table says which it takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
+from sqlanon.errors import PolicyError
+from sqlanon.methods.registry import METHODS
+
+pytestmark = pytest.mark.every_row
+README = Path(__file__).parents[2] / "README.md"
+GRID = Hierarchy.intervals(4, 8)
+DEMANDS = {
+    "levels": {"a": QuasiIdentifier(GRID, min_level=1, max_level=2), "suppression_limit": 0.1},
+    "fixed levels": {
+        "a": QuasiIdentifier(GRID, min_level=2, max_level=2),
+        "suppression_limit": 0.1,
+    },
+    "`--entity`": {"entity": "who"},
+    "weights": {"a": QuasiIdentifier(GRID, weight=2.5)},
+    "suppression limit": {"suppression_limit": 0.1},
+    "l": {"models": [KAnonymity(2), LDiversity(2, "entropy")], "sensitive": ["ill"]},
+    "t": {"models": [KAnonymity(2), TCloseness(0.4)], "sensitive": ["ill"]},
+}
+
+
+@pytest.fixture(scope="module")
+def people():
+    """32 records of 16 persons, and one record in a class of its own."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT i // 2 AS who, (i * 7) % 16 AS a, i % 3 AS b, "
+            "i % 4 AS ill FROM range(32) AS r(i) UNION ALL SELECT 99, 40, 0, 0"
+        )
+        yield connection
+
+
+def told():
+    """What README says of each method, by the demands in the head of the table."""
+    text = README.read_text("utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    start = next(n for n, line in enumerate(lines) if "| fixed levels |" in line)
+    names = [cell.strip() for cell in lines[start].strip("|").split("|")][1:]
+    rows = {}
+    for line in lines[start + 2 :]:
+        if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) != len(names) + 1:
+            break
+        rows |= {
+            method: dict(zip(names, cells[1:], strict=True))
+            for method in re.findall("`(.*?)`", cells[0])
+        }
+    return rows
+
+
+def test_readme_tells_of_every_method_and_every_demand():
+    rows = told()
+    assert set(rows) == set(METHODS)
+    assert all(list(row) == list(DEMANDS) for row in rows.values())
+
+
+@pytest.mark.parametrize("demand", DEMANDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_takes_a_demand_or_refuses_it_as_readme_tells(people, method, demand):
+    if method == "pattern-exact":
+        pytest.importorskip("highspy")
+    asked = dict(DEMANDS[demand])
+    quasi = {"a": asked.pop("a", GRID), "b": Hierarchy.suppression()}
+    policy = Policy(quasi, **{"models": [KAnonymity(2)], "others": "drop", **asked})
+    own = {"patterns": "all"} if METHODS[method].takes("patterns") else {}
+    if told()[method][demand].startswith("no"):
+        with pytest.raises(PolicyError):
+            sqlanon.plan(people, "people", policy, method=method, **own)
+        return
+    report = sqlanon.plan(people, "people", policy, method=method, **own).report
+    assert report.holds
+    assert report.statistics.smallest >= 2
+    assert (report.lower_bound or 0.0) <= report.loss["lm"] + 1e-12
+    assert report.suppressed_records <= policy.allowance(33) or not report.levels
