@@ -11,7 +11,7 @@ from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.registry import Options
 from sqlanon.recoding import Node
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, members, renumbered
 from sqlanon.search.packing import packed, united
 
 
@@ -27,9 +27,9 @@ def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | Non
     found = Clustering(_classes(releases, node), np.zeros((0, len(node)), np.int64))
     while True:
         records, own = releases.placed(found)
-        if not len(records):
+        if len(records) < whole.k:
             return None
-        label = np.unique(found.label[records], return_inverse=True)[1].ravel()
+        label = renumbered(found.label[records])
         failing = [
             held for held in members(Clustering(label, found.nodes)) if not own.satisfies(held)
         ]

@@ -17,7 +17,13 @@ from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.left_out import unplaceable
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, members
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    members,
+    renumbered,
+)
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
@@ -96,7 +102,7 @@ class Releases:
         if not self.shifts:
             return True
         _, own = self.placed(clusters)
-        label = clusters.label[clusters.label != NOWHERE]
+        label = renumbered(clusters.label[clusters.label != NOWHERE])
         return all(own.satisfies(each) for each in members(Clustering(label, clusters.nodes)))
 
     def settled(self, clusters: Clustering) -> Clustering:
