@@ -16,9 +16,11 @@ from sqlanon.hierarchy.layout import Layout
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, Maps, coded, uncovered_faults
 from sqlanon.policy.policy import Policy
+from sqlanon.query.arithmetic import over
+from sqlanon.query.classes.violations import ENTITY
 from sqlanon.query.encoding.encode import SIZE, Carried, word
 from sqlanon.query.publish import clusters
-from sqlanon.query.syntax import column, select, star
+from sqlanon.query.syntax import alias, bigint, column, select, star
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.packing import leaf_numbers, packed_codes
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from sqlanon.microdata.sensitive_codes import SensitiveCodes
 
 COUNT = "records"
+PERSON = "person_number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class DistinctCombinations:
         leaves: `leaves[combination, column]`: the leaf of the quasi-identifier's hierarchy.
         values: `values[combination, attribute]`: the rank of the sensitive value, -1 for none.
         attributes: The sensitive attributes that models look at.
+        persons: The number of each combination's person; None where none are counted.
+        k: The smallest class allowed [persons].
         coded: A temporary table of their codes; UNIT and COUNT are its other columns.
     """
 
@@ -51,6 +56,8 @@ class DistinctCombinations:
     values: Numbers
     attributes: tuple[SensitiveCodes, ...]
     coded: exp.Table
+    persons: Numbers | None = None
+    k: int = 0
 
     def leaf_counts(self, trees: Sequence[Tree]) -> tuple[tuple[int, ...], ...]:
         """Records per leaf of every column [records]."""
@@ -62,11 +69,19 @@ class DistinctCombinations:
     def demands(self) -> Demands | None:
         """The models beyond k, asked of groups of distinct combinations; None without any."""
         every = tuple(
-            ValueDemand(number, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
-            for number, each in enumerate(self.attributes)
+            ValueDemand(
+                each.number,
+                model,
+                np.array(each.counts),
+                tuple(map(np.array, each.nodes)),
+                each.persons,
+            )
+            for each in self.attributes
             for model in each.models
         )
-        return Demands(self.values, every) if every else None
+        if not every and self.persons is None:
+            return None
+        return Demands(self.values, every, self.persons, self.k)
 
 
 def distinct_combinations(
@@ -74,13 +89,15 @@ def distinct_combinations(
 ) -> DistinctCombinations:
     """Reads the distinct combinations of quasi-identifiers and of the values that models look at.
 
+    Where persons are counted, records of two persons are no such combination.
+
     Raises:
         HierarchyError: Values that no leaf covers, all at once.
     """
     layout, maps = coding
     attributes: Sequence[SensitiveCodes] = ()
     carried: dict[str, Carried] = {}
-    if policy.demands:
+    if policy.demands or policy.entity is not None:
         from sqlanon.microdata.sensitive_codes import ranked  # k alone does not need it
 
         attributes, carried = ranked(engine, subject, policy=policy)
@@ -92,7 +109,9 @@ def distinct_combinations(
     query = coded(engine, subject, source=table, coding=coding, carried=own | carried)
     coded_rows = engine.materialize("coded", query)
     by_unit = exp.Ordered(this=column(clusters.UNIT))
-    rows = engine.fetch(select([star()], coded_rows).order_by(by_unit, copy=False))
+    is_counted = carried.pop(ENTITY, None) is not None
+    figures = [star(), _person()] if is_counted else [star()]
+    rows = engine.fetch(select(figures, coded_rows).order_by(by_unit, copy=False))
     if any(rows.column(word(w)).null_count for w in range(words)):
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
     codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
@@ -105,7 +124,15 @@ def distinct_combinations(
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
         coded_rows,
+        _whole(rows.column(PERSON)) if is_counted else None,
+        policy.k,
     )
+
+
+def _person() -> exp.Expr:
+    """The number of a combination's person; records without one are one person's."""
+    order = [exp.Ordered(this=column(ENTITY))]
+    return alias(bigint(over(exp.DenseRank(), order=order)), PERSON)
 
 
 def _whole(values: object) -> Numbers:

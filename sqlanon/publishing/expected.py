@@ -57,11 +57,11 @@ def expected_report(
     of persons where they count.
     """
     policy, report = _telling(plan), plan.report
+    persons = [] if policy.entity is None else [policy.entity]
     if tallied is None:
-        persons = [] if policy.entity is None else [policy.entity]
         asked = [*(demand.column for demand in policy.demands), *persons]
     else:
-        asked = list(policy.sensitive_attributes)
+        asked = [*policy.sensitive_attributes, *persons]
     if not asked:
         return report
     columns = list(dict.fromkeys([*policy.attributes, *asked]))

@@ -1,14 +1,14 @@
 """Demands: whether clusters satisfy models of sensitive values, from their counts of values.
 
-`query.privacy.models` says the same in SQL. Every record is published, so the distribution that
-relative models refer to is that of the whole table.
+`query.privacy.models` says the same in SQL. The distribution that relative models refer to is that
+of the records that are published: of the whole table, unless some are left out (`Demands.part`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,12 +28,14 @@ class ValueDemand:
         model: What its values must satisfy in every cluster.
         table: Records of the table per value, in the order of the values; all above 0.
         nodes: Per inner level of the attribute's hierarchy the node of each value.
+        of_persons: Whether persons are counted, once for each value, instead of records.
     """
 
     attribute: int
     model: ValueModel
     table: Numbers
     nodes: tuple[Numbers, ...] = ()
+    of_persons: bool = False
 
     @property
     def shares(self) -> Reals:
@@ -52,31 +54,97 @@ class Demands:
     Args:
         values: `values[record, attribute]`: the number of the value, -1 where it does not count.
         every: The models.
+        persons: The number of each record's person, where clusters need k of these; None where
+            they need k records.
+        k: How many persons a cluster needs.
     """
 
     values: Numbers
     every: tuple[ValueDemand, ...]
+    persons: Numbers | None = None
+    k: int = 0
 
     @property
     def union_closed(self) -> bool:
-        """Whether clusters that satisfy all still do when they are put together."""
-        return all(demand.model.union_closed for demand in self.every)
+        """Whether clusters that satisfy all still do when they are put together.
+
+        Where persons are counted, two clusters may hold records of one person and value, which
+        then count once. So what is true of sums of counts is not of the union, but what no more
+        records can break still holds.
+        """
+        return all(
+            demand.model.superset_monotone if demand.of_persons else demand.model.union_closed
+            for demand in self.every
+        )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether clusters that satisfy all still do with any more records."""
+        return all(demand.model.superset_monotone for demand in self.every)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether what is left out changes what clusters must satisfy."""
+        return any(demand.model.relative for demand in self.every)
 
     def holds(self, records: Numbers) -> bool:
         """Whether a cluster of these records, given by their numbers, satisfies all."""
+        if self.persons is not None and len(np.unique(self.persons[records])) < self.k:
+            return False
         for demand in self.every:
             if not demand.holds(self._counts(records, demand)[np.newaxis])[0]:
                 return False
         return True
 
+    def part(self, records: Numbers) -> Demands:
+        """The same asked of clusters of some records, by the reference of the whole table."""
+        persons = None if self.persons is None else self.persons[records]
+        return replace(self, values=self.values[records], persons=persons)
+
+    def referring(self, records: Numbers) -> Demands:
+        """The same of all records, by the distribution of some, which alone are published.
+
+        Values that none of these holds are no values of the published table.
+        """
+        widths = {demand.attribute: len(demand.table) for demand in self.every}
+        values, held = self.values.copy(), dict[int, Numbers]()
+        for number, width in widths.items():
+            own = self.values[:, number]
+            held[number] = _held(own[records], width)
+            values[:, number] = held[number][own]
+        every = []
+        for demand in self.every:
+            there = held[demand.attribute][:-1] >= 0
+            counts = self._counted(records, demand)[there]
+            nodes = tuple(own[there] for own in demand.nodes)
+            every.append(replace(demand, table=counts, nodes=nodes))
+        return replace(self, values=values, every=tuple(every))
+
+    def _counted(self, records: Numbers, demand: ValueDemand) -> Numbers:
+        """Records, or persons, per value."""
+        own = self.values[records, demand.attribute]
+        some = own >= 0
+        held = own[some]
+        if demand.of_persons and self.persons is not None:
+            pairs = np.stack([held, self.persons[records][some]], axis=1)
+            held = np.unique(pairs, axis=0)[:, 0]
+        return np.bincount(held, minlength=len(demand.table))
+
     def _counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
         """Records per value, of the values that there are where no other can matter."""
         own = self.values[records, demand.attribute]
+        if demand.model.relative or demand.of_persons or not 0 < len(own) < len(demand.table):
+            return self._counted(records, demand)
         own = own[own >= 0]
-        if demand.model.relative or not 0 < len(own) < len(demand.table):
-            return np.bincount(own, minlength=len(demand.table))
         found: Numbers = np.unique(own, return_counts=True)[1]
         return found
+
+
+def _held(values: Numbers, width: int) -> Numbers:
+    """The new number of each of so many values: of those that are there, -1 of others and of -1."""
+    there = np.bincount(values[values >= 0], minlength=width + 1) > 0
+    number: Numbers = np.where(there, np.cumsum(there) - 1, -1)
+    return number
 
 
 Holds = Callable[[ValueDemand, Numbers], Flags]

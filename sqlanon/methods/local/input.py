@@ -57,9 +57,8 @@ def encode_records(
 
     Raises:
         HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
-        PolicyError: The policy asks for what no local method can do.
     """
-    refuse_unsuited(subject, policy)
+    refuse_mixed_labels(subject)
     return read_records(engine, subject, policy=policy, loss=loss, encoded=encoded)
 
 
@@ -120,6 +119,15 @@ def refuse_unsuited(subject: Subject, policy: Policy) -> None:
             f"a recoding of single records counts records, not persons by {policy.entity!r}; use "
             "incognito, or leave the entity column out"
         )
+    refuse_mixed_labels(subject)
+
+
+def refuse_mixed_labels(subject: Subject) -> None:
+    """Refuses labels that stand for different nodes, since levels mix in the output.
+
+    Raises:
+        HierarchyError: There are some.
+    """
     faults = [
         fault
         for name, tree in zip(subject.names, subject.trees, strict=True)
