@@ -10,6 +10,7 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
 from sqlanon.methods.options import (
+    ClusterOptions,
     CoverOptions,
     DirectCoverOptions,
     LatticeOptions,
@@ -115,6 +116,12 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.clustering.direct_cover",
             "every model of the policy, for every record",
             DirectCoverOptions,
+        ),
+        Method(
+            "forest",
+            "sqlanon.methods.clustering.forest",
+            "with k alone a loss of at most 3 (k - 1) times the least possible",
+            ClusterOptions,
         ),
         Method(
             "pattern-greedy",

@@ -38,6 +38,7 @@ SETTINGS = {
     "scheme": {},
     "set-cover": {},
     "direct-cover": {},
+    "forest": {},
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": [["age@1", "sex"], ["zip@1"], ["age", "job"], ["sex"]]},
 }
