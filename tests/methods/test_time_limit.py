@@ -39,6 +39,9 @@ SETTINGS = {
     "set-cover": {},
     "direct-cover": {},
     "forest": {},
+    "agglomerative": {},
+    "agglomerative-modified": {},
+    "diameter-cover": {},
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": [["age@1", "sex"], ["zip@1"], ["age", "job"], ["sex"]]},
 }

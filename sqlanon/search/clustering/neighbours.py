@@ -168,7 +168,7 @@ class Neighbours:
             TimeLimitError: The problem's deadline came before they were known.
         """
         own = problem.cost(copies.leaves)
-        pairs, nearest = PairCosts(problem, copies), _Nearest.of(problem, len(copies))
+        pairs, nearest = PairCosts(problem, copies), Nearest.of(problem, len(copies))
         found, costs, bound = list[Numbers](), list[Numbers](), own.copy()
         for combination, size in enumerate(copies.sizes.tolist()):
             if combination % CHECK_EVERY == 0:
@@ -197,7 +197,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nearest:
+class Nearest:
     """Finds the least of a row of costs, equal ones by their numbers.
 
     Args:
@@ -207,7 +207,8 @@ class _Nearest:
     is_packed: bool
 
     @classmethod
-    def of(cls, problem: ClusteringProblem, count: int) -> _Nearest:
+    def of(cls, problem: ClusteringProblem, count: int) -> Nearest:
+        """For rows of so many combinations of a problem."""
         most = sum(int(taxonomy.cost.max()) for taxonomy in problem.taxonomies)
         return cls((most + 2) * count < FARTHEST)
 

@@ -10,9 +10,21 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import PolicyError
-from sqlanon.methods.clustering import forest
+from sqlanon.methods.clustering import (
+    agglomerative,
+    diameter_cover,
+    forest,
+    modified_agglomerative,
+)
+from sqlanon.methods.options import CLUSTER_DISTANCES
+from sqlanon.search.clustering.linked import DISTANCES
 
-LINKAGES = {"forest": forest}
+LINKAGES = {
+    "forest": forest,
+    "agglomerative": agglomerative,
+    "agglomerative-modified": modified_agglomerative,
+    "diameter-cover": diameter_cover,
+}
 NAMES = ["age", "zip", "sex"]
 
 
@@ -86,9 +98,38 @@ def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_th
     assert plan.report.search["blocks"] > 1
 
 
-@pytest.mark.parametrize(("k", "told"), [(4, ["= 9 times"]), (1, [])])
-def test_the_guarantee_of_a_forest_is_told_where_there_is_one(people, k, told):
-    notes = sqlanon.plan(people, "people", policy_of(k), method="forest").report.notes
-    found = [note for note in notes if "forest loses at most 3 (k - 1)" in note]
-    assert len(found) == len(told)
-    assert all(text in note for text, note in zip(told, found, strict=True))
+@pytest.mark.parametrize(
+    ("method", "k", "told"),
+    [
+        ("forest", 4, "forest loses at most 3 (k - 1) = 9 times"),
+        ("forest", 1, ""),
+        ("diameter-cover", 4, "diameter-cover loses at most 4k (1 + ln 2k) = 49.3 times"),
+        ("agglomerative", 4, ""),
+    ],
+)
+def test_a_guarantee_is_told_where_there_is_one(people, method, k, told):
+    notes = sqlanon.plan(people, "people", policy_of(k), method=method).report.notes
+    found = [note for note in notes if "at most" in note]
+    assert len(found) == bool(told)
+    assert all(note.startswith(told) for note in found)
+
+
+def test_the_distances_of_the_option_are_those_that_there_are():
+    assert list(CLUSTER_DISTANCES) == list(DISTANCES)
+
+
+@pytest.mark.parametrize("method", ["agglomerative", "agglomerative-modified"])
+def test_distances_give_clusters_of_their_own(people, method):
+    settings = {"method": method, "refine": False}
+    losses = [
+        sqlanon.plan(people, "people", policy_of(5), distance=each, **settings).report.loss["lm"]
+        for each in DISTANCES
+    ]
+    default = sqlanon.plan(people, "people", policy_of(5), **settings).report.loss["lm"]
+    assert losses[0] == default
+    assert len(set(losses)) > 1
+
+
+def test_an_unknown_distance_is_refused(people):
+    with pytest.raises(PolicyError, match="'near' is not known; choose growth, closure or"):
+        sqlanon.plan(people, "people", policy_of(5), method="agglomerative", distance="near")

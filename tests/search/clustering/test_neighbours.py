@@ -41,7 +41,7 @@ def test_neighbours_are_the_nearest_that_make_k_records(problem, packed):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
         if not packed:  # as where costs are too large
-            patch.setattr(module._Nearest, "of", lambda *_: module._Nearest(False))
+            patch.setattr(module.Nearest, "of", lambda *_: module.Nearest(False))
         found = near(problem)
     for own, first in enumerate(copies.first):
         others = [
