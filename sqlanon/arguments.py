@@ -54,7 +54,7 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("refine", "suppress_uncovered"), _BOOLEAN),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
-    **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
+    **dict.fromkeys(("date_format", "delimiter", "encoding", "distance"), _TEXT),
     **dict.fromkeys(
         ("threads", "max_columns", "max_sets", "seed", "block_records", "preview"), _WHOLE
     ),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 DIRECTIONS = ("bottom-up", "top-down")
+CLUSTER_DISTANCES = ("growth", "closure", "closure-log")
 
 
 def _is_real(number: object, least: float) -> bool:
@@ -180,6 +181,21 @@ class DirectCoverOptions(CoverOptions):
     def __post_init__(self) -> None:
         if self.candidates == "all":
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
+
+
+@dataclass(frozen=True, slots=True)
+class AgglomerativeOptions(ClusterOptions):
+    """Options of clusters that grow together."""
+
+    distance: str = _option(
+        "growth",
+        "Which clusters are close: those whose union raises the loss least (growth), the cost of a "
+        "record least against both parts (closure), or that per logarithm of the union's size "
+        "(closure-log): growth.",
+        "DISTANCE",
+        is_valid=CLUSTER_DISTANCES.__contains__,
+        fault="distance {!r} is not known; choose growth, closure or closure-log",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class Settings(Opening, total=False):
     refine: bool
     block_records: int
     suppress_uncovered: bool
+    distance: str
     patterns: Patterns | None
     scheme: Schemes | None
     direction: str | None
