@@ -10,6 +10,12 @@ import numpy as np
 from sqlanon.deadline import phase
 from sqlanon.errors import TimeLimitError
 from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering.annealing import (
+    Annealing,
+    annealing_document,
+    annealing_notes,
+    improve,
+)
 from sqlanon.methods.local.input import EncodedRecords, search_end
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
@@ -32,6 +38,8 @@ from sqlanon.wording import counted, listed
 QUICK, COVERED = 0.25, 0.75
 """Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
 refinement has the rest."""
+ORDINARY = 0.5
+"""Share of the time for clusters found in the ordinary way, where others are annealed besides."""
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
 those of many columns more."""
@@ -100,8 +108,15 @@ def decide_clusters(
         "clusters": found.clusters,
         "blocks": found.blocks,
         "proven": found.cost == found.bound and not found.ended,
+        **annealing_document(found.annealing, read),
     }
-    notes = (*_unused(read.policy), *found.notes, *_without_itemset(found), *_ended(found))
+    notes = (
+        *_unused(read.policy),
+        *found.notes,
+        *_without_itemset(found),
+        *annealing_notes(found.annealing, options, policy=read.policy),
+        *_ended(found),
+    )
     return decided(read, options, outcome=LocalOutcome(assigned, found.bound, search, notes))
 
 
@@ -121,6 +136,7 @@ class RecordNodes:
         notes: What a reader should know besides.
         blocks: How many blocks the table was cut into, 1 where it was covered as a whole.
         ended: The parts of the search that the time limit ended.
+        annealing: What annealing came to, of each block.
     """
 
     nodes: Numbers
@@ -133,6 +149,7 @@ class RecordNodes:
     notes: tuple[str, ...] = ()
     blocks: int = 1
     ended: tuple[str, ...] = ()
+    annealing: tuple[Annealing, ...] = ()
 
 
 def _unused(policy: Policy) -> Iterator[str]:
@@ -172,6 +189,7 @@ def _by_blocks(
         (*_block_notes(options, blocks), *guarantee),
         len(blocks),
         tuple(dict.fromkeys(ended for each in found for ended in each.ended)),
+        tuple(own for each in found for own in each.annealing),
     )
 
 
@@ -206,14 +224,30 @@ def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:
 def _refined(
     problem: ClusteringProblem, options: Options[ClusterOptions], *, start: Start
 ) -> RecordNodes:
-    """Clusters of a table or a block of it, refined where that is asked for."""
+    """Clusters of a table or a block of it, improved where that is asked for."""
+    anneals = options.own.improve == "anneal" and problem.demand is not None
+    own = replace(problem, deadline=problem.deadline.share(ORDINARY)) if anneals else problem
+    first = _searched(own, options, start=start)
+
+    def search(alone: ClusteringProblem) -> Clustering:
+        return _searched(alone, options, start=start).found
+
+    found, told = improve(problem, options, ordinary=first.found, search=search)
+    nodes = _of_records(problem, replace(first, found=found))
+    return replace(nodes, annealing=() if told is None else (told,))
+
+
+def _searched(
+    problem: ClusteringProblem, options: Options[ClusterOptions], *, start: Start
+) -> FirstClusters:
+    """The first clusters, refined where that is asked for."""
     started = _started(problem, start)
     found, ended = started.found, started.ended
     if options.own.refine:
         options.tell(f"refine: {counted(len(found.sizes), 'cluster')}")
         found = refine(problem, found, effort=Effort(seed=options.seed), bounds=started.bounds)
         ended = ended or ("the refinement" if problem.deadline.expired else "")
-    return _of_records(problem, replace(started, found=found, ended=ended))
+    return replace(started, found=found, ended=ended)
 
 
 def _of_records(problem: ClusteringProblem, started: FirstClusters) -> RecordNodes:
