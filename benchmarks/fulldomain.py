@@ -114,10 +114,10 @@ def policies(name, path, count, only=None):
         print(f"k={k} limit={limit}: {line} = {search / base:.0f} GROUP BYs")
 
 
-def models(path, count):
+def models(path, count, limits):
     """A line per model and limit; the models take turns."""
     columns = ",".join(c for c in SETS["adult"][1].split(",") if c != "occupation")
-    for limit in (0, 0.05):
+    for limit in limits:
         runs = {model: [] for model in MODELS}
         for _ in range(count):
             for model, options in MODELS.items():
@@ -136,10 +136,12 @@ def main():
     parser.add_argument("name", choices=[*SETS, "models"])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--k", type=int, help="only the policies with this k")
+    limits = {"nargs": "+", "default": [0, 0.05]}
+    parser.add_argument("--limits", type=float, **limits, help="suppression limits of models")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if arguments.name == "models":
-            models(prepare("adult", Path(folder)), arguments.runs)
+            models(prepare("adult", Path(folder)), arguments.runs, arguments.limits)
         else:
             path = prepare(arguments.name, Path(folder))
             policies(arguments.name, path, arguments.runs, arguments.k)

@@ -54,11 +54,13 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("refine", "suppress_uncovered"), _BOOLEAN),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
-    **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
+    **dict.fromkeys(("date_format", "delimiter", "encoding", "distance", "improve"), _TEXT),
     **dict.fromkeys(
         ("threads", "max_columns", "max_sets", "seed", "block_records", "preview"), _WHOLE
     ),
+    "iterations": _WHOLE,
     **dict.fromkeys(("threshold", "identifying", "time_limit", "beta"), _NUMBER),
+    **dict.fromkeys(("temperature", "cooling", "loss_weight"), _NUMBER),
     **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     "losses": _TEXTS,
@@ -70,6 +72,7 @@ _MAY_BE_NONE = {
     *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
     *("preview", "scheme", "direction"),
+    *("improve", "iterations", "temperature", "cooling", "loss_weight"),
 }
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
+from sqlanon.wording import listed
 
 if TYPE_CHECKING:
     from sqlanon.policy.patterns import Masks, Patterns
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 
 DIRECTIONS = ("bottom-up", "top-down")
+CLUSTER_DISTANCES = ("growth", "closure", "closure-log")
 
 
 def _is_real(number: object, least: float) -> bool:
@@ -135,6 +138,49 @@ class ClusterOptions:
     """Options of every method that refines clusters."""
 
     refine: bool = _option(True, "Leave clusters as they were found.")
+    improve: str | None = _option(
+        None,
+        "anneal: also cluster for k alone and exchange records until the models hold, and keep "
+        "what loses less. lns: the refinement alone, which is made anyway.",
+        "anneal|lns",
+        is_valid=("anneal", "lns").__contains__,
+        fault="improve {!r} is not known; choose anneal or lns",
+    )
+    iterations: int | None = _option(
+        None,
+        "Most exchanges that --improve anneal tries in a block: 10 for each record.",
+        "N",
+        int,
+        lambda value: type(value) is int and value >= 0,
+        "iterations are {!r}; give a whole number of at least 0",
+    )
+    temperature: float | None = _option(
+        None,
+        "First temperature of --improve anneal, where a cluster of one sensitive value has energy "
+        "1; at 0 no worse state is accepted: 0.05.",
+        "NUMBER",
+        float,
+        lambda value: _is_real(value, 0) and isfinite(value),
+        "temperature {!r} is not a number of at least 0",
+    )
+    cooling: float | None = _option(
+        None,
+        "Last temperature of --improve anneal, as a part of the first; in between it falls by one "
+        "factor: 0.01.",
+        "NUMBER",
+        float,
+        lambda value: _is_real(value, 0) and 0 < value <= 1,
+        "cooling {!r} is not a number above 0 and at most 1",
+    )
+    loss_weight: float | None = _option(
+        None,
+        "What the loss counts when --improve anneal accepts an exchange: k records without any "
+        "information count as much as this many clusters of one sensitive value: 0.",
+        "NUMBER",
+        float,
+        lambda value: _is_real(value, 0) and isfinite(value),
+        "loss_weight {!r} is not a number of at least 0",
+    )
     block_records: int = _option(
         250_000,
         "Cut a larger table into blocks along its hierarchies: 250000.",
@@ -144,6 +190,22 @@ class ClusterOptions:
         "block_records is {!r}; a block has 1 record or more",
     )
     time_limit: float | None = _time_limit()
+
+    def __post_init__(self) -> None:
+        of_annealing = {
+            "iterations": self.iterations,
+            "temperature": self.temperature,
+            "cooling": self.cooling,
+            "loss_weight": self.loss_weight,
+        }
+        idle = [name for name, value in of_annealing.items() if value is not None]
+        if idle and self.improve != "anneal":
+            verb = "belongs" if len(idle) == 1 else "belong"
+            raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
+        if self.improve == "lns" and not self.refine:
+            raise PolicyError(
+                "improve lns is the refinement that --no-refine leaves out; give one of them"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +240,24 @@ class DirectCoverOptions(CoverOptions):
     )
 
     def __post_init__(self) -> None:
+        CoverOptions.__post_init__(self)
         if self.candidates == "all":
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
+
+
+@dataclass(frozen=True, slots=True)
+class AgglomerativeOptions(ClusterOptions):
+    """Options of clusters that grow together."""
+
+    distance: str = _option(
+        "growth",
+        "Which clusters are close: those whose union raises the loss least (growth), the cost of a "
+        "record least against both parts (closure), or that per logarithm of the union's size "
+        "(closure-log): growth.",
+        "DISTANCE",
+        is_valid=CLUSTER_DISTANCES.__contains__,
+        fault="distance {!r} is not known; choose growth, closure or closure-log",
+    )
 
 
 @dataclass(frozen=True, slots=True)

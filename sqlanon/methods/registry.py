@@ -10,6 +10,8 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
 from sqlanon.methods.options import (
+    AgglomerativeOptions,
+    ClusterOptions,
     CoverOptions,
     DirectCoverOptions,
     LatticeOptions,
@@ -115,6 +117,30 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.clustering.direct_cover",
             "every model of the policy, for every record",
             DirectCoverOptions,
+        ),
+        Method(
+            "forest",
+            "sqlanon.methods.clustering.forest",
+            "with k alone a loss of at most 3 (k - 1) times the least possible",
+            ClusterOptions,
+        ),
+        Method(
+            "agglomerative",
+            "sqlanon.methods.clustering.agglomerative",
+            "every model of the policy, for every record",
+            AgglomerativeOptions,
+        ),
+        Method(
+            "agglomerative-modified",
+            "sqlanon.methods.clustering.modified_agglomerative",
+            "every model of the policy, for every record",
+            AgglomerativeOptions,
+        ),
+        Method(
+            "diameter-cover",
+            "sqlanon.methods.clustering.diameter_cover",
+            "with k alone a loss of at most 4k (1 + ln 2k) times the least possible",
+            ClusterOptions,
         ),
         Method(
             "pattern-greedy",

@@ -32,8 +32,14 @@ class Settings(Opening, total=False):
     candidates: str
     beta: float | None
     refine: bool
+    improve: str | None
+    iterations: int | None
+    temperature: float | None
+    cooling: float | None
+    loss_weight: float | None
     block_records: int
     suppress_uncovered: bool
+    distance: str
     patterns: Patterns | None
     scheme: Schemes | None
     direction: str | None

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
+from sqlanon.reports.annealing import annealing_lines
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
@@ -291,6 +292,7 @@ class Report:
             lines.append(f"  minimal nodes   {len(self.minimal_nodes):,}")
             lines += self._minimal_lines(self.minimal_nodes)
         lines += self._tradeoff_lines()
+        lines += annealing_lines(self.search.get("annealing", {}))
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:

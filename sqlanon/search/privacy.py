@@ -7,14 +7,14 @@ of the records that are published: of the whole table, unless some are left out 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from sqlanon.policy.forms import TOLERANCE
+from sqlanon.policy.forms import TOLERANCE, Form
 from sqlanon.policy.privacy import BY_RATIO, ByForm, ValueModel
 from sqlanon.search.arrays import Flags, Numbers, Reals
 
@@ -76,6 +76,11 @@ class Demands:
             demand.model.superset_monotone if demand.of_persons else demand.model.union_closed
             for demand in self.every
         )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether clusters that satisfy all still do with any more records."""
+        return all(demand.model.superset_monotone for demand in self.every)
 
     @property
     def monotone(self) -> Demands:
@@ -264,6 +269,16 @@ def _log_ratio(shares: Reals, whole: Reals) -> Reals:
     return np.log(np.where(shares > 0, shares / whole, 1.0))
 
 
+CLOSENESS: Mapping[Form, Measure] = {
+    ("t", "equal"): _equal,
+    ("t", "ordered"): _ordered,
+    ("t", "hierarchical"): _hierarchical,
+    ("t", "kl"): _divergence,
+    ("t", "scaled"): _scaled,
+    ("t", "scaled-literal"): _scaled_literal,
+}
+"""The distance of clusters from a distribution, of each form of t-closeness."""
+
 _HOLDS: ByForm[Holds] = ByForm(
     "counts of clusters",
     {
@@ -272,11 +287,6 @@ _HOLDS: ByForm[Holds] = ByForm(
         ("l", "recursive"): _recursive,
         ("alpha",): _alpha,
         **dict.fromkeys(BY_RATIO, _by_ratio),
-        ("t", "equal"): _within(_equal),
-        ("t", "ordered"): _within(_ordered),
-        ("t", "hierarchical"): _within(_hierarchical),
-        ("t", "kl"): _within(_divergence),
-        ("t", "scaled"): _within(_scaled),
-        ("t", "scaled-literal"): _within(_scaled_literal),
+        **{form: _within(measure) for form, measure in CLOSENESS.items()},
     },
 )

@@ -38,6 +38,10 @@ SETTINGS = {
     "scheme": {},
     "set-cover": {},
     "direct-cover": {},
+    "forest": {},
+    "agglomerative": {},
+    "agglomerative-modified": {},
+    "diameter-cover": {},
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": [["age@1", "sex"], ["zip@1"], ["age", "job"], ["sex"]]},
 }

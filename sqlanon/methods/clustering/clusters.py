@@ -9,7 +9,13 @@ import numpy as np
 
 from sqlanon.deadline import phase
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
-from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering.annealing import (
+    Annealing,
+    annealing_document,
+    annealing_notes,
+    improve,
+)
+from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.methods.clustering.lent import lent_clusters
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.local.input import EncodedRecords, search_end
@@ -18,7 +24,6 @@ from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
-from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import expanded
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut
@@ -27,7 +32,6 @@ from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.partition import partition
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
-from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.wording import counted, listed
 
 QUICK, COVERED = 0.25, 0.75
@@ -36,6 +40,8 @@ refinement has the rest."""
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
 those of many columns more."""
+ORDINARY = 0.5
+"""Share of the time for clusters found in the ordinary way, where others are annealed besides."""
 PUBLISHING, LEAVING = 0.6, 0.5
 """Share of the time for a refinement that publishes everybody, and passes of the one that follows
 and leaves records out, for each pass of the first."""
@@ -104,11 +110,15 @@ def decide_clusters(
     releases = Releases.of(problem, read.policy)
     begun, failed = _begun(releases, options, start=start)
     lent = lent_clusters(releases, options) if options.own.refine else None
-    found = _better(releases, begun, lent, options)
-    if found is None:
+    found = _refined(releases, begun, options) if begun else None
+    annealed: tuple[Annealing, ...] = ()
+    if found is not None and options.own.improve == "anneal":
+        found, annealed = _annealed(releases, begun, found, options, start=start)
+    better = _better(releases, begun, (found, lent), options)
+    if better is None:
         assert failed is not None
         raise failed
-    clusters, told = found
+    clusters, told = better
     ended = _ended(begun, problem, options)
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
@@ -120,12 +130,14 @@ def decide_clusters(
         "blocks": max(len(begun), 1),
         "left_out": int((clusters.label == NOWHERE).sum()),
         "proven": clusters.loss(problem) == bound and not ended,
+        **annealing_document(annealed, read),
     }
-    notes = (*_block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
+    notes = [*_block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters)]
+    notes += annealing_notes(annealed, options, policy=read.policy)
     if ended:
-        notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
+        notes.append(f"the time limit ended {listed(ended)}: a better recoding may exist")
     assigned = _assigned(read, releases, clusters)
-    return decided(read, options, outcome=LocalOutcome(assigned, bound, search, notes))
+    return decided(read, options, outcome=LocalOutcome(assigned, bound, search, tuple(notes)))
 
 
 def _begun(
@@ -175,28 +187,60 @@ def _started(problem: ClusteringProblem, start: Start) -> FirstClusters:
 def _better(
     releases: Releases,
     begun: Sequence[_Begun],
-    lent: Clustering | None,
+    both: tuple[Clustering | None, Clustering | None],
     options: Options[ClusterOptions],
 ) -> tuple[Clustering, tuple[str, ...]] | None:
-    """Of the method's clusters and those lent by full-domain search the better ones, refined."""
-    found = _refined(releases, begun, options) if begun else None
+    """Of the method's clusters and those lent by full-domain search the better ones.
+
+    Lent ones are refined where they lose about as little.
+    """
+    (found, lent), whole = both, releases.whole
     if lent is None:
         return None if found is None else (found, ())
-    if found is not None and lent.loss(releases.whole) > PROMISING * found.loss(releases.whole):
+    if found is not None and lent.loss(whole) > PROMISING * found.loss(whole):
         return found, ()
     records, problem = (
         releases.placed(lent) if releases.shifts else (releases.placeable, releases.problem)
     )
-    label = lent.label[records]
-    first = FirstClusters(Clustering.of(problem, label), _bounds(releases, begun)[records])
-    other = _refined(releases, [_Begun(records, problem, first)], options)
-    other = min(lent, other, key=lambda each: each.loss(releases.whole))
-    if found is not None and found.loss(releases.whole) <= other.loss(releases.whole):
+    first = Clustering.of(problem, lent.label[records])
+    bounds = _bounds(releases, begun)[records]
+    own = _Begun(records, problem, FirstClusters(first, bounds))
+    other = min(lent, _refined(releases, [own], options), key=lambda each: each.loss(whole))
+    if found is not None and found.loss(whole) <= other.loss(whole):
         return found, ()
     return other, (
         "these are the classes of the best full-domain recoding, refined: they lose less than what "
         f"{options.method.name} found itself",
     )
+
+
+def _annealed(
+    releases: Releases,
+    begun: Sequence[_Begun],
+    ordinary: Clustering,
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+) -> tuple[Clustering, tuple[Annealing, ...]]:
+    """The clusters of each block, or annealed ones that lose less, and what that came to."""
+
+    def search(alone: ClusteringProblem) -> Clustering:
+        alone = replace(alone, allowance=0)
+        first = _started(alone, start)
+        refines = options.own.refine
+        return _refined_part(alone, first, seed=options.seed) if refines else first.found
+
+    parts, told = list[Clustering](), list[Annealing]()
+    for number, each in enumerate(begun):
+        ended = releases.problem.deadline.share(1 / (len(begun) - number))
+        problem = replace(each.problem, deadline=ended)
+        own = Clustering.of(problem, ordinary.label[each.records])
+
+        found, done = improve(problem, options, ordinary=own, search=search)
+        parts.append(found)
+        told += [] if done is None else [done]
+    clusters = _together(releases, begun, parts)
+    return (clusters if releases.holds(clusters) else ordinary), tuple(told)
 
 
 def _refined(
@@ -210,14 +254,17 @@ def _refined(
     if not options.own.refine:
         return first
     options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
-    limits = [0] if releases.suppresses(first) else [1, 0]
+    limits = [0] if releases.suppresses(first) or not releases.problem.allowance else [1, 0]
+    ended = releases.problem.deadline
+    if options.own.improve == "anneal" and releases.problem.demand is not None:
+        ended = ended.share(ORDINARY)
     for may_leave in limits:
         parts = [
             _refined_part(
                 replace(
                     each.problem,
                     allowance=each.problem.allowance * may_leave,
-                    deadline=releases.problem.deadline.share(1 / (len(begun) - number)),
+                    deadline=ended.share(1 / (len(begun) - number)),
                 ),
                 each.first,
                 seed=options.seed,
@@ -331,36 +378,3 @@ def _ended(
     if not ended and options.own.refine and problem.deadline.expired:
         return ["the refinement"]
     return ended
-
-
-def problem_of(read: EncodedRecords) -> ClusteringProblem:
-    """A row of leaves per record, in the order of the distinct combinations."""
-    records, subject, policy = expanded(read.combinations.sizes), read.subject, read.policy
-    demands = read.demands()
-    is_bounded = any(
-        high < tree.height for high, tree in zip(subject.high, subject.trees, strict=True)
-    )
-    return ClusteringProblem(
-        tuple(_taxonomies(subject, read.costs)),
-        read.combinations.leaves[records],
-        policy.k,
-        None if demands is None else demands.part(records),
-        highest=subject.high if is_bounded else (),
-        # A table without records is none.
-        allowance=min(policy.allowance(subject.records), subject.records - 1),
-        suppressed=read.costs.unit,
-    )
-
-
-def _taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
-    """The hierarchies as arrays.
-
-    Below the lowest level allowed a cell costs what it does there; above the highest one it costs
-    more than a record that is left out.
-    """
-    bounds = zip(subject.low, subject.high, strict=True)
-    for tree, column, (low, high) in zip(subject.trees, costs.costs, bounds, strict=True):
-        own = Taxonomy.of(tree, column)
-        raised = own.ancestors[low, own.low]
-        cost = np.where(own.level < low, own.cost[raised], own.cost)
-        yield replace(own, cost=np.where(own.level > high, costs.unit + 1, cost))

@@ -1,4 +1,4 @@
-"""The whole policy with covers: levels, persons, weights, limits and models, on random tables."""
+"""The whole policy with clusters: levels, persons, weights, limits and models, on random tables."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from strategies import cases
 
 import sqlanon
 from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.options import ClusterOptions
+from sqlanon.methods.registry import METHODS
 
-COVERS = ("set-cover", "direct-cover")
+CLUSTERS = [name for name, row in METHODS.items() if issubclass(row.options, ClusterOptions)]
 CELLS = ("lm", "precision", "suppressed-cells")
 LEAST = 1e-9
 
@@ -27,7 +29,7 @@ def bounded(draw):
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
-@given(bounded(), st.sampled_from(COVERS))
+@given(bounded(), st.sampled_from(CLUSTERS))
 def test_what_is_published_keeps_to_the_whole_policy_and_is_no_worse_than_full_domain(case, method):
     with case.connection() as connection:
         try:

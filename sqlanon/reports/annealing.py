@@ -1,0 +1,36 @@
+"""Annealing, as reports of a plan show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlanon.wording import figure, part_of
+
+
+def annealing_lines(told: Mapping[str, Any]) -> Iterator[str]:
+    """What the exchange of records came to; nothing where there was none.
+
+    Args:
+        told: `annealing` of a report's `search`, or nothing.
+    """
+    if not told:
+        return
+    loss = {name: figure(value) for name, value in told["loss"].items()}
+    accepted = part_of(told["accepted"], told["iterations"]) if told["iterations"] else "0"
+    yield f"  annealed        {told['iterations']:,} exchanges tried, {accepted} accepted"
+    for each in told["models"]:
+        before, after = each["before"], each["after"]
+        yield (
+            f"    {each['model']} of {each['column']}: {before['failing']:,} of "
+            f"{each['clusters']:,} clusters failed, {after['failing']:,} after it; worst "
+            f"{figure(before['worst'])}, then {figure(after['worst'])}; mean "
+            f"{figure(before['mean'])}, then {figure(after['mean'])}"
+        )
+    kept = told["kept_records"]
+    whole = "kept" if kept == told["records"] else f"kept for {part_of(kept, told['records'])}"
+    yield (
+        f"    loss {loss['clusters_of_k']} of clusters for k alone, {loss['exchanged']} after the "
+        f"exchanges, {loss['annealed']} with every model ({whole if kept else 'not kept'}); "
+        f"without annealing {loss['ordinary']}"
+    )

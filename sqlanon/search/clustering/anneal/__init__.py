@@ -1,0 +1,1 @@
+"""Annealing: records exchanged between clusters until the models hold."""

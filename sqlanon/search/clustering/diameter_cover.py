@@ -1,0 +1,156 @@
+"""Diameter cover: sets of near records whose diameters sum to little, made disjoint.
+
+The distance of two records is what each costs at the closure of both; where cells are kept or
+suppressed it is the number of attributes in which they differ. A set is a record, its centre, with
+others within some radius, so its diameter is at most twice that. Greedily the set is taken that has
+the least such diameter for each record that is in no set yet; sets that share records are then
+separated as in any cover.
+
+Of each radius one set of at most 2k - 1 records is looked at, those first that are in no set yet.
+The balls of all records within a radius, which come to mind, would do for a cover, but not for
+clusters: one ball of everything costs least for each record, and must then be split anyhow.
+
+Any partition into k to 2k - 1 records has for each of its parts, i of whose records are in no set
+yet, a set around one of them that takes at most twice the part's diameter for i of them. So the
+sums of the diameters is at most 2 (1 + 1/2 + ... + 1/(2k - 1)) times the least of any such
+partition; and since a closure costs no more than the way from a centre to all others, and a part of
+the best recoding no less than k times its diameter, the loss is at most 4k (1 + ln 2k) times the
+least possible.
+
+Sources: Meyerson and Williams 2004, "On the complexity of optimal k-anonymity" (the diameter sum,
+and a cover of it in time that does not grow exponentially with k); Park and Shim 2007, sections 3.2
+and 5.1 (APPROX-DS). The sets and the proof are ours.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.assign import mend
+from sqlanon.search.clustering.convert import convert
+from sqlanon.search.clustering.neighbours import FARTHEST, Nearest, Neighbours, PairCosts
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+
+
+def diameter_cover(problem: ClusteringProblem, neighbours: Neighbours) -> Clustering:
+    """Clusters of k to 2k - 1 records, or more where the demand asks for it.
+
+    Raises:
+        TimeLimitError: The problem's deadline came before there were any.
+        UnsatisfiableError: All records together do not satisfy the demand.
+    """
+    label = np.empty(problem.records, np.int64)
+    balls = covering_balls(problem, neighbours)
+    for number, records in enumerate(convert(problem, [ball.records for ball in balls])):
+        label[records] = number
+    return mend(problem, Clustering.of(problem, label))
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """A set of k to 2k - 1 records around one of them.
+
+    Args:
+        radius: Distance of the farthest record from the centre at most [units].
+        records: Its records, those that no earlier ball holds first, the centre first of all.
+        fresh: How many those are.
+    """
+
+    radius: int
+    records: Numbers
+    fresh: int
+
+
+def covering_balls(problem: ClusteringProblem, neighbours: Neighbours) -> list[Ball]:
+    """Balls that hold every record, each the best at its time.
+
+    As balls are taken, others lose records that are in none yet, so what they cost for each only
+    grows: one is looked at again when what was known of it is the least of all.
+    """
+    cover, found = _Cover(problem, neighbours), list[Ball]()
+    waiting = [(2 * least / (2 * problem.k - 1), c) for c, least in enumerate(neighbours.bound)]
+    heapq.heapify(waiting)
+    while waiting:
+        problem.deadline.check()
+        _, centre = heapq.heappop(waiting)
+        if not cover.left[centre]:
+            continue
+        best = cover.best(centre)
+        if waiting and (best.price, centre) > waiting[0]:
+            heapq.heappush(waiting, (best.price, centre))
+            continue
+        found.append(cover.take(best))
+        heapq.heappush(waiting, (best.price, centre))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The best ball around a centre.
+
+    Args:
+        centre: The combination of its centre.
+        radius: Its radius [units].
+        price: Twice that for each record that is in no ball yet.
+        fresh: How many those are, at most 2k - 1.
+        near: The combinations of such records other than the centre's, the nearest first.
+    """
+
+    centre: int
+    radius: int
+    price: float
+    fresh: int
+    near: Numbers
+
+
+class _Cover:
+    """Which records are in a ball: of the copies of each combination the first ones."""
+
+    def __init__(self, problem: ClusteringProblem, neighbours: Neighbours) -> None:
+        copies = neighbours.copies
+        self._k, self._neighbours = problem.k, neighbours
+        self._pairs = PairCosts(problem, copies)
+        self._nearest = Nearest.of(problem, len(copies))
+        order = np.argsort(copies.combination, kind="stable")
+        self._records = np.split(order, np.cumsum(copies.sizes)[:-1])
+        self.left = copies.sizes.copy()
+
+    def best(self, centre: int) -> _Choice:
+        """The ball around a record in none yet that takes least for each such record."""
+        most = 2 * self._k - 1
+        row = self._pairs.row(centre)
+        row[self.left == 0] = row[centre] = FARTHEST
+        near = self._nearest.of_row(row, most, sizes=self.left)
+        near = near[row[near] < FARTHEST]
+        fresh = np.minimum(np.cumsum(np.r_[self.left[centre], self.left[near]]), most)
+        radius = np.r_[self._neighbours.own[centre], row[near]]
+        radius = np.maximum(radius, self._neighbours.bound[centre])
+        price = 2 * radius / fresh
+        chosen = len(price) - 1 - int(price[::-1].argmin())
+        return _Choice(
+            centre, int(radius[chosen]), float(price[chosen]), int(fresh[chosen]), near[:chosen]
+        )
+
+    def take(self, choice: _Choice) -> Ball:
+        """The records of a ball, with the nearest ones of other balls where they are too few."""
+        chosen = list[int]()
+        for combination in [choice.centre, *choice.near.tolist()]:
+            records, left = self._records[combination], int(self.left[combination])
+            taken = min(left, choice.fresh - len(chosen))
+            start = len(records) - left
+            chosen += records[start : start + taken].tolist()
+            self.left[combination] -= taken
+        fresh = len(chosen)
+        if fresh < self._k:
+            chosen += self._others(choice.centre, set(chosen))[: self._k - fresh]
+        return Ball(choice.radius, np.array(chosen), fresh)
+
+    def _others(self, centre: int, chosen: set[int]) -> list[int]:
+        """The nearest records of a centre that are not chosen, enough for k together."""
+        part = slice(self._neighbours.starts[centre], self._neighbours.starts[centre + 1])
+        near = [centre, *self._neighbours.near[part].tolist()]
+        return [r for c in near for r in self._records[c].tolist() if r not in chosen]

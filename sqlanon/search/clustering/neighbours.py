@@ -1,0 +1,235 @@
+"""Nearest neighbours: the records that cost least to be published alike with a record.
+
+The distance of two records is what each costs at the closure of both. It is a metric but for
+records alike, which cost what the lowest level allowed does: a closure that holds a, b and c costs
+no more than that of a and b and that of b and c together, since closures of one column that share a
+record contain each other (Kenig 2009, lemma 4.1.1).
+
+Records with the same values are one combination with a number of copies, and their distances are
+asked for a row at a time: no more than one row of the matrix is ever in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.errors import PolicyError
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
+from sqlanon.search.clustering.taxonomy import Taxonomy
+
+WIDEST = 2048
+"""Most values of columns taken together whose distances are kept as one table."""
+CHECK_EVERY = 64
+"""Rows after which the deadline is looked at."""
+FARTHEST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The distinct combinations of a table, numbered by their first records.
+
+    Args:
+        combination: Per record its combination.
+        sizes: Per combination its copies [records].
+        first: Per combination its first record.
+        leaves: Its leaf numbers, shape `(combinations, columns)`.
+    """
+
+    combination: Numbers
+    sizes: Numbers
+    first: Numbers
+    leaves: Numbers
+
+    @classmethod
+    def of(cls, problem: ClusteringProblem) -> Copies:
+        """The combinations of a problem."""
+        _, same = np.unique(problem.leaves, axis=0, return_inverse=True)
+        combination = renumbered(same.ravel())
+        _, first = np.unique(combination, return_index=True)
+        return cls(combination, np.bincount(combination), first, problem.leaves[first])
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def refuse_beyond(self, most: int, *, method: str, instead: str) -> None:
+        """Refuses tables on which a method that compares all pairs would take too long.
+
+        Raises:
+            PolicyError: There are more than so many combinations.
+        """
+        if len(self) > most:
+            raise PolicyError(
+                f"{method} compares every two of {len(self):,} distinct combinations of the "
+                f"quasi-identifiers; it takes at most {most:,} at once. Use {instead}, or cut the "
+                f"table into smaller blocks with block_records (--block-records {most})"
+            )
+
+
+class PairCosts:
+    """The costs of the closures of one combination with every one, row by row.
+
+    Columns of few values are taken together, so that a row is the sum of few look-ups.
+    """
+
+    def __init__(self, problem: ClusteringProblem, copies: Copies) -> None:
+        self._groups = list(_groups(problem.taxonomies, copies.leaves))
+        self._room = np.empty(len(copies), np.int64)
+
+    def row(self, combination: int) -> Numbers:
+        """What a record costs at the closure of each combination and this one [units]."""
+        total = np.zeros(len(self._room), np.int64)
+        for group in self._groups:
+            total += group.of(combination).take(group.code, out=self._room, mode="clip")
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Columns whose values are told by one code.
+
+    Args:
+        code: Per combination the code.
+        table: The cost of each two codes; one row of costs for a column of many values, where the
+            rows follow from its taxonomy.
+        taxonomy: That of a column of many values; None where there is a table.
+    """
+
+    code: Numbers
+    table: Numbers
+    taxonomy: Taxonomy | None = None
+
+    def of(self, combination: int) -> Numbers:
+        """The costs of the code of a combination with each code."""
+        if self.taxonomy is None:
+            row: Numbers = self.table[self.code[combination]]
+            return row
+        return _leaf_row(self.taxonomy, int(self.code[combination]))
+
+
+def _groups(taxonomies: Sequence[Taxonomy], leaves: Numbers) -> Iterator[_Group]:
+    """The columns in groups of few codes each, those of many values by themselves."""
+    code, table = np.zeros(len(leaves), np.int64), np.zeros((1, 1), np.int64)
+    present = [np.unique(column, return_inverse=True) for column in leaves.T]
+    for column in sorted(range(len(taxonomies)), key=lambda c: len(present[c][0])):
+        taxonomy, (held, own) = taxonomies[column], present[column]
+        if len(held) > WIDEST:
+            yield _Group(leaves[:, column], np.zeros((1, 1), np.int64), taxonomy)
+            continue
+        costs = np.stack([_leaf_row(taxonomy, leaf)[held] for leaf in held.tolist()])
+        pairs, both = np.unique(code * len(held) + own, return_inverse=True)
+        if len(pairs) > WIDEST:
+            yield _Group(code, table)
+            code, table = own, costs
+            continue
+        first, second = np.divmod(pairs, len(held))
+        table = table[np.ix_(first, first)] + costs[np.ix_(second, second)]
+        code = both
+    yield _Group(code, table)
+
+
+def _leaf_row(taxonomy: Taxonomy, leaf: int) -> Numbers:
+    """The cost of the closure of a leaf with each leaf: nodes are runs of leaves."""
+    row = np.empty(taxonomy.leaves, np.int64)
+    for node in taxonomy.ancestors[::-1, leaf].tolist():
+        row[taxonomy.low[node] : taxonomy.high[node] + 1] = taxonomy.cost[node]
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The nearest other combinations of each, as many as it takes for k records.
+
+    Args:
+        copies: The combinations.
+        own: Per combination what its records cost by themselves [units].
+        bound: Per combination what a record costs at the closure with the (k - 1)-th nearest other
+            record [units].
+        starts: Where the neighbours of each combination start in the two arrays that follow.
+        near: The neighbours, the nearest first, then by number; none of a combination of k copies.
+        cost: Their distances [units].
+    """
+
+    copies: Copies
+    own: Numbers
+    bound: Numbers
+    starts: Numbers
+    near: Numbers
+    cost: Numbers
+
+    @classmethod
+    def of(cls, problem: ClusteringProblem, copies: Copies) -> Neighbours:
+        """The neighbours of every combination: time for all pairs, memory for k of each.
+
+        Raises:
+            TimeLimitError: The problem's deadline came before they were known.
+        """
+        own = problem.cost(copies.leaves)
+        pairs, nearest = PairCosts(problem, copies), Nearest.of(problem, len(copies))
+        found, costs, bound = list[Numbers](), list[Numbers](), own.copy()
+        for combination, size in enumerate(copies.sizes.tolist()):
+            if combination % CHECK_EVERY == 0:
+                problem.deadline.check()
+            if size >= problem.k:
+                found.append(np.empty(0, np.int64))
+                costs.append(found[-1])
+                continue
+            row = pairs.row(combination)
+            row[combination] = FARTHEST
+            near = nearest.of_row(row, problem.k - size, sizes=copies.sizes)
+            found.append(near)
+            costs.append(row[near])
+            bound[combination] = costs[-1][-1]
+        starts = np.cumsum([0, *map(len, found)])
+        return cls(copies, own, bound, starts, np.concatenate(found), np.concatenate(costs))
+
+    @property
+    def record_bounds(self) -> Numbers:
+        """What each record costs at least in any cluster of k records [units].
+
+        One of its other records is no nearer than the (k - 1)-th nearest of all.
+        """
+        bounds: Numbers = self.bound[self.copies.combination]
+        return bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Finds the least of a row of costs, equal ones by their numbers.
+
+    Args:
+        is_packed: Whether a cost and a number fit one word, by which a partial sort suffices.
+    """
+
+    is_packed: bool
+
+    @classmethod
+    def of(cls, problem: ClusteringProblem, count: int) -> Nearest:
+        """For rows of so many combinations of a problem."""
+        most = sum(int(taxonomy.cost.max()) for taxonomy in problem.taxonomies)
+        return cls((most + 2) * count < FARTHEST)
+
+    def of_row(self, row: Numbers, records: int, *, sizes: Numbers) -> Numbers:
+        """The nearest combinations that hold so many records.
+
+        Args:
+            row: Distances, of which one is `FARTHEST` and never taken.
+            records: Fewest records wanted.
+            sizes: The records of each combination.
+        """
+        count = min(records, len(row) - 1)
+        if self.is_packed:
+            keys = np.minimum(row, FARTHEST // len(row) - 1)
+            keys *= len(row)
+            keys += np.arange(len(row))
+            if count < len(row) - 1:
+                keys = np.partition(keys, count - 1)[:count]
+            order = np.sort(keys)[:count] % len(row)
+        else:
+            order = np.argsort(row, kind="stable")[:count]
+        enough = int(np.searchsorted(np.cumsum(sizes[order]), records))
+        found: Numbers = order[: enough + 1]
+        return found

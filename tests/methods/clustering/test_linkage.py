@@ -1,0 +1,135 @@
+"""Methods that compare all records: bounds, guarantees, refusals and options, end to end."""
+
+from __future__ import annotations
+
+import random
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon.errors import PolicyError
+from sqlanon.methods.clustering import (
+    agglomerative,
+    diameter_cover,
+    forest,
+    modified_agglomerative,
+)
+from sqlanon.methods.options import CLUSTER_DISTANCES
+from sqlanon.search.clustering.linked import DISTANCES
+
+LINKAGES = {
+    "forest": forest,
+    "agglomerative": agglomerative,
+    "agglomerative-modified": modified_agglomerative,
+    "diameter-cover": diameter_cover,
+}
+NAMES = ["age", "zip", "sex"]
+
+
+def policy_of(k, *models, sensitive=(), **more):
+    return Policy(
+        quasi_identifiers={
+            "age": Hierarchy.intervals(10, 40),
+            "zip": Hierarchy.prefix(2, 1),
+            "sex": Hierarchy.suppression(),
+        },
+        sensitive=sensitive,
+        models=[KAnonymity(k), *models],
+        **({} if sensitive else {"drop": ["ill"]}),
+        **more,
+    )
+
+
+@pytest.fixture(scope="module")
+def people():
+    chance = random.Random(7)
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (age INTEGER, zip TEXT, sex TEXT, ill TEXT)")
+    rows = [
+        (chance.randrange(20, 80), str(chance.choice([101, 117, 203, 209])), chance.choice("fm"),
+         chance.choice(["flu", "gout", "none"]))
+        for _ in range(60)
+    ]  # fmt: skip
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("method", LINKAGES)
+@pytest.mark.parametrize("refine", [False, True])
+def test_what_is_published_has_k_records_alike_and_loses_no_less_than_its_bound(
+    people, method, refine
+):
+    policy = policy_of(4)
+    report = sqlanon.anonymize(
+        people, "people", policy, method=method, refine=refine, into="released", overwrite=True
+    )
+    sizes = people.execute(
+        f"SELECT count(*) FROM released GROUP BY {', '.join(NAMES)}"
+    ).fetchall()  # fmt: skip
+    assert min(size for (size,) in sizes) >= 4
+    assert sum(size for (size,) in sizes) == 60
+    assert 0 < report.lower_bound <= report.loss["lm"] < 1
+    assert sqlanon.bound(people, "people", policy).lower_bound <= report.loss["lm"]
+    assert "candidates" not in sqlanon.plan(people, "people", policy, method=method).to_text()
+
+
+@pytest.mark.parametrize("method", LINKAGES)
+def test_clusters_of_near_records_satisfy_models_of_sensitive_columns(people, method):
+    policy = policy_of(3, LDiversity(2, "entropy"), sensitive=["ill"])
+    report = sqlanon.anonymize(
+        people, "people", policy, method=method, into="released", overwrite=True
+    )
+    assert report.holds
+    assert sqlanon.check(people, "released", policy).holds
+    assert not any("at most" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(("method", "home"), LINKAGES.items())
+def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_them(
+    people, method, home, monkeypatch
+):
+    monkeypatch.setattr(home, "MOST", 40)
+    with pytest.raises(PolicyError, match=rf"{method} compares .* Use mondrian or direct-cover"):
+        sqlanon.plan(people, "people", policy_of(3), method=method)
+    plan = sqlanon.plan(people, "people", policy_of(3), method=method, block_records=40)
+    assert plan.report.search["blocks"] > 1
+
+
+@pytest.mark.parametrize(
+    ("method", "k", "told"),
+    [
+        ("forest", 4, "forest loses at most 3 (k - 1) = 9 times"),
+        ("forest", 1, ""),
+        ("diameter-cover", 4, "diameter-cover loses at most 4k (1 + ln 2k) = 49.3 times"),
+        ("agglomerative", 4, ""),
+    ],
+)
+def test_a_guarantee_is_told_where_there_is_one(people, method, k, told):
+    notes = sqlanon.plan(people, "people", policy_of(k), method=method).report.notes
+    found = [note for note in notes if "at most" in note]
+    assert len(found) == bool(told)
+    assert all(note.startswith(told) for note in found)
+
+
+def test_the_distances_of_the_option_are_those_that_there_are():
+    assert list(CLUSTER_DISTANCES) == list(DISTANCES)
+
+
+@pytest.mark.parametrize("method", ["agglomerative", "agglomerative-modified"])
+def test_distances_give_clusters_of_their_own(people, method):
+    settings = {"method": method, "refine": False}
+    losses = [
+        sqlanon.plan(people, "people", policy_of(5), distance=each, **settings).report.loss["lm"]
+        for each in DISTANCES
+    ]
+    default = sqlanon.plan(people, "people", policy_of(5), **settings).report.loss["lm"]
+    assert losses[0] == default
+    assert len(set(losses)) > 1
+
+
+def test_an_unknown_distance_is_refused(people):
+    with pytest.raises(PolicyError, match="'near' is not known; choose growth, closure or"):
+        sqlanon.plan(people, "people", policy_of(5), method="agglomerative", distance="near")

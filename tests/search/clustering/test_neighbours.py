@@ -1,0 +1,98 @@
+"""Nearest neighbours: exact for any taxonomy, in the order of their numbers among equals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.covers import cost_of, least_loss, problem_of
+from strategies import problems
+
+from sqlanon.deadline import Deadline
+from sqlanon.errors import PolicyError, TimeLimitError
+from sqlanon.search.clustering import neighbours as module
+from sqlanon.search.clustering.neighbours import Copies, Neighbours, PairCosts
+
+FEW = settings(max_examples=30, deadline=None)
+
+
+def near(problem):
+    return Neighbours.of(problem, Copies.of(problem))
+
+
+@FEW
+@given(problems(), st.sampled_from([1, 3, 2048]))
+def test_pair_costs_are_those_of_closures_however_columns_are_grouped(problem, widest):
+    copies = Copies.of(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "WIDEST", widest)
+        pairs = PairCosts(problem, copies)
+    for combination, first in enumerate(copies.first):
+        assert pairs.row(combination).tolist() == [
+            cost_of(problem, [first, other]) for other in copies.first
+        ]
+
+
+@FEW
+@given(problems(most=14), st.booleans())
+def test_neighbours_are_the_nearest_that_make_k_records(problem, packed):
+    copies = Copies.of(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        if not packed:  # as where costs are too large
+            patch.setattr(module.Nearest, "of", lambda *_: module.Nearest(False))
+        found = near(problem)
+    for own, first in enumerate(copies.first):
+        others = [
+            (cost_of(problem, [first, other]), number, copies.sizes[number])
+            for number, other in enumerate(copies.first)
+            if number != own
+        ]
+        wanted, records = [], copies.sizes[own]
+        for cost, number, size in sorted(others):
+            if records < problem.k:
+                wanted.append((number, cost))
+                records += size
+        part = slice(found.starts[own], found.starts[own + 1])
+        assert [*zip(found.near[part], found.cost[part], strict=True)] == wanted
+
+
+@FEW
+@given(problems(most=8))
+def test_bounds_are_the_distance_of_the_last_of_k_records_and_no_more_than_the_optimum(problem):
+    bounds = near(problem).record_bounds
+    for record in range(problem.records):
+        distances = sorted(cost_of(problem, [record, other]) for other in range(problem.records))
+        own = cost_of(problem, [record])
+        distances.remove(own)
+        assert bounds[record] == [own, *distances][problem.k - 1]
+    assert bounds.sum() <= least_loss(problem)
+
+
+@FEW
+@given(problems(most=9))
+def test_distances_are_a_metric(problem):
+    every = range(problem.records)
+    d = [[cost_of(problem, [a, b]) for b in every] for a in every]
+    assert all(d[a][c] <= d[a][b] + d[b][c] for a in every for b in every for c in every)
+
+
+def test_combinations_are_numbered_by_their_first_records():
+    copies = Copies.of(problem_of([("b",), ("a",), ("b",), ("c",)], 2))
+    assert copies.combination.tolist() == [0, 1, 0, 2]
+    assert copies.sizes.tolist() == [2, 1, 1]
+    assert copies.first.tolist() == [0, 1, 3]
+
+
+def test_more_combinations_than_a_method_takes_are_refused_with_the_ways_out():
+    copies = Copies.of(problem_of([("b",), ("a",), ("b",), ("c",)], 2))
+    copies.refuse_beyond(3, method="forest", instead="mondrian")
+    with pytest.raises(PolicyError, match=r"forest .* 3 distinct .* 2 at once. Use mondrian, or"):
+        copies.refuse_beyond(2, method="forest", instead="mondrian")
+
+
+def test_neighbours_end_at_the_deadline():
+    problem = problem_of([("a",), ("b",)], 2)
+    with pytest.raises(TimeLimitError):
+        near(replace(problem, deadline=Deadline.after(0)))
