@@ -151,6 +151,5 @@ class _Cover:
 
     def _others(self, centre: int, chosen: set[int]) -> list[int]:
         """The nearest records of a centre that are not chosen, enough for k together."""
-        part = slice(self._neighbours.starts[centre], self._neighbours.starts[centre + 1])
-        near = [centre, *self._neighbours.near[part].tolist()]
+        near = [centre, *self._neighbours.search.of(centre)[0].tolist()]
         return [r for c in near for r in self._records[c].tolist() if r not in chosen]
