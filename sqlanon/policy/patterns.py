@@ -1,6 +1,9 @@
 """Patterns: sets of columns that records keep while all others are suppressed.
 
 `zip@2` keeps a column at level 2 of its hierarchy. Rules stand for all patterns that they allow.
+Where a policy sets a column a highest level below the top, no pattern can suppress it: a pattern
+that does not keep it publishes it at that level, as the one that tells least. So a column of a
+single level is at that level in every pattern, whether it is kept or not.
 """
 
 from __future__ import annotations
@@ -31,13 +34,15 @@ class MaskColumn:
 
     Args:
         name: The column.
-        low: Its lowest level allowed.
-        height: The level at which it is suppressed.
+        low: Its lowest level allowed, at which a pattern keeps it.
+        high: Its highest level allowed, at which a pattern publishes it that does not keep it.
+        capped: Whether that is below the top, so that it tells something.
     """
 
     name: str
     low: int
-    height: int
+    high: int
+    capped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,9 @@ class Masks:
         )
 
     def nodes(self, columns: Sequence[MaskColumn]) -> list[Node]:
-        """The patterns as one level per column: the height where it is suppressed.
+        """The patterns as one level per column: the highest allowed where it is not kept.
+
+        Patterns that only the levels allowed make the same are one.
 
         Raises:
             PolicyError: Unknown columns, levels out of range, patterns that keep nothing or are
@@ -110,19 +117,21 @@ class Masks:
         if self.rules:
             return self._ruled(columns)
         faults: list[str] = []
-        nodes: dict[Node, int] = {}
+        known: dict[frozenset[tuple[str, int]], int] = {}
         for number, texts in enumerate(self.kept, start=1):
             try:
-                node = _node(texts, columns)
+                levels = frozenset(_levels(texts, columns).items())
             except PolicyError as error:
                 faults.append(f"pattern {number}: {error}")
                 continue
-            if node in nodes:
-                faults.append(f"patterns {nodes[node]} and {number} are the same")
-            nodes.setdefault(node, number)
+            if levels in known:
+                faults.append(f"patterns {known[levels]} and {number} are the same")
+            known.setdefault(levels, number)
         if faults:
             raise PolicyError("; ".join(faults))
-        return list(nodes)
+        found = map(dict, known)
+        nodes = (tuple(levels.get(own.name, own.high) for own in columns) for levels in found)
+        return list(dict.fromkeys(nodes))
 
     def _ruled(self, columns: Sequence[MaskColumn]) -> list[Node]:
         width = len(columns)
@@ -152,39 +161,40 @@ class Masks:
 
 def _keeping(columns: Sequence[MaskColumn], kept: Sequence[int]) -> Node:
     """The levels of the pattern that keeps some columns, by their numbers."""
-    levels = [column.height for column in columns]
+    levels = [column.high for column in columns]
     for number in kept:
         levels[number] = columns[number].low
     return tuple(levels)
 
 
-def _node(texts: Sequence[str], columns: Sequence[MaskColumn]) -> Node:
-    """The levels of a pattern, of the texts that name what it keeps."""
+def _levels(texts: Sequence[str], columns: Sequence[MaskColumn]) -> dict[str, int]:
+    """The levels of the columns that a pattern keeps, of the texts that name them."""
     names = [column.name for column in columns]
     if list(texts) == [NONE] and NONE not in names:
-        return tuple(column.height for column in columns)
+        return {}
     levels: dict[str, int] = {}
     for name, level in (term for text in texts for term in _terms(text, names)):
         column = columns[names.index(name)]
         if name in levels:
             raise PolicyError(f"column {name!r} is kept twice")
-        if level is not None and not column.low <= level < column.height:
+        if level is not None and not column.low <= level < column.high + column.capped:
             raise PolicyError(
                 f"level {level} of column {name!r} is none that a pattern keeps; {_kept(column)}"
             )
         levels[name] = column.low if level is None else level
     if not levels:
         raise PolicyError(f"it names no column; write {NONE!r} to suppress them all")
-    return tuple(levels.get(column.name, column.height) for column in columns)
+    return levels
 
 
 def _kept(column: MaskColumn) -> str:
     """Which levels a pattern may keep."""
-    if column.low == column.height:
+    last = column.high if column.capped else column.high - 1
+    if column.low > last:
         return "its lowest level allowed is the top, so no pattern keeps it"
-    if column.low == column.height - 1:
+    if column.low == last:
         return f"the only one is {column.low}"
-    return f"they are {column.low} to {column.height - 1}"
+    return f"they are {column.low} to {last}"
 
 
 def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sqlanon.methods.patterns.problem import PatternProblem
-from sqlanon.search.patterns.greedy import DistinctRows, pattern_order
+from sqlanon.search.patterns.greedy import pattern_order
+from sqlanon.search.patterns.rows import DistinctRows
 from sqlanon.search.privacy import Demands, ValueDemand
 
 
@@ -35,8 +36,8 @@ def table_of(rows, kept, k, values=None, models=()):
         masks[:, c // 7] |= np.where(nodes[:, c] == 0, 255 << 8 * (c % 7), 0)
     costs = tuple(np.array([[0] * len(own), [1] * len(own)]) for own in values)
     own = DistinctRows(codes, sizes, demands if models else None)
-    tops = np.ones(width, int)
-    return PatternProblem(own, nodes, masks, costs, leaves, tops, k, width, width)
+    tops, one = np.ones(width, int), np.zeros(len(distinct), int)
+    return PatternProblem(own, nodes, masks, costs, leaves, tops, one, k, width, width)
 
 
 def assignment(parts, table):

@@ -22,7 +22,7 @@ DIVIDED = 8
 
 @dataclass(slots=True)
 class InstanceQueries:
-    """Counts instances of k records among distinct combinations that the database holds.
+    """Counts instances of k records, or persons, among combinations that the database holds.
 
     Args:
         masks: `masks[pattern, word]`: the bits that each pattern keeps.
@@ -45,15 +45,21 @@ class InstanceQueries:
         if self._rows is not None:
             self.engine.drop(self._rows)
             self._ask.clear()
-        query = instances.among(self.combinations.coded, words, unit=UNIT, records=COUNT, k=self.k)
+        coded = self.combinations.coded
+        if self.combinations.persons is None:
+            query = instances.among(coded, words, unit=UNIT, records=COUNT, k=self.k)
+        else:
+            query = instances.persons_among(coded, words, unit=UNIT)
         self._rows = self.engine.materialize("rows", query, parameters=[bits.tobytes().decode()])
 
     def frequent(self, patterns: Numbers) -> Flags:
-        """Which of the patterns have an instance of k records."""
+        """Which of the patterns have an instance of k records, or persons."""
         assert self._rows is not None
         parts = GROUPINGS if len(patterns) >= DIVIDED else 1
         if parts not in self._ask:
-            query = instances.frequent(self._rows, self.masks.shape[1], k=self.k, parts=parts)
+            of_persons = self.combinations.persons is not None
+            counted = instances.frequent_persons if of_persons else instances.frequent
+            query = counted(self._rows, self.masks.shape[1], k=self.k, parts=parts)
             self._ask[parts] = self.engine.prepare(query)
         masks = self.masks[patterns].T.tolist()
         rows = self._ask[parts]([list(range(len(patterns))), *masks])

@@ -4,11 +4,17 @@ Models of sensitive columns are met by cuts: the program is solved without them,
 each class that fails one (`search.patterns.cuts`), and it is solved again until none does. Each
 round rules an assignment out, and there are finitely many; as cuts hold for every assignment that
 satisfies the models, the bound of each round is one of the whole.
+
+Where persons are counted, a class's counts are no sums of its records. So a person in an instance,
+and a person with a sensitive value there, is a variable of its own that is 1 where any of its
+records is (`methods.patterns.persons`); k of the former make a class, and cuts are about the
+latter.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -16,10 +22,12 @@ from typing import Any
 import numpy as np
 
 from sqlanon.deadline import Deadline
+from sqlanon.methods.patterns.persons import Presence, persons_of, values_of
 from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.patterns.cuts import Cut, cut
 from sqlanon.search.patterns.greedy import Placed
+from sqlanon.search.privacy import ValueDemand
 
 INFEASIBLE = 2.0**53
 """The bound where there is no solution: above the cost of any."""
@@ -50,34 +58,96 @@ class Places:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A cut for a class that fails a model.
+
+    Args:
+        instance: The instance.
+        of_persons: Whether the cut is about persons, once for each value, instead of records.
+        cut: The cut.
+    """
+
+    instance: int
+    of_persons: bool
+    cut: Cut
+
+
+Entry = tuple[Numbers, Numbers, Reals]
+"""Coefficients: of which row of the program, of which variable, and their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of the program: what is added up, and between which numbers it lies."""
+
+    entries: list[Entry]
+    low: Reals
+    high: Reals
+
+
+def together(parts: Sequence[Rows]) -> Entry:
+    """The coefficients of rows one after the other, by row and variable."""
+    before = np.cumsum([0, *(len(part.low) for part in parts)])
+    entries = [
+        (at + first, variable, value)
+        for first, part in zip(before.tolist(), parts, strict=False)
+        for at, variable, value in part.entries
+    ]
+    at, variable, value = (np.concatenate(each) for each in zip(*entries, strict=True))
+    order = np.lexsort((variable, at))
+    return at[order], variable[order], value[order]
+
+
 class Component:
     """The integer program of rows that share instances.
 
     Variables are the x of each place, then the y of each instance, then per row the records that
-    are left over.
+    are left over, then those of persons.
 
     Args:
         table: The table and its patterns.
         places: Where its rows may go.
         first: An assignment to start from.
+        left: What a record of each row of the table costs that is left over [units].
     """
 
-    def __init__(self, table: PatternProblem, places: Places, *, first: Placed) -> None:
+    def __init__(
+        self, table: PatternProblem, places: Places, *, first: Placed, left: Numbers
+    ) -> None:
         self.rows, self.row = np.unique(places.row, return_inverse=True)
         instances, self.instance = np.unique(places.instance, return_inverse=True)
         self.instances = len(instances)
         self.sizes = table.rows.sizes[self.rows]
         self.k, self.cost = table.k, places.cost
-        self.full = table.cost(self.rows, table.tops)
+        self.full = left[self.rows]
         self.start = np.where(first.pattern[places.row] == places.pattern, self.sizes[self.row], 0)
         demands = table.rows.demands
         self.demands = () if demands is None else demands.every
         self.values = None if demands is None else demands.values[places.row]
-        self.cuts: dict[tuple[int, Cut], None] = {}
+        self.cuts: dict[Found, None] = {}
+        self.persons: Presence | None = None
+        self.held: dict[int, Presence] = {}
+        if demands is not None and demands.persons is not None:
+            own = demands.persons[places.row]
+            self.persons = persons_of(self.instance, own)
+            self.held = {
+                each.attribute: values_of(
+                    self.instance, own, values=demands.values[places.row, each.attribute]
+                )
+                for each in self.demands
+                if each.of_persons
+            }
 
     def _filled(self, counts: Numbers) -> Numbers:
         """The records of each instance."""
         return np.bincount(self.instance, counts, self.instances).astype(np.int64)
+
+    def _counted(self, counts: Numbers) -> Numbers:
+        """The records, or persons, of each instance."""
+        if self.persons is None:
+            return self._filled(counts)
+        return np.bincount(self.persons.among(counts), minlength=self.instances)
 
     def _placed(self, counts: Numbers) -> Numbers:
         """The records of each row that are not left over."""
@@ -89,27 +159,39 @@ class Component:
         first = order[np.unique(self.row[order], return_index=True)[1]]
         counts = np.zeros(len(self.cost), np.int64)
         counts[first] = self.sizes
-        filled = self._filled(counts)
+        filled = self._counted(counts)
         if not ((filled == 0) | (filled >= self.k)).all() or self._failing(counts):
             return None
         return counts
 
-    def _failing(self, counts: Numbers) -> list[tuple[int, Cut]]:
+    def _failing(self, counts: Numbers) -> list[Found]:
         """A cut for each class and model that it fails."""
         used, found = np.flatnonzero(self._filled(counts)), []
         for demand in self.demands:
-            assert self.values is not None
-            own, width = self.values[:, demand.attribute], len(demand.table)
-            some = own >= 0
-            held = np.bincount(
-                self.instance[some] * width + own[some],
-                weights=counts[some],
-                minlength=self.instances * width,
-            )
+            width = len(demand.table)
+            held = self._held(demand, counts)
             classes = held.astype(np.int64).reshape(self.instances, width)[used]
             fails = np.flatnonzero(~demand.holds(classes))
-            found += [(int(used[n]), cut(demand, classes[n])) for n in fails]
+            found += [
+                Found(int(used[n]), demand.of_persons, cut(demand, classes[n])) for n in fails
+            ]
         return found
+
+    def _held(self, demand: ValueDemand, counts: Numbers) -> Numbers:
+        """The records, or persons, of each value in each instance, one value after the other."""
+        width = len(demand.table)
+        if demand.of_persons:
+            present = self.held[demand.attribute]
+            own = present.among(counts) * width + present.value[present.there(counts)]
+            return np.bincount(own, minlength=self.instances * width)
+        assert self.values is not None
+        values = self.values[:, demand.attribute]
+        some = values >= 0
+        return np.bincount(
+            self.instance[some] * width + values[some],
+            weights=counts[some],
+            minlength=self.instances * width,
+        )
 
     def _total(self, counts: Numbers) -> int:
         """The cost of all records, with those left over suppressed [units]."""
@@ -146,24 +228,31 @@ class Component:
                 break  # the time was over before the start was looked at, or a cut is too fine
         return start, min(bound, reached)
 
+    @property
+    def _presences(self) -> list[tuple[int, Presence]]:
+        """The variables of persons, each set with the number of its first one."""
+        sets = [*([self.persons] if self.persons is not None else []), *self.held.values()]
+        first = len(self.cost) + self.instances + len(self.rows)
+        before = np.cumsum([first, *(len(each) for each in sets)])
+        return list(zip(before.tolist(), sets, strict=False))
+
     def model(self, highspy: Any, objective: Numbers, *, most_left: int) -> Any:
         """The program as the solver takes it."""
-        places, rows, cuts = len(self.cost), len(self.rows), len(self.cuts)
-        at, variable, value = self._entries()
+        places, rows, infinite = len(self.cost), len(self.rows), highspy.kHighsInf
+        of_persons = sum(len(each) for _, each in self._presences)
+        constraints = self._constraints(most_left, infinite=infinite)
         lp = highspy.HighsLp()
-        lp.num_col_ = places + self.instances + rows
-        lp.num_row_ = rows + self.instances + places + cuts + 1
-        lp.col_cost_ = objective.astype(float)
+        lp.num_col_ = places + self.instances + rows + of_persons
+        lp.num_row_ = sum(len(each.low) for each in constraints)
+        lp.col_cost_ = np.append(objective.astype(float), np.zeros(of_persons))
         lp.col_lower_ = np.zeros(lp.num_col_)
         most = self.sizes.astype(float) if most_left != 0 else np.zeros(rows)
         lp.col_upper_ = np.concatenate(
-            [self.sizes[self.row].astype(float), np.ones(self.instances), most]
+            [self.sizes[self.row].astype(float), np.ones(self.instances), most, np.ones(of_persons)]
         )
-        infinite = highspy.kHighsInf
-        below = np.full(places + cuts + 1, -infinite)
-        high = [self.sizes, np.full(self.instances, infinite), np.zeros(places + cuts)]
-        lp.row_lower_ = np.concatenate([self.sizes, np.zeros(self.instances), below]).astype(float)
-        lp.row_upper_ = np.concatenate([*high, [most_left]]).astype(float)
+        lp.row_lower_ = np.concatenate([each.low for each in constraints])
+        lp.row_upper_ = np.concatenate([each.high for each in constraints])
+        at, variable, value = together(constraints)
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_ = np.searchsorted(at, np.arange(lp.num_row_ + 1))
         lp.a_matrix_.index_ = variable
@@ -171,41 +260,81 @@ class Component:
         lp.integrality_ = [highspy.HighsVarType.kInteger] * lp.num_col_
         return lp
 
-    def _entries(self) -> tuple[Numbers, Numbers, Reals]:
-        """The coefficients by row of the program and variable.
+    def _constraints(self, most_left: int, *, infinite: float) -> list[Rows]:
+        """What becomes of each row, k of each instance, which x needs which y, cuts, and the rest.
 
-        Its rows are: what becomes of each row of the table, k of each instance, which x needs which
-        y, the cuts, and how many records are left.
+        The rest is how many records are left, and what the variables of persons are.
         """
         places, rows = len(self.cost), len(self.rows)
         x, y = np.arange(places), places + np.arange(self.instances)
-        left = places + self.instances + np.arange(rows)
-        link = rows + self.instances + x
-        entries = [
-            (self.row, x, np.ones(places)),
-            (np.arange(rows), left, np.ones(rows)),
-            (rows + self.instance, x, np.ones(places)),
-            (rows + np.arange(self.instances), y, np.full(self.instances, -float(self.k))),
-            (link, x, np.ones(places)),
-            (link, places + self.instance, -self.sizes[self.row].astype(float)),
+        left, own = places + self.instances + np.arange(rows), np.arange(rows)
+        minus = -self.sizes[self.row].astype(float)
+        sizes = self.sizes.astype(float)
+        becoming = Rows([(self.row, x, np.ones(places)), (own, left, np.ones(rows))], sizes, sizes)
+        low, high = np.zeros(self.instances), np.full(self.instances, infinite)
+        needed = (np.arange(self.instances), y, np.full(self.instances, -float(self.k)))
+        if self.persons is None:
+            of_class = self.instance, x, np.ones(places)
+        else:
+            first = self._presences[0][0]
+            members = first + np.arange(len(self.persons))
+            of_class = self.persons.instance, members, np.ones(len(members))
+        bound = np.full(places, -infinite), np.zeros(places)
+        links = Rows([(x, x, np.ones(places)), (x, y[self.instance], minus)], *bound)
+        last = (np.zeros(rows, np.int64), left, np.ones(rows))
+        return [
+            becoming,
+            Rows([of_class, needed], low, high),
+            links,
+            self._cut_rows(y, infinite=infinite),
+            Rows([last], np.array([-infinite]), np.array([float(most_left)])),
+            *(
+                rows_of
+                for first, each in self._presences
+                for rows_of in self._presence_rows(first, each, infinite=infinite)
+            ),
         ]
-        last = rows + self.instances + places
-        for number, (instance, own) in enumerate(self.cuts):
-            assert self.values is not None
-            members = np.flatnonzero(self.instance == instance)
-            values = self.values[members, own.attribute]
+
+    def _cut_rows(self, y: Numbers, *, infinite: float) -> Rows:
+        """The cuts that were found."""
+        entries = []
+        firsts = {id(each): first for first, each in self._presences}
+        for number, found in enumerate(self.cuts):
+            own = found.cut
+            if found.of_persons:
+                held = self.held[own.attribute]
+                members = np.flatnonzero(held.instance == found.instance)
+                values, variables = held.value[members], firsts[id(held)] + members
+            else:
+                assert self.values is not None
+                variables = np.flatnonzero(self.instance == found.instance)
+                values = self.values[variables, own.attribute]
             factors = np.append(own.factors, 0.0)[values]  # the last one for no value, -1
-            entries.append((np.full(len(members), last + number), members, factors))
-            entries.append((np.array([last + number]), y[[instance]], np.array([own.least])))
-        entries.append((np.full(rows, last + len(self.cuts)), left, np.ones(rows)))
-        at, variable, value = (np.concatenate(each) for each in zip(*entries, strict=True))
-        order = np.lexsort((variable, at))
-        return at[order], variable[order], value[order]
+            entries.append((np.full(len(values), number), variables, factors))
+            entries.append((np.array([number]), y[[found.instance]], np.array([own.least])))
+        cuts = len(self.cuts)
+        return Rows(entries, np.full(cuts, -infinite), np.zeros(cuts))
+
+    def _presence_rows(
+        self, first: int, present: Presence, *, infinite: float
+    ) -> tuple[Rows, Rows]:
+        """A variable of a person is 0 where none of its records is, and 1 where any is."""
+        number, place = present.number, present.place
+        own = np.arange(len(present))
+        none = [(number, place, np.ones(len(place))), (own, first + own, -np.ones(len(own)))]
+        each = np.arange(len(place))
+        minus = -self.sizes[self.row[place]].astype(float)
+        any_ = [(each, place, np.ones(len(place))), (each, first + number, minus)]
+        return (
+            Rows(none, np.zeros(len(own)), np.full(len(own), infinite)),
+            Rows(any_, np.full(len(place), -infinite), np.zeros(len(place))),
+        )
 
     def solution(self, counts: Numbers) -> Reals:
         """Counts as values of all variables."""
         left = self.sizes - self._placed(counts)
-        return np.concatenate([counts, self._filled(counts) > 0, left]).astype(float)
+        there = [each.there(counts) for _, each in self._presences]
+        return np.concatenate([counts, self._filled(counts) > 0, left, *there]).astype(float)
 
 
 def _highs(

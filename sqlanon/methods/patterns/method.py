@@ -16,6 +16,7 @@ from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
+from sqlanon.methods.patterns.bounds import least_cost
 from sqlanon.methods.patterns.instances import InstanceQueries
 from sqlanon.methods.patterns.problem import Parts, PatternProblem, finish, greedy_parts
 from sqlanon.methods.patterns.row_types import usefulness_of_values
@@ -24,7 +25,8 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
+from sqlanon.search.patterns.greedy import Placed, greedy, instance_keys, pattern_order
+from sqlanon.search.patterns.rows import DistinctRows
 
 Improved = Callable[[PatternProblem, Placed], Parts]
 
@@ -64,7 +66,7 @@ def decide_patterns(
     finished = finish(table, parts, policy=policy)
     assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
     # By the figures of the source: left-over records are one cluster.
-    sizes, left = finished.sizes, parts.pattern == LEFT
+    sizes, left = finished.sizes, parts.pattern < 0
     search: dict[str, object] = {
         "clusters": len(sizes),
         "used_patterns": len(np.unique(parts.pattern[~left])),
@@ -79,7 +81,8 @@ def decide_patterns(
     if is_over or parts.ended:
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
-    outcome = LocalOutcome(assigned, parts.bound, search, tuple(notes))
+    bound = table.least if parts.bound is None else parts.bound
+    outcome = LocalOutcome(assigned, bound, search, tuple(notes))
     return decided(read, options, outcome=outcome)
 
 
@@ -111,8 +114,10 @@ def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:
             "keeps, or --patterns all (patterns in the policy file)"
         )
     columns = [
-        MaskColumn(name, low, tree.height)
-        for name, low, tree in zip(subject.names, subject.low, subject.trees, strict=True)
+        MaskColumn(name, low, high, high < tree.height)
+        for name, low, high, tree in zip(
+            subject.names, subject.low, subject.high, subject.trees, strict=True
+        )
     ]
     return masks_of(options.own.patterns).nodes(columns)
 
@@ -133,37 +138,44 @@ def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProbl
         )
         for c, tree in enumerate(trees)
     )
-    tops = [tree.height for tree in trees]
+    tops = np.array(read.subject.high)
     levels = np.array(nodes, np.int64)
     totals = [own @ np.array(each) for own, each in zip(costs, read.counts, strict=True)]
     total = reduce(np.add, [own[levels[:, c]] for c, own in enumerate(totals)])
-    order = pattern_order(levels, total, tops=tops)
+    order = pattern_order(levels, total, tops=tops.tolist())
     bits = [
-        np.array([layout.column_masks(c, at) for at in range(top + 1)], np.int64)
-        for c, top in enumerate(tops)
+        np.array([layout.column_masks(c, at) for at in range(tree.height + 1)], np.int64)
+        for c, tree in enumerate(trees)
     ]
     masks = reduce(np.bitwise_or, [own[levels[order, c]] for c, own in enumerate(bits)])
+    at_most = reduce(np.bitwise_or, [own[top] for own, top in zip(bits, tops, strict=True)])
+    _, highest = np.unique(instance_keys(held.codes.T, at_most), return_inverse=True)
     rows = DistinctRows(held.codes, held.sizes, read.demands())
     k = max(read.policy.k, 1)
     return PatternProblem(
-        rows,
-        levels[order],
-        masks,
-        costs,
-        held.leaves,
-        np.array(tops),
-        k,
-        _suppressed_cost(read),
-        read.costs.unit,
+        rows=rows,
+        nodes=levels[order],
+        masks=masks,
+        costs=costs,
+        leaves=held.leaves,
+        tops=tops,
+        highest=highest,
+        k=k,
+        suppressed=_suppressed_cost(read),
+        dropped=read.costs.unit,
+        least=least_cost(read, rows, costs=costs, k=k),
     )
 
 
-def _suppressed_cost(read: EncodedRecords) -> int:
-    """What a record costs whose cells are all at the top [units].
+def _suppressed_cost(read: EncodedRecords) -> int | None:
+    """What a record costs whose cells are all at the top [units]; None where they may not be.
 
     Where each reads as those of suppressed records do, it counts as one of them.
     """
-    label = read.policy.suppressed_label
-    if all(tree.labels[-1][0] == label for tree in read.subject.trees):
+    label, subject = read.policy.suppressed_label, read.subject
+    highest = zip(subject.trees, subject.high, strict=True)
+    if all(set(tree.labels[high]) == {label} for tree, high in highest):
         return read.costs.unit
+    if subject.high != tuple(tree.height for tree in subject.trees):
+        return None
     return sum(own[-1][0] for own in read.costs.costs)

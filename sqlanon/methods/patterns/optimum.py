@@ -21,7 +21,7 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -32,6 +32,7 @@ from sqlanon.methods.options import PatternOptions
 from sqlanon.methods.patterns.integer_program import BUILDING, Component, Places
 from sqlanon.methods.patterns.method import decide_patterns
 from sqlanon.methods.patterns.problem import (
+    NOTHING,
     Parts,
     PatternProblem,
     droppable,
@@ -74,12 +75,14 @@ def decide(
 def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     """The assignment that is published with the least loss.
 
-    Records that no pattern takes lose all cells, so at first each row may be left over at that
-    cost, part by part. What this costs is a bound on all that the policy allows. Where the records
-    left over can be published or left out, the bound is met. Else they are too few for a class, and
-    the whole table is solved again with the class of suppressed records as one more instance.
+    Records that no pattern takes keep nothing, so at first each row may be left over at that cost,
+    part by part. What this costs is a bound on all that the policy allows. Where the records left
+    over can be published or left out, the bound is met. Else they are too few for a class, and the
+    table is solved again with its classes of records that keep nothing as more instances, where
+    others are left out. What becomes of records that the highest levels allowed tell apart has
+    nothing to do with each other but the limit, so at first each such class is solved by itself.
     Where records may be left out under a model that refers to the published table, none are, and
-    no bound is known.
+    the bound is that of k alone.
 
     Args:
         table: The table and its patterns.
@@ -104,23 +107,28 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
             raise TimeLimitError
     except TimeLimitError:
         unproven = (("proven", False), ("gap", 1.0), ("components", 0))
-        return replace(greedy_parts(table, first), bound=0, search=unproven, ended=True)
+        return replace(greedy_parts(table, first), bound=table.least, search=unproven, ended=True)
     apart = components(places, rows)
     alone = np.setdiff1d(np.arange(rows), places.row)
-    bound = int(table.cost(alone, table.tops) @ table.rows.sizes[alone])
-    counts, low = _solved(table, places, apart=apart, first=first)
-    bound = min(bound + low, table.as_one_class)
-    found = [greedy_parts(table, first), _parts(table, places, counts=counts), _as_one_class(table)]
+    full = table.least_left(np.arange(rows))
+    bound = int(full[alone] @ table.rows.sizes[alone])
+    relaxed = _solved(table, places, apart=apart, first=first, left=Left(full, UNLIMITED))
+    bound = max(table.at_most(bound + relaxed.bound), table.least)
+    found = [
+        greedy_parts(table, first),
+        _parts(table, places, counts=relaxed.counts),
+        _as_one_class(table),
+    ]
     cost, best = _cheapest(table, found, policy=policy)
     late = table.deadline.left() < len(places.row) * BUILDING
     if not late and cost > bound:
         again, low = _jointly(table, places, first=first, policy=policy)
         cost, best = _cheapest(table, [best, *again], policy=policy)
-        bound = max(bound, min(low, table.as_one_class))
+        bound = max(bound, table.at_most(low))
     if cost == math.inf:
         return best
     if is_shifting(table, policy):
-        bound = 0
+        bound = table.least
     gap = (cost - bound) / cost if cost else 0.0
     proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
     ended = (late or table.deadline.expired) and cost > bound
@@ -141,13 +149,42 @@ def _as_one_class(table: PatternProblem) -> Parts:
     return Parts(rows, table.rows.sizes, nowhere, nowhere)
 
 
-def _solved(
-    table: PatternProblem, places: Places, *, apart: list[Numbers], first: Placed
-) -> tuple[Numbers, int]:
-    """The records of each place, and what all cost at least [units].
+UNLIMITED = 2**62
+"""Records that may be left over where any number may."""
 
-    Components are solved one after the other; those that the time does not suffice for keep the
-    assignment to start from.
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Records that are left over.
+
+    Args:
+        cost: What a record of each row costs there [units].
+        most: How many there may be.
+    """
+
+    cost: Numbers
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """Components that were solved.
+
+    Args:
+        counts: The records of each place.
+        bound: What the rows that have a place cost at least [units].
+    """
+
+    counts: Numbers
+    bound: int
+
+
+def _solved(
+    table: PatternProblem, places: Places, *, apart: list[Numbers], first: Placed, left: Left
+) -> Solved:
+    """Solves components one after the other.
+
+    Those that the time does not suffice for keep the assignment to start from.
     """
     counts, bound = np.zeros(len(places.row), np.int64), 0
     for number, own in enumerate(apart):
@@ -155,48 +192,56 @@ def _solved(
             rest = np.concatenate(apart[number:])
             some = places.of(rest)
             rows, place = np.unique(some.row, return_inverse=True)
-            least = table.cost(rows, table.tops)
+            least = left.cost[rows]
             np.minimum.at(least, place, some.cost)
             kept = first.pattern[some.row] == some.pattern
             counts[rest] = np.where(kept, table.rows.sizes[some.row], 0)
-            return counts, bound + int(least @ table.rows.sizes[rows])
-        part = Component(table, places.of(own), first=first)
-        counts[own], low = part.run(part.start, int(part.sizes.sum()), deadline=table.deadline)
+            return Solved(counts, bound + int(least @ table.rows.sizes[rows]))
+        part = Component(table, places.of(own), first=first, left=left.cost)
+        records = int(part.sizes.sum())
+        # From a start that leaves too many the best that is allowed may be no improvement.
+        is_start = records - int(part.start.sum()) <= left.most
+        start = part.start if is_start else np.zeros_like(part.start)
+        counts[own], low = part.run(start, min(records, left.most), deadline=table.deadline)
         bound += low
-    return counts, bound
+    return Solved(counts, bound)
 
 
 def _jointly(
     table: PatternProblem, places: Places, *, first: Placed, policy: Policy
 ) -> tuple[list[Parts], int]:
-    """The best with a class of suppressed records, the best with records left out, and a bound.
+    """The best with classes that keep nothing and with records left out, and a bound [units]."""
+    sizes, most = table.rows.sizes, droppable(table, policy)
+    fits = table.fits
+    alone = int(sizes[~fits].sum())
+    if alone > most:
+        return [], 0
+    every = _with_nothing(table, places, rows=np.flatnonzero(fits))
+    if not len(every.row):
+        return [], alone * table.dropped
+    left = Left(np.full(len(sizes), table.dropped), most - alone)
+    apart, whole = components(every, len(sizes)), [np.arange(len(every.row))]
+    for parts in [apart, whole] if len(apart) > 1 else [whole]:
+        solved = _solved(table, every, apart=parts, first=first, left=left)
+        if int(sizes.sum()) - int(solved.counts.sum()) <= most:
+            break
+    found = _parts(table, every, counts=solved.counts)
+    return [found], solved.bound + alone * table.dropped
 
-    Under models some may be suppressed while others are left out, so no bound is known there.
-    """
-    rows = np.arange(len(table.rows.sizes))
-    instance = np.full(len(rows), places.instance.max(initial=-1) + 1)
-    every = Places(
+
+def _with_nothing(table: PatternProblem, places: Places, *, rows: Numbers) -> Places:
+    """The places, and those of some rows in classes that keep nothing, if no pattern has these."""
+    nothing = np.flatnonzero((table.nodes == table.tops).all(axis=1))
+    if np.isin(nothing, places.pattern).any():
+        return places
+    return Places(
         np.concatenate([places.row, rows]),
-        np.concatenate([places.pattern, np.full(len(rows), LEFT)]),
-        np.concatenate([places.instance, instance]),
+        np.concatenate([places.pattern, np.full(len(rows), NOTHING)]),
+        np.concatenate(
+            [places.instance, places.instance.max(initial=-1) + 1 + table.highest[rows]]
+        ),
         np.concatenate([places.cost, table.cost(rows, table.tops)]),
     )
-    most = droppable(table, policy)
-    found, bounds = [], []
-    for own, left in ((every, 0), (places, most)):
-        if own is places and not (most and len(places.row)):
-            continue
-        program = Component(table, own, first=first)
-        missing = np.setdiff1d(rows, own.row)
-        allowed = left - int(table.rows.sizes[missing].sum())
-        if allowed < 0:
-            continue
-        counts, low = program.run(
-            np.zeros(len(own.row), np.int64), allowed, deadline=table.deadline
-        )
-        found.append(_parts(table, own, counts=counts))
-        bounds.append(low + int(table.cost(missing, table.tops) @ table.rows.sizes[missing]))
-    return found, 0 if most and table.rows.demands is not None else min(bounds)
 
 
 def _refuse_unsolvable(demands: Demands | None) -> None:
@@ -229,7 +274,7 @@ def places_of(table: PatternProblem) -> Places:
         _, group = np.unique(
             instance_keys(table.rows.codes.T, table.masks[pattern]), return_inverse=True
         )
-        sizes = np.bincount(group, weights=table.rows.sizes)
+        sizes = table.rows.counted(rows, group, groups=int(group.max()) + 1)
         own = np.flatnonzero(sizes[group] >= table.k)
         found.append((own, np.full(len(own), pattern), instances + group[own], costs[pattern][own]))
         instances += len(sizes)
@@ -242,8 +287,12 @@ def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
 
     The records of an instance all share one instance of the coarser pattern, so they can move
     there together: the models that are not refused hold for the union of classes that satisfy them.
-    Of patterns that tell the same records apart and lose the same the first one stays.
+    Of patterns that tell the same records apart and lose the same the first one stays. Where
+    persons are counted, models that more records can break need not hold for the union of classes
+    that share a person: then all patterns stay.
     """
+    if not table.rows.union_closed:
+        return list(range(len(table.nodes)))
     totals = np.array([cost @ table.rows.sizes for cost in costs])
     codes, kept = table.rows.codes, []
     masks = table.masks & np.bitwise_or.reduce(codes ^ codes[0])  # other bits tell nobody apart
@@ -281,7 +330,7 @@ def components(places: Places, rows: int) -> list[Numbers]:
 def _parts(table: PatternProblem, places: Places, *, counts: Numbers) -> Parts:
     """The records that go to the same place, and those that go nowhere, by row."""
     sizes = table.rows.sizes
-    used = (counts > 0) & (places.pattern != LEFT)
+    used = counts > 0
     placed = np.bincount(places.row[used], weights=counts[used], minlength=len(sizes))
     placed = placed.astype(np.int64)
     over = np.flatnonzero(placed < sizes)

@@ -1,8 +1,14 @@
-"""Pattern problem: distinct rows with their patterns, and the suppression of records left over."""
+"""Pattern problem: distinct rows with their patterns, and what becomes of records left over.
+
+A record that no pattern takes keeps nothing: all its columns are at their highest levels allowed.
+Where these are the tops of the hierarchies, all such records are one class; else they are as many
+as the highest levels tell apart, and no class of any pattern crosses two of them.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -10,11 +16,15 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.unsatisfiable import unsatisfied_as_one
+from sqlanon.methods.unsatisfiable import impossible, models_text, unsatisfied_as_one
 from sqlanon.policy.policy import Policy, least_share
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed
+from sqlanon.search.patterns.greedy import LEFT, Placed
+from sqlanon.search.patterns.rows import DistinctRows
 from sqlanon.wording import counted
+
+NOTHING = -2
+"""In place of a pattern: records of a class that keeps nothing. Those that are LEFT have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +37,13 @@ class PatternProblem:
         masks: `masks[pattern, word]`: the bits of the code that a pattern keeps.
         costs: Per column `[level, leaf]`: what a cell costs [units].
         leaves: `leaves[row, column]`.
-        tops: Per column the level at which it is suppressed.
-        k: The smallest class allowed [records].
-        suppressed: What a record costs whose cells all are those of suppressed records [units].
+        tops: Per column its highest level allowed, where nothing of it is kept.
+        highest: Per row the number of its class where every column is at its highest level.
+        k: The smallest class allowed [records, or persons].
+        suppressed: What a record costs whose cells all read as those of suppressed records [units];
+            None where the highest levels allowed tell something.
         dropped: What a record costs that is left out [units].
+        least: What all records cost at least, whatever the patterns [units].
     """
 
     rows: DistinctRows
@@ -39,9 +52,11 @@ class PatternProblem:
     costs: tuple[Numbers, ...]
     leaves: Numbers
     tops: Numbers
+    highest: Numbers
     k: int
-    suppressed: int
+    suppressed: int | None
     dropped: int
+    least: int = 0
     deadline: Deadline = NEVER
 
     def cost(self, rows: Numbers, levels: Numbers) -> Numbers:
@@ -51,8 +66,25 @@ class PatternProblem:
         record says nothing: then it counts as suppressed.
         """
         each = (own[levels[..., c], self.leaves[rows, c]] for c, own in enumerate(self.costs))
-        nothing = (levels == self.tops).all(axis=-1)
-        return np.where(nothing, self.suppressed, reduce(np.add, each))
+        whole: Numbers = reduce(np.add, each)
+        if self.suppressed is None:
+            return whole
+        return np.where((levels == self.tops).all(axis=-1), self.suppressed, whole)
+
+    def least_left(self, rows: Numbers) -> Numbers:
+        """What a record of each row costs at least that no pattern takes [units]."""
+        return np.where(self.fits[rows], self.cost(rows, self.tops), self.dropped)
+
+    @property
+    def fits(self) -> Flags:
+        """The rows with k records or persons at the highest levels; no class holds the others."""
+        rows, groups = np.arange(len(self.highest)), int(self.highest.max()) + 1
+        enough: Flags = self.rows.counted(rows, self.highest, groups=groups) >= self.k
+        return enough[self.highest]
+
+    def at_most(self, bound: int) -> int:
+        """A bound, less where all records as one class cost less than as suppressed ones."""
+        return bound if self.suppressed is None else min(bound, self.as_one_class)
 
     @property
     def as_one_class(self) -> int:
@@ -69,7 +101,7 @@ class Parts:
     Args:
         row: The row of each part.
         count: Its records.
-        pattern: Its pattern, or LEFT.
+        pattern: Its pattern, LEFT or NOTHING.
         group: Its class, or LEFT; two parts of one class have one pattern.
         bound: What all cells cost at least with these patterns [units]; None where not known.
         search: What is known of the search.
@@ -114,17 +146,19 @@ def published_cost(table: PatternProblem, parts: Parts, *, policy: Policy) -> fl
         finished = finish(table, parts, policy=policy)
     except UnsatisfiableError:
         return math.inf
-    if (finished.levels == table.tops).all() and not finished.dropped.any():
+    says_nothing = table.suppressed is not None and (finished.levels == table.tops).all()
+    if says_nothing and not finished.dropped.any():
         return table.as_one_class
     costs = np.where(finished.dropped, table.dropped, table.cost(parts.row, finished.levels))
     return int(costs @ parts.count)
 
 
 def finish(table: PatternProblem, parts: Parts, *, policy: Policy) -> Finished:
-    """Suppresses the records that no pattern has a place for.
+    """Publishes the records that no pattern has a place for at the highest levels allowed.
 
-    They are suppressed as one class where that satisfies the models. Else they are dropped where
-    the policy allows it, or other classes are suppressed with them.
+    They are published as a class where that satisfies the models, by themselves or with others that
+    keep nothing. Else they are dropped where the policy allows it, or other classes are published
+    with them, whichever costs less.
 
     Raises:
         UnsatisfiableError: Not even all records together would do.
@@ -137,25 +171,124 @@ def finish(table: PatternProblem, parts: Parts, *, policy: Policy) -> Finished:
     placed = parts.count[~left]
     sizes = np.bincount(parts.group[~left], weights=placed).astype(np.int64)
     sizes = sizes[sizes > 0]
-    levels = np.where(left[:, np.newaxis], table.tops, table.nodes[parts.pattern])
-    kept = np.zeros(len(left), bool)
+    nowhere = (parts.pattern < 0)[:, np.newaxis]
+    levels = np.where(nowhere, table.tops, table.nodes[np.maximum(parts.pattern, 0)])
     if not records:
-        return Finished(levels, kept, sizes, ())
-    sizes = np.append(sizes, records)
-    suppressed = (levels == table.tops).all(axis=1)
-    told = f"no pattern has a place for {counted(records, 'record')} with enough others"
-    if _is_class(table, parts, members=suppressed):
-        return Finished(levels, kept, sizes, (f"{told}; all their cells are suppressed",))
-    if records <= droppable(table, policy):
-        return Finished(levels, left, sizes, (f"{told}; they are left out",))
-    joined = _joined(table, parts, suppressed=suppressed, policy=policy)
-    others = int(parts.count[joined & ~suppressed].sum())
-    note = (
-        f"{told}, too few for a class of their own: {counted(others, 'other record')} of the "
-        f"cheapest classes lose all cells with them{_leaving_out(table, policy, records=records)}"
-    )
+        return Finished(levels, np.zeros(len(left), bool), sizes, ())
+    rest = _Rest(table, parts, left=left, nothing=(levels == table.tops).all(axis=1))
+    dropped, joined = rest.settled(policy)
     levels = np.where(joined[:, np.newaxis], table.tops, levels)
-    return Finished(levels, kept, sizes, (note,))
+    notes = tuple(rest.notes(policy, dropped=dropped, joined=joined))
+    return Finished(levels, dropped, np.append(sizes, records), notes)
+
+
+class _Rest:
+    """The records that no pattern takes, in the classes that the highest levels allowed make."""
+
+    def __init__(self, table: PatternProblem, parts: Parts, *, left: Flags, nothing: Flags) -> None:
+        self.table, self.parts, self.left, self.nothing = table, parts, left, nothing
+        self.highest = table.highest[parts.row]
+
+    def settled(self, policy: Policy) -> tuple[Flags, Flags]:
+        """Per part whether its records are dropped, and whether they join others that are left.
+
+        Raises:
+            UnsatisfiableError: More records than may be left out fit no class.
+        """
+        dropped, joined = np.zeros((2, len(self.left)), bool)
+        room, failing = droppable(self.table, policy), self._failing()
+        own = {n: self.left & (self.highest == n) for n in failing.tolist()}
+        sizes = {n: int(self.parts.count[each].sum()) for n, each in own.items()}
+        # All that says nothing costs no more with others: then no others are looked for.
+        ways = {
+            n: None if size <= room and self.table.suppressed is not None else self._joined(n)
+            for n, size in sizes.items()
+        }
+        beyond = 0
+        for number in sorted(sizes, key=lambda n: (ways[n] is not None, sizes[n])):
+            way, size = ways[number], sizes[number]
+            fits = size <= room
+            if fits and (way is None or self.table.dropped * size <= self._extra(way)):
+                dropped |= own[number]
+                room -= size
+            elif way is not None:
+                joined |= way
+            else:
+                beyond += size
+        if beyond:
+            raise _unsatisfied(self.table, policy, beyond=beyond, room=room)
+        return dropped, joined
+
+    def _failing(self) -> Numbers:
+        """The numbers of the highest classes whose records without a place make none."""
+        number, groups = self.highest[self.nothing], int(self.table.highest.max()) + 1
+        row, count = self.parts.row[self.nothing], self.parts.count[self.nothing]
+        rows = _counting(self.table, row, count)
+        own = np.unique(row)
+        holds = rows.holding(own, self.table.highest[own], groups=groups, k=self.table.k)
+        some = np.bincount(number, self.left[self.nothing], groups) > 0
+        return np.flatnonzero(some & ~holds)
+
+    def _joined(self, number: int) -> Flags | None:
+        """Parts that satisfy the models as one class, with others of theirs: cheapest first."""
+        table, parts, within = self.table, self.parts, self.highest == number
+        joined: Flags = within & self.nothing
+        others = np.flatnonzero(within & ~self.nothing)
+        extra = self._lost(others)
+        groups, own = np.unique(parts.group[others], return_inverse=True)
+        costs = np.zeros(len(groups), np.int64)
+        np.add.at(costs, own, extra)
+        for group in groups[np.argsort(costs, kind="stable")]:
+            # Too late to look for the fewest: then all records are taken.
+            joined |= within & ((parts.group == group) | table.deadline.expired)
+            rows = _counting(table, parts.row[joined], parts.count[joined])
+            members = np.unique(parts.row[joined])
+            alike = np.zeros(len(members), np.int64)
+            if rows.holding(members, alike, groups=1, k=table.k)[0]:
+                return joined
+        return None
+
+    def _lost(self, others: Numbers) -> Numbers:
+        """What placed parts lose more where nothing of them is kept [units]."""
+        row, count = self.parts.row[others], self.parts.count[others]
+        before = self.table.cost(row, self.table.nodes[self.parts.pattern[others]])
+        found: Numbers = (self.table.cost(row, self.table.tops) - before) * count
+        return found
+
+    def _extra(self, joined: Flags) -> int:
+        """What parts cost as one class, beyond what those with a place cost there [units]."""
+        own = np.flatnonzero(joined & self.left)
+        alone = self.table.cost(self.parts.row[own], self.table.tops) @ self.parts.count[own]
+        return int(alone) + int(self._lost(np.flatnonzero(joined & ~self.nothing)).sum())
+
+    def notes(self, policy: Policy, *, dropped: Flags, joined: Flags) -> Iterator[str]:
+        """What became of the records that no pattern had a place for."""
+        count, told = self.parts.count, "no pattern has a place for {} with enough others"
+        says_nothing = self.table.suppressed is not None
+        single = int(count[self.left & ~dropped & ~joined].sum())
+        if single:
+            what = "all their cells are suppressed" if says_nothing else f"they are {_HIGHEST}"
+            yield f"{told.format(counted(single, 'record'))}; {what}"
+        if dropped.any():
+            yield f"{told.format(counted(int(count[dropped].sum()), 'record'))}; they are left out"
+        few = int(count[joined & self.left].sum())
+        if few:
+            others = counted(int(count[joined & ~self.nothing].sum()), "other record")
+            what = "lose all cells" if says_nothing else f"are {_HIGHEST}"
+            out = _leaving_out(self.table, policy, records=few + int(count[dropped].sum()))
+            yield (
+                f"{told.format(counted(few, 'record'))}, too few for a class of their own: "
+                f"{others} of the cheapest classes {what} with them{out}"
+            )
+
+
+_HIGHEST = "published at the highest levels allowed"
+
+
+def _counting(table: PatternProblem, row: Numbers, count: Numbers) -> DistinctRows:
+    """The rows with the records of some parts alone."""
+    sizes = np.bincount(row, count, len(table.rows.sizes)).astype(np.int64)
+    return replace(table.rows, sizes=sizes)
 
 
 def _leaving_out(table: PatternProblem, policy: Policy, *, records: int) -> str:
@@ -167,14 +300,24 @@ def _leaving_out(table: PatternProblem, policy: Policy, *, records: int) -> str:
     return f"; a suppression limit of {limit:g}{dropping} would leave them out"
 
 
-def _is_class(table: PatternProblem, parts: Parts, *, members: Flags) -> bool:
-    """Whether parts satisfy the models as one class."""
-    row, count = parts.row[members], parts.count[members]
-    if count.sum() < table.k:
-        return False
-    rows = replace(table.rows, sizes=np.bincount(row, count, len(table.rows.sizes)))
-    own = np.unique(row)
-    return bool(rows.satisfying(own, np.zeros(len(own), np.int64), groups=1)[0])
+def _unsatisfied(
+    table: PatternProblem, policy: Policy, *, beyond: int, room: int
+) -> UnsatisfiableError:
+    """The error to raise where records fit no class and may not be left out."""
+    persons, records = table.rows.persons, int(table.rows.sizes.sum())
+    if persons is not None and len(there := np.unique(persons)) < table.k:
+        return impossible(
+            policy, [f"k is {policy.k} and the table has {counted(len(there), 'person')}"]
+        )
+    found = unsatisfied_as_one(policy, table.rows.demands, records=records)
+    if found is not None:
+        return found
+    return UnsatisfiableError(
+        f"these patterns found no recoding within the levels allowed that satisfies "
+        f"{models_text(policy)}: even at the highest levels {beyond:,} of {records:,} records are "
+        f"in classes that fail, and {room:,} more may be left out; raise max_level (--max-level) "
+        "or the suppression limit (--suppression-limit), or ask for less"
+    )
 
 
 def droppable(table: PatternProblem, policy: Policy) -> int:
@@ -196,29 +339,10 @@ def is_shifting(table: PatternProblem, policy: Policy) -> bool:
 
 
 def _is_relative(table: PatternProblem) -> bool:
-    demands = table.rows.demands
-    return demands is not None and any(each.model.relative for each in demands.every)
+    return table.rows.demands is not None and table.rows.demands.is_relative
 
 
 def _allowed(table: PatternProblem, policy: Policy) -> int:
     """The number of records that the policy allows to leave out."""
     records = int(table.rows.sizes.sum())
     return min(policy.allowance(records), records - 1) if policy.suppressed == "drop" else 0
-
-
-def _joined(table: PatternProblem, parts: Parts, *, suppressed: Flags, policy: Policy) -> Flags:
-    """Parts to suppress besides, until all satisfy the models as one class: cheapest first."""
-    before = table.cost(parts.row, table.nodes[parts.pattern])
-    extra = (table.cost(parts.row, table.tops) - before) * parts.count
-    groups, own = np.unique(parts.group[~suppressed], return_inverse=True)
-    costs = np.zeros(len(groups), np.int64)
-    np.add.at(costs, own, extra[~suppressed])
-    joined = suppressed.copy()
-    for group in groups[np.argsort(costs, kind="stable")]:
-        # Too late to look for the fewest: then all records are suppressed.
-        joined |= (parts.group == group) | table.deadline.expired
-        if _is_class(table, parts, members=joined):
-            return joined
-    found = unsatisfied_as_one(policy, table.rows.demands, records=int(table.rows.sizes.sum()))
-    assert found is not None  # all records are joined by now, and still fail
-    raise found

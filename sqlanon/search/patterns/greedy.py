@@ -20,14 +20,12 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
-from sqlanon.search.privacy import Demands
+from sqlanon.search.patterns.rows import DistinctRows, each_once
 
 LEFT = -1
 """In place of a pattern: none has an instance for these records."""
 BATCH = 2**17
 """Records times patterns that are counted in memory in one go."""
-COUNTED = 10_000_000
-"""Classes times sensitive values that are counted at once."""
 IN_MEMORY = 8_000
 """Rows among which instances are counted in memory, in less time than a query is planned."""
 QUERY = 600_000
@@ -40,44 +38,6 @@ COARSER_ABOVE = 0.5
 """Share of a batch without instances above which coarser patterns are asked for first."""
 MIXERS = (1, 0x9E3779B97F4A7C15 - 2**64, 0xC2B2AE3D27D4EB4F - 2**64, 0x165667B19E3779F9)
 """Odd factors for the words of a code."""
-
-
-@dataclass(frozen=True, slots=True)
-class DistinctRows:
-    """A table as distinct rows.
-
-    Args:
-        codes: `codes[row, word]`: the packed code of each row, of which a pattern keeps some bits.
-        sizes: Records of each row.
-        demands: What else classes must satisfy, by `values[row, attribute]`; None for k alone.
-    """
-
-    codes: Numbers
-    sizes: Numbers
-    demands: Demands | None = None
-
-    def satisfying(self, rows: Numbers, group: Numbers, *, groups: int) -> Flags:
-        """Which groups of rows, numbered below `groups`, satisfy the demands beyond k."""
-        holds = np.ones(groups, bool)
-        if self.demands is None:
-            return holds
-        for demand in self.demands.every:
-            values = self.demands.values[rows, demand.attribute]
-            some = np.flatnonzero(values >= 0)
-            some = some[np.argsort(group[some], kind="stable")]
-            width = len(demand.table)
-            most = max(1, COUNTED // max(width, 1))
-            for start in range(0, groups, most):
-                low, high = np.searchsorted(group[some], [start, start + most])
-                part, number = some[low:high], min(most, groups - start)
-                counts = np.bincount(
-                    (group[part] - start) * width + values[part],
-                    weights=self.sizes[rows[part]],
-                    minlength=number * width,
-                )
-                own = demand.holds(counts.astype(np.int64).reshape(number, width))
-                holds[start : start + number] &= own
-        return holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +78,8 @@ def greedy(
 ) -> Placed:
     """Publishes every record by the first pattern that has an instance of k records left for it.
 
+    Where persons are counted, of k persons.
+
     The records of an instance are given to it together and are not looked at again. Fewer
     suppressed cells cannot be promised: the optimum may be lower by as many times as there are
     columns (Theorem 3).
@@ -125,7 +87,7 @@ def greedy(
     Args:
         rows: The table.
         masks: `masks[pattern, word]`: the bits that each pattern keeps, cheapest pattern first.
-        k: The smallest class allowed [records].
+        k: The smallest class allowed [records, or persons].
         instances: Counts instances as long as many rows are left; None to count them here.
         deadline: When the records that are left stay so.
 
@@ -149,7 +111,7 @@ class _Search:
         self._pattern, self._group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
         self._left, self._classes = np.arange(len(rows.sizes)), 0
         # k records tell that an instance has enough, so no row needs to be counted further.
-        self._counted = np.minimum(rows.sizes, k)
+        self._counted = np.minimum(rows.sizes, 1 if rows.persons is not None else k)
         self._codes = np.ascontiguousarray(rows.codes.T)
         self._undecided = np.ones(len(masks), bool)
         self._turn = 0
@@ -181,10 +143,19 @@ class _Search:
         """The patterns whose turn is next, and which of them have an instance."""
         most = max(1, BATCH // int(self._counted.sum()))
         numbers = self._turn + np.flatnonzero(self._undecided[self._turn :])[:most]
-        codes = np.repeat(self._codes, self._counted, axis=1)
-        found = promising(codes, self._masks[numbers], k=self._k)
+        found = self._promising(self._masks[numbers])
         self._undecided[numbers[~found]] = False
         return numbers, found
+
+    def _promising(self, masks: Numbers) -> Flags:
+        """Which patterns may have an instance of k records or persons among the rows left."""
+        persons = self._rows.persons
+        if persons is None:
+            codes = np.repeat(self._codes, self._counted, axis=1)
+            return promising(codes, masks, k=self._k)
+        own = persons[self._left]
+        order = np.argsort(own, kind="stable")
+        return peopled(self._codes[:, order], masks, persons=own[order], k=self._k)
 
     def _asked(self, instances: Instances) -> tuple[Numbers, Flags]:
         """Patterns whose turn is next or that rule them out, and which have an instance."""
@@ -247,7 +218,11 @@ class _Search:
     def _take(self, number: int) -> None:
         """Gives the rows that are left to the instances of a pattern that has k of them."""
         rows, keys = self._rows, instance_keys(self._codes, self._masks[number])
-        enough = _frequent(np.repeat(keys, self._counted), self._k)
+        persons = rows.persons
+        if persons is None:
+            enough = _frequent(np.repeat(keys, self._counted), self._k)
+        else:
+            enough = _frequent(each_once(keys, persons[self._left]), self._k)
         if not len(enough):
             return
         place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
@@ -266,14 +241,42 @@ class _Search:
 
 def promising(codes: Numbers, masks: Numbers, *, k: int) -> Flags:
     """Which patterns may have an instance of k of `codes[word, record]`; the others have none."""
-    # Words are mixed into one number: codes that are equal stay so, others rarely become equal.
-    keys = sum(
-        (own & masks[:, word, np.newaxis]) * MIXERS[word % len(MIXERS)]
-        for word, own in enumerate(codes)
-    )
+    keys = _mixed(codes, masks)
     keys.sort(axis=1)
     some: Flags = (keys[:, k - 1 :] == keys[:, : keys.shape[1] - k + 1]).any(axis=1)
     return some
+
+
+def peopled(codes: Numbers, masks: Numbers, *, persons: Numbers, k: int) -> Flags:
+    """Which patterns may have an instance of k persons, of `codes[word, row]`, persons ascending.
+
+    The others have none.
+    """
+    keys = _mixed(codes, masks)
+    order = keys.argsort(axis=1, kind="stable")
+    keys, own = np.take_along_axis(keys, order, axis=1), persons[order]
+    fresh = np.ones(keys.shape, bool)
+    fresh[:, 1:] = (np.diff(keys, axis=1) != 0) | (np.diff(own, axis=1) != 0)
+    number, place = np.nonzero(fresh)
+    once = keys[number, place]
+    last = max(0, len(once) - k + 1)
+    enough = (once[k - 1 :] == once[:last]) & (number[k - 1 :] == number[:last])
+    found = np.zeros(len(masks), bool)
+    found[number[k - 1 :][enough]] = True
+    return found
+
+
+def _mixed(codes: Numbers, masks: Numbers) -> Numbers:
+    """A number per pattern and column of codes, equal where what the pattern keeps is equal.
+
+    Words are mixed into it: codes that are equal stay so, others rarely become equal.
+    """
+    return np.asarray(
+        sum(
+            (own & masks[:, word, np.newaxis]) * MIXERS[word % len(MIXERS)]
+            for word, own in enumerate(codes)
+        )
+    )
 
 
 def _frequent(keys: Numbers, k: int) -> Numbers:

@@ -21,7 +21,8 @@ from sqlanon.methods.patterns.optimum import components, optimal, places_of, und
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
+from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order
+from sqlanon.search.patterns.rows import DistinctRows
 from sqlanon.search.privacy import Demands, ValueDemand
 
 SEARCH = settings(max_examples=40, deadline=None)
@@ -56,7 +57,7 @@ def classes(parts, table):
     """The size of each class, with the pattern and the kept values that its records share."""
     found = {}
     for row, count, pattern in zip(parts.row, parts.count, parts.pattern, strict=True):
-        if pattern != LEFT:
+        if pattern >= 0:
             kept = table.nodes[pattern] == 0
             key = (int(pattern), tuple(table.leaves[row][kept].tolist()))
             found[key] = found.get(key, 0) + int(count)
@@ -86,7 +87,7 @@ def test_classes_are_judged_alike_a_few_at_a_time(monkeypatch, counted):
     group = random.integers(0, 12, 40)
     at_once = rows.satisfying(np.arange(40), group, groups=13)
     assert set(at_once.tolist()) == {False, True}
-    monkeypatch.setattr("sqlanon.search.patterns.greedy.COUNTED", counted)
+    monkeypatch.setattr("sqlanon.search.patterns.rows.COUNTED", counted)
     assert rows.satisfying(np.arange(40), group, groups=13).tolist() == at_once.tolist()
 
 
@@ -160,7 +161,7 @@ def test_every_class_of_either_search_has_k_records(rows, kept, k):
     for parts in (greedily(table), exactly(table)):
         found = classes(parts, table)
         assert all(size >= k for size in found.values())
-        assert len(found) == len(set(parts.group[parts.pattern != LEFT].tolist()))
+        assert len(found) == len(set(parts.group[parts.pattern >= 0].tolist()))
         assert np.bincount(parts.row, weights=parts.count).tolist() == table.rows.sizes.tolist()
 
 

@@ -1,0 +1,49 @@
+"""Bounds: what the records of a table lose at least, whatever the patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.patterns.rows import DistinctRows
+
+
+def least_cost(
+    read: EncodedRecords, rows: DistinctRows, *, costs: Sequence[Numbers], k: int
+) -> int:
+    """What all records cost at least, from each column by itself [units].
+
+    A published cell is a node that k records, or persons, of the table share, at a level that is
+    allowed, so it costs no less than the cheapest of those above its value. A record that has no
+    such node in some column must be left out. One that is left out, or reads as suppressed, costs a
+    unit, which is no less than all its cells at their tops. So this holds for any recoding, however
+    many records are left out, and models beyond k can only raise the loss further.
+
+    Args:
+        read: The table.
+        rows: Its distinct combinations.
+        costs: Per column `[level, leaf]`: what a cell costs [units].
+        k: The smallest class allowed.
+    """
+    subject, leaves = read.subject, read.combinations.leaves
+    every, unit = np.arange(len(leaves)), read.costs.unit
+    total, possible = np.zeros(len(leaves), np.int64), np.ones(len(leaves), bool)
+    for number, (tree, low, high) in enumerate(
+        zip(subject.trees, subject.low, subject.high, strict=True)
+    ):
+        least = np.full(len(leaves), unit)
+        allowed = np.zeros(len(leaves), bool)
+        for level in range(low, high + 1):
+            nodes = np.array(tree.nodes[level])[leaves[:, number]]
+            counted = rows.counted(every, nodes, groups=int(nodes.max()) + 1)
+            enough = counted[nodes] >= k
+            cost = costs[number][level, leaves[:, number]]
+            least = np.where(enough, np.minimum(least, cost), least)
+            allowed |= enough
+        total += np.where(allowed, least, 0)
+        possible &= allowed
+    cost = np.where(possible, np.minimum(total, unit), unit)
+    return int(cost @ rows.sizes)
