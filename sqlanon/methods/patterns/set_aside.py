@@ -3,9 +3,9 @@
 What is left out changes the distribution that relative models refer to, so no search can weigh it
 record by record. But where a class fails at the highest levels, not all of its records can be
 published, for what its parts satisfy their union does, too (where the model is closed under unions;
-elsewhere it is a way to publish the rest). Such classes are left out as a whole, the reference is
-that of the others, and so on until none fails. Where suppressed records are kept, they are a class
-that must satisfy the models itself.
+elsewhere it is a way to publish the rest). Such classes are left out as a whole: first those that
+fail whatever the reference is, then the smallest that is too far from what is left, and so on until
+none fails. Where suppressed records are kept, they are a class that must satisfy the models itself.
 """
 
 from __future__ import annotations
@@ -64,9 +64,11 @@ def set_aside(table: PatternProblem, policy: Policy) -> SetAside:
     whole, gone = table.rows, np.zeros(len(table.highest), bool)
     while True:
         rest = _rest(whole, gone, kept=kept)
-        more = _failing(table, rest)
+        more = _failing(table, _fixed(rest))
+        if not more.any():
+            more = _smallest(table, rest, among=_failing(table, rest))
         if kept and not more.any() and gone.any() and not _is_class(table, gone):
-            more = _smallest(table, rest)
+            more = _smallest(table, rest, among=rest.sizes > 0)
         gone |= more
         if int(whole.sizes[gone].sum()) > most:
             return none
@@ -86,6 +88,14 @@ def _rest(whole: DistinctRows, gone: Flags, *, kept: bool) -> DistinctRows:
     return replace(whole, sizes=sizes, demands=demands)
 
 
+def _fixed(rest: DistinctRows) -> DistinctRows:
+    """The rows with those demands alone that refer to no distribution."""
+    if rest.demands is None:
+        return rest
+    every = tuple(each for each in rest.demands.every if not each.model.relative)
+    return replace(rest, demands=replace(rest.demands, every=every))
+
+
 def _failing(table: PatternProblem, rest: DistinctRows) -> Flags:
     """The rows with records whose classes at the highest levels fail."""
     rows, groups = np.flatnonzero(rest.sizes), int(table.highest.max()) + 1
@@ -101,9 +111,11 @@ def _is_class(table: PatternProblem, gone: Flags) -> bool:
     return bool(table.rows.holding(rows, alike, groups=1, k=table.k)[0])
 
 
-def _smallest(table: PatternProblem, rest: DistinctRows) -> Flags:
-    """The rows of the smallest class at the highest levels that is left."""
-    sizes = np.bincount(table.highest, rest.sizes)
+def _smallest(table: PatternProblem, rest: DistinctRows, *, among: Flags) -> Flags:
+    """The rows of the smallest class at the highest levels among those of some rows."""
+    if not among.any():
+        return among
+    sizes = np.bincount(table.highest[among], rest.sizes[among])
     smallest = np.where(sizes > 0, sizes, np.inf).argmin()
-    found: Flags = table.highest == smallest
+    found: Flags = among & (table.highest == smallest)
     return found
