@@ -159,19 +159,8 @@ def found_by(method, connection, policy, patterns):
         return None
 
 
-@settings(max_examples=20, deadline=None)
-@given(
-    tables,
-    st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),
-    asked,
-    st.sampled_from([None, "person"]),
-    st.sampled_from([0.0, 0.34]),
-    st.sampled_from([(), (LDiversity(2),), (LDiversity(1.5, "entropy"),), (AlphaAnonymity(0.7),)]),
-    st.sampled_from([1.0, 3.0]),
-)
-def test_exact_is_the_least_of_all_that_the_policy_allows(
-    records, levels, patterns, entity, limit, models, weight
-):
+def compared(records, levels, patterns, entity, limit, models, weight):
+    """Holds both methods against every assignment."""
     policy = policy_of(levels, *models, entity=entity, limit=limit, weight=weight)
     kept = [[] if own == ["none"] else own for own in patterns]
     least = brute_force(records, kept, policy, levels, weight)
@@ -188,7 +177,35 @@ def test_exact_is_the_least_of_all_that_the_policy_allows(
         assert greedy.loss["lm"] >= least - 1e-9
 
 
-@settings(max_examples=12, deadline=None)
+WHOLE = (
+    tables,
+    st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),
+    asked,
+    st.sampled_from([None, "person"]),
+    st.sampled_from([0.0, 0.34]),
+    st.sampled_from([(), (LDiversity(2),), (LDiversity(1.5, "entropy"),), (AlphaAnonymity(0.7),)]),
+    st.sampled_from([1.0, 3.0]),
+)
+
+
+@settings(max_examples=6, deadline=None)
+@given(*WHOLE)
+def test_exact_is_the_least_of_all_that_the_policy_allows(
+    records, levels, patterns, entity, limit, models, weight
+):
+    compared(records, levels, patterns, entity, limit, models, weight)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(*WHOLE)
+def test_exact_is_the_least_on_many_tables(
+    records, levels, patterns, entity, limit, models, weight
+):
+    compared(records, levels, patterns, entity, limit, models, weight)
+
+
+@settings(max_examples=5, deadline=None)
 @given(
     tables,
     st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),
