@@ -53,7 +53,7 @@ class Recoding(Protocol):
 
     @property
     def published_records(self) -> int | None:
-        """Records that are published; None where the sizes of classes decide [records]."""
+        """Records that are not suppressed; None where the sizes of classes decide [records]."""
 
     @property
     def is_listed(self) -> bool:
@@ -119,7 +119,8 @@ class Clusters:
     """A local recoding: a node for each cluster.
 
     Args:
-        nodes: One level per quasi-identifier; None where records are not published.
+        nodes: One level per quasi-identifier; None where records are suppressed: dropped, or kept
+            with every cell suppressed, as the policy has it.
         runs: Every record once, by combination and position.
         by: The columns that tell combinations apart, besides the quasi-identifiers.
 
@@ -167,7 +168,7 @@ class Clusters:
 
     @property
     def published_records(self) -> int:
-        """Records that are published."""
+        """Records that are not suppressed."""
         return sum(records for node, records in self._sizes.items() if self.nodes[node] is not None)
 
     @property

@@ -141,10 +141,10 @@ class ClusterOptions:
     improve: str | None = _option(
         None,
         "anneal: also cluster for k alone and exchange records until the models hold, and keep "
-        "what loses less. lns: the refinement alone, which is made anyway.",
-        "anneal|lns",
-        is_valid=("anneal", "lns").__contains__,
-        fault="improve {!r} is not known; choose anneal or lns",
+        "what loses less.",
+        "anneal",
+        is_valid=("anneal",).__contains__,
+        fault="improve {!r} is not known; choose anneal",
     )
     iterations: int | None = _option(
         None,
@@ -202,10 +202,6 @@ class ClusterOptions:
         if idle and self.improve != "anneal":
             verb = "belongs" if len(idle) == 1 else "belong"
             raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
-        if self.improve == "lns" and not self.refine:
-            raise PolicyError(
-                "improve lns is the refinement that --no-refine leaves out; give one of them"
-            )
 
 
 @dataclass(frozen=True, slots=True)

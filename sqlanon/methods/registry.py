@@ -24,7 +24,7 @@ from sqlanon.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
-    from sqlanon.recoding import Recoding
+    from sqlanon.recoding import Node, Recoding
     from sqlanon.reports.plan import Report
 
 Own_co = TypeVar("Own_co", covariant=True)
@@ -211,6 +211,8 @@ class Options(Generic[Own_co]):
         progress: Receives lines about the progress of the search.
         memory: Memory for a search outside the database, about [bytes]; None for no limit.
         deadline: When every phase ends, and the best found so far is the result.
+        lend: Finds the best full-domain recoding under the same policy, as far as that is quick,
+            for methods that recode record by record; None where nobody lends one.
 
     Raises:
         PolicyError: The loss cannot steer the method, or the seed is invalid.
@@ -223,6 +225,7 @@ class Options(Generic[Own_co]):
     progress: Callable[[str], None] | None = None
     memory: int | None = None
     deadline: Deadline = NEVER
+    lend: Callable[[], Node | None] | None = None
 
     def __post_init__(self) -> None:
         self.method.check_loss(self.loss)

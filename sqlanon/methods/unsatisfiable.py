@@ -18,6 +18,8 @@ def unsatisfied_as_one(
 ) -> UnsatisfiableError | None:
     """The error to raise where the whole table fails as one class, so that every recoding does.
 
+    Where records may be left out, only what no part of the table satisfies either is an error.
+
     Args:
         policy: The policy.
         demands: Its models beyond k over the values of the table; None where there are none.
@@ -27,6 +29,10 @@ def unsatisfied_as_one(
     if records < policy.k:
         faults.append(f"k is {policy.k} and the table has {counted(records, 'record')}")
     columns = list(dict.fromkeys(demand.column for demand in policy.demands))
+    if demands is not None and demands.persons is not None:
+        persons = len(np.unique(demands.persons))
+        if persons < policy.k:
+            faults.append(f"k is {policy.k} and the table has {counted(persons, 'person')}")
     for demand in () if demands is None else demands.every:
         if demand.holds(demand.table[np.newaxis])[0]:
             continue
@@ -37,15 +43,38 @@ def unsatisfied_as_one(
             helped.append(f"{column!r} fails {model.describe()} even in all records as one class")
     if faults:
         return impossible(policy, faults)
-    return _needs_suppression(policy, helped) if helped else None
+    if not helped or policy.allowance(records):
+        return None
+    return _needs_suppression(policy, helped)
 
 
 def _needs_suppression(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
     """The error to raise where only a table without some records can satisfy the policy."""
     return UnsatisfiableError(
         f"no recoding that publishes every record satisfies {models_text(policy)}: "
-        f"{'; '.join(faults)}; ask for less, or let incognito leave records out within a "
-        "suppression limit (--method incognito --suppression-limit)"
+        f"{'; '.join(faults)}; ask for less, or let records be left out within a suppression "
+        "limit (--suppression-limit)"
+    )
+
+
+def alone_within_levels(
+    policy: Policy, alone: int, *, records: int, allowance: int
+) -> UnsatisfiableError:
+    """The error to raise where more records than may be suppressed fit no class.
+
+    Args:
+        policy: The policy.
+        alone: Records whose classes fail even at the highest levels.
+        records: Records of the table.
+        allowance: How many of them may be suppressed.
+    """
+    are = "is" if alone == 1 else "are"
+    what = f"fewer than {policy.k}" if not policy.demands else "too few or too much alike"
+    return UnsatisfiableError(
+        f"no recoding within the levels allowed satisfies {models_text(policy)}: even at the "
+        f"highest levels {alone:,} of {records:,} records {are} in classes of {what}, and "
+        f"{allowance} may be suppressed; raise max_level (--max-level) or the suppression limit "
+        "(--suppression-limit), or lower k"
     )
 
 

@@ -329,11 +329,12 @@ def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> 
 
 def _promised(plan: Plan) -> int:
     """Records that a plan publishes, those that lose all cells included."""
+    if plan.policy.suppressed == "keep":
+        return plan.report.records
     if plan.recoding.published_records is not None:
         return plan.recoding.published_records
     report = plan.report
-    dropped = 0 if plan.policy.suppressed == "keep" else report.suppressed_records
-    return report.records - dropped
+    return report.records - report.suppressed_records
 
 
 def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> None:

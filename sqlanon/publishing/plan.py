@@ -130,6 +130,7 @@ class Plan:
             {name: (each.hierarchy, self._type(name)) for name, each in attributes.items()},
             self._suppressed(source),
             few,
+            self.policy.suppressed_label if self.policy.suppressed == "keep" else None,
         )
         return published_rows(self.recoding, publication)
 

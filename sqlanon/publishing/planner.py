@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +22,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import role_notes
 from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
-from sqlanon.recoding import Recoding
+from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
@@ -35,6 +36,8 @@ STEERING = "lm"
 """What steers a search in the place of one by a loss that cannot steer it."""
 MOST = 0.5
 """Share of the time for a search that is set apart for these figures at most."""
+LENDING = 0.2
+"""Share of the time that is left for a full-domain recoding that another method starts from."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -139,9 +142,11 @@ def _read(
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
     """What the method decides, or another recoding where it had no time to decide anything."""
     home = import_module(options.method.home)  # no other method is loaded
+    lend = partial(_lent, engine, subject, policy=policy, options=options)
+    own = replace(options, lend=lend) if options.method.recoding == "local" else options
     try:
         with engine.workspace():
-            found: Decided = home.decide(engine, subject, policy=policy, options=options)
+            found: Decided = home.decide(engine, subject, policy=policy, options=own)
         return found
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
@@ -149,6 +154,24 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     found, told = _instead(engine, subject, policy=policy, options=options)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
     return replace(found, report=replace(found.report, notes=(*found.report.notes, note)))
+
+
+def _lent(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Node | None:
+    """The best full-domain node that is found quickly, for methods that recode single records."""
+    options.tell(f"{DEFAULT.name}: a recoding to start from")
+    full_domain = import_module(DEFAULT.home)
+    asked = Options(
+        DEFAULT,
+        DEFAULT.options(),
+        options.loss,
+        deadline=options.deadline.share(LENDING),
+    )
+    with suppress(TimeLimitError), engine.workspace():
+        found: Node | None = full_domain.lent_node(engine, subject, policy=policy, options=asked)
+        return found
+    return None
 
 
 def _instead(

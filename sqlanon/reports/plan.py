@@ -102,6 +102,13 @@ class Report:
         """Whether every model of the policy holds."""
         return all(result.holds for result in self.models)
 
+    @property
+    def ratio(self) -> float | None:
+        """How many times its lower bound the loss is; None without a bound, or where that is 0."""
+        if not self.lower_bound:
+            return None
+        return self.loss[key(self.loss_name)] / self.lower_bound
+
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json` and `anonymize --json`."""
         statistics = self.statistics.to_dict()
@@ -114,6 +121,7 @@ class Report:
                 **{name: finite(value) for name, value in self.loss.items()},
             },
             "lower_bound": None if self.lower_bound is None else finite(self.lower_bound),
+            "ratio": None if self.ratio is None else finite(self.ratio),
             "records": self.records,
             "suppressed_records": self.suppressed_records,
             "suppressed_cells": self.suppressed_cells,
@@ -261,9 +269,9 @@ class Report:
         if "used_patterns" in self.search:
             every = "choice of these patterns that satisfies the policy"
         least = f" (no {every} loses less than {at_least(self.lower_bound)}"
-        if not self.lower_bound:
+        if self.ratio is None:
             return f"{least})"
-        return f"{least}; {self.loss[key(self.loss_name)] / self.lower_bound:.3g} times that)"
+        return f"{least}; {self.ratio:.3g} times that)"
 
     def to_text(self) -> str:
         """A page for a reader."""

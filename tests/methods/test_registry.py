@@ -6,11 +6,9 @@ from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
-import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.api import Settings
 from sqlanon.engine.base import Opening
 from sqlanon.errors import PolicyError
@@ -112,21 +110,3 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
         PolicyError, match=r"'time_limt' is not known; .*; did you mean 'time_limit'"
     ):
         sqlanon.plan(None, None, None, time_limt=1)
-
-
-@pytest.mark.parametrize("name", [name for name, row in METHODS.items() if row.recoding == "local"])
-@pytest.mark.parametrize(
-    ("settings", "entity", "message"),
-    [
-        ({"max_level": 1}, None, "takes no highest level for 'a'"),
-        ({}, "who", "counts records, not persons by 'who'"),
-    ],
-)
-def test_no_local_method_takes_what_needs_whole_columns(name, settings, entity, message):
-    connection = duckdb.connect()
-    connection.execute("CREATE TABLE t AS SELECT range % 2 AS who, range AS a FROM range(8)")
-    column = QuasiIdentifier(Hierarchy.intervals(2, 4), **settings)
-    policy = Policy({"a": column}, models=[KAnonymity(2)], entity=entity)
-    own = {"patterns": "all"} if METHODS[name].takes("patterns") else {}
-    with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(connection, "t", policy, method=name, **own)

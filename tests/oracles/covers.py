@@ -38,6 +38,13 @@ class Distinct:
     def __init__(self, values, least):
         self.values, self.least = np.asarray(values), least
 
+    @property
+    def monotone(self):
+        return self
+
+    def part(self, records):
+        return Distinct(self.values[records], self.least)
+
     def holds(self, records):
         return len(set(self.values[records].tolist())) >= self.least
 
@@ -49,6 +56,13 @@ class Balanced:
 
     def __init__(self, values):
         self.values = np.asarray(values)
+
+    @property
+    def monotone(self):
+        return Distinct(self.values, 1)
+
+    def part(self, records):
+        return Balanced(self.values[records])
 
     def holds(self, records):
         return 2 * np.bincount(self.values[records]).max() <= len(records)

@@ -10,11 +10,12 @@ from sqlglot import exp
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
+from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.clusters import problem_of
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.local.input import plain
+from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
@@ -75,13 +76,7 @@ def bound_table(
         found = _least(mine, problem, progress=progress)
     allowance = policy.allowance(subject.records)
     if found.alone > allowance:
-        raise UnsatisfiableError(
-            f"no recoding within the levels allowed satisfies k = {policy.k}: even at the highest "
-            f"levels {found.alone:,} of {subject.records:,} records "
-            f"{'is' if found.alone == 1 else 'are'} in classes of fewer than "
-            f"{policy.k}, and {allowance} may be suppressed; raise max_level (--max-level) or the "
-            "suppression limit (--suppression-limit), or lower k"
-        )
+        raise alone_within_levels(own, found.alone, records=subject.records, allowance=allowance)
     return BoundReport(
         loss,
         mine.read.costs.loss(found.cost, subject.records),

@@ -8,14 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.deadline import phase
-from sqlanon.errors import TimeLimitError
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.annealing import (
+    AnnealedPart,
     Annealing,
+    annealed_part,
     annealing_document,
     annealing_notes,
-    improve,
+    anneals,
 )
+from sqlanon.methods.clustering.lent import lent_clusters
+from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.local.input import EncodedRecords, search_end
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
@@ -24,15 +28,14 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import expanded
-from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut
+from sqlanon.search.clustering.left_out import returned
 from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.partition import partition
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted, listed
 
 QUICK, COVERED = 0.25, 0.75
@@ -43,6 +46,8 @@ ORDINARY = 0.5
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
 those of many columns more."""
+PROMISING = 1.25
+"""How many times as much as the method's own clusters lent ones may lose and still be refined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +74,31 @@ class FirstClusters:
 Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
 """The first clusters of a table or of a block of it, as each method finds them.
 
-With a time limit it gets clusters to fall back on. Raises UnsatisfiableError where none satisfy the
-policy, and TimeLimitError where the limit comes before anything is known.
+They keep to the problem's highest levels. `NOWHERE` stands for records that are left out within its
+allowance, or that are suppressed as a class of their own. With a time limit it gets clusters to
+fall back on. Raises UnsatisfiableError where none satisfy the policy, and TimeLimitError where the
+limit comes before anything is known.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A table or a block of it, as numbers of all records, with its first clusters."""
+
+    records: Numbers
+    problem: ClusteringProblem
+    first: FirstClusters
 
 
 def decide_clusters(
     read: EncodedRecords, options: Options[ClusterOptions], *, start: Start
 ) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
+
+    Records that no cluster within the highest levels may hold are left out first; of the others
+    some more, within the suppression limit, where refined clusters lose less without them. Unless
+    they stay as they were found, clusters never lose more than the best full-domain recoding that
+    `options.lend` knows of: where that is promising, its classes are refined, too.
 
     Raises:
         TimeLimitError: The time limit came before there were clusters.
@@ -87,183 +108,118 @@ def decide_clusters(
     refused = unsatisfied_as_one(read.policy, read.demands(), records=problem.records)
     if refused is not None:
         raise refused
-    found = _by_blocks(problem, options, start=start)
-    if found.ended and found.clusters == 1:
-        raise TimeLimitError(found.ended[0])  # nothing that the highest node would not do
-    levels = [
-        np.maximum(taxonomy.level[found.nodes[:, column]], low)
-        for column, (taxonomy, low) in enumerate(
-            zip(problem.taxonomies, read.subject.low, strict=True)
-        )
-    ]
-    combination = expanded(read.combinations.sizes)
-    assigned = Assigned(
-        combination,
-        np.ones_like(combination),
-        np.stack(levels, axis=1),
-        np.zeros(len(combination), bool),
-    )
+    releases = Releases.of(problem, read.policy)
+    begun, clusters, told = _ordinary(releases, options, start=start)
+    annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
+    if annealed is not None and annealed[1].is_kept:
+        clusters, told = annealed[0], ()
+    annealing = None if annealed is None else annealed[1]
+    ended = _ended(begun, problem, options)
+    if ended and len(clusters.nodes) == 1:
+        raise TimeLimitError(ended[0])  # nothing that the highest node would not do
+    clusters = releases.settled(clusters)
+    bound = int(_bounds(releases, begun).sum())
     search = {
-        "candidates": found.candidates,
-        "clusters": found.clusters,
-        "blocks": found.blocks,
-        "proven": found.cost == found.bound and not found.ended,
-        **annealing_document(found.annealing, read),
+        "candidates": sum(each.first.candidates for each in begun),
+        "clusters": len(clusters.nodes),
+        "blocks": max(len(begun), 1),
+        "left_out": int((clusters.label == NOWHERE).sum()),
+        "proven": clusters.loss(problem) == bound and not ended,
+        **annealing_document(annealing, read),
     }
-    notes = (
-        *_unused(read.policy),
-        *found.notes,
-        *_without_itemset(found),
-        *annealing_notes(found.annealing, options, policy=read.policy),
-        *_ended(found),
-    )
-    return decided(read, options, outcome=LocalOutcome(assigned, found.bound, search, notes))
+    notes = (*_block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
+    notes += tuple(annealing_notes(annealing, options, policy=read.policy))
+    if ended:
+        notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
+    assigned = _assigned(read, releases, clusters)
+    return decided(read, options, outcome=LocalOutcome(assigned, bound, search, notes))
 
 
-@dataclass(frozen=True, slots=True)
-class RecordNodes:
-    """The node of every record's cluster, and what is known of the clusters.
-
-    Args:
-        nodes: `nodes[record, column]`, records in the order of their distinct combinations.
-        clusters: How many clusters there are.
-        cost: What all cells lose [units].
-        bound: What they lose at least in any recoding that satisfies k [units]; None where it is
-            not known.
-        candidates: How many itemsets clusters were chosen from.
-        suppressed: How many records have all cells suppressed, as no itemset covers them.
-        uncovered: How many records went elsewhere, as no itemset covers them.
-        notes: What a reader should know besides.
-        blocks: How many blocks the table was cut into, 1 where it was covered as a whole.
-        ended: The parts of the search that the time limit ended.
-        annealing: What annealing came to, of each block.
-    """
-
-    nodes: Numbers
-    clusters: int
-    cost: int
-    bound: int | None
-    candidates: int
-    suppressed: int
-    uncovered: int
-    notes: tuple[str, ...] = ()
-    blocks: int = 1
-    ended: tuple[str, ...] = ()
-    annealing: tuple[Annealing, ...] = ()
-
-
-def _unused(policy: Policy) -> Iterator[str]:
-    if policy.suppression_limit:
-        yield "this method publishes every record; the suppression limit is not used"
-
-
-def _by_blocks(
-    problem: ClusteringProblem, options: Options[ClusterOptions], *, start: Start
-) -> RecordNodes:
-    """Clusters of all records, block by block.
+def _ordinary(
+    releases: Releases, options: Options[ClusterOptions], *, start: Start
+) -> tuple[list[_Begun], Clustering, tuple[str, ...]]:
+    """The first clusters of each block, the clusters that they become, and notes on these.
 
     Raises:
+        TimeLimitError: The time limit came before anything was known.
         UnsatisfiableError: No clusters satisfy the policy.
     """
+    if anneals(releases.policy, options):
+        releases = releases.ended_by(releases.problem.deadline.share(ORDINARY))
+    begun, failed = _begun(releases, options, start=start)
+    lent = lent_clusters(releases, options) if options.own.refine else None
+    found = _better(releases, begun, lent, options)
+    if found is None:
+        assert failed is not None
+        raise failed
+    return begun, *found
+
+
+def _annealed(
+    releases: Releases,
+    begun: Sequence[_Begun],
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+    ordinary: Clustering,
+) -> tuple[Clustering, Annealing] | None:
+    """Annealed clusters of all records; None where there is nothing to anneal, or no time."""
+    if not (begun and anneals(releases.policy, options)):
+        return None
+    parts: list[AnnealedPart] = []
+    for number, each in enumerate(begun):
+        deadline = releases.problem.deadline.share(1 / (len(begun) - number))
+        part = replace(each.problem, allowance=0, deadline=deadline)
+
+        def search(alone: ClusteringProblem) -> Clustering:
+            first = _started(alone, start)
+            return (
+                _refined_part(alone, first, seed=options.seed)
+                if options.own.refine
+                else first.found
+            )
+
+        try:
+            parts.append(annealed_part(part, options, search=search))
+        except (TimeLimitError, UnsatisfiableError):
+            return None
+    stages = [
+        _together(releases, begun, own) for own in zip(*(p.stages for p in parts), strict=True)
+    ]
+    alone, exchanged, found = (clusters.loss(releases.whole) for clusters in stages)
+    told = Annealing(tuple(parts), (alone, exchanged, found, ordinary.loss(releases.whole)))
+    return stages[-1], told
+
+
+def _begun(
+    releases: Releases, options: Options[ClusterOptions], *, start: Start
+) -> tuple[list[_Begun], UnsatisfiableError | None]:
+    """The first clusters of each block, or why there are none.
+
+    Raises:
+        TimeLimitError: The time limit came before anything was known.
+    """
+    problem = releases.problem
     with phase("the cut into blocks"):
         part = replace(problem, deadline=problem.deadline.share(QUICK))
         blocks = cut(part, largest_block(options))
-    if len(blocks) == 1:
-        return _refined(problem, options, start=start)
-    nodes, found = np.empty_like(problem.leaves), []
+    found: list[_Begun] = []
+    room, open_ = problem.allowance, problem.records
     for number, records in enumerate(blocks, start=1):
-        options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
-        part = _part(problem, records)
-        own = problem.deadline.share(1 / (len(blocks) - number + 1))
-        found.append(_refined(replace(part, deadline=own), options, start=start))
-        nodes[records] = found[-1].nodes
-    guarantee = (f"{note} within the same blocks" for note in found[0].notes)
-    return RecordNodes(
-        nodes,
-        sum(each.clusters for each in found),
-        sum(each.cost for each in found),
-        None,
-        sum(each.candidates for each in found),
-        sum(each.suppressed for each in found),
-        sum(each.uncovered for each in found),
-        (*_block_notes(options, blocks), *guarantee),
-        len(blocks),
-        tuple(dict.fromkeys(ended for each in found for ended in each.ended)),
-        tuple(own for each in found for own in each.annealing),
-    )
-
-
-def largest_block(options: Options[ClusterOptions]) -> int:
-    """Largest table that is clustered as a whole, where memory counts, too [records]."""
-    most = options.own.block_records
-    return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
-
-
-def _block_notes(options: Options[ClusterOptions], blocks: Sequence[Numbers]) -> Iterator[str]:
-    most = largest_block(options)
-    limit = "" if most == options.own.block_records else ", as the memory limit allows"
-    yield (
-        f"the table was cut into {len(blocks)} blocks of up to {counted(most, 'record')}{limit}, "
-        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, "
-        "and no bound is known"
-    )
-    larger = sum(len(block) > most for block in blocks)
-    if larger:
-        are = "is" if larger == 1 else "are"
-        yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
-
-
-def _part(problem: ClusteringProblem, records: Numbers) -> ClusteringProblem:
-    """The problem of some of the records, by the reference of the whole table."""
-    demand = problem.demand
-    if isinstance(demand, Demands):
-        demand = replace(demand, values=demand.values[records])
-    return replace(problem, leaves=problem.leaves[records], demand=demand)
-
-
-def _refined(
-    problem: ClusteringProblem, options: Options[ClusterOptions], *, start: Start
-) -> RecordNodes:
-    """Clusters of a table or a block of it, improved where that is asked for."""
-    anneals = options.own.improve == "anneal" and problem.demand is not None
-    own = replace(problem, deadline=problem.deadline.share(ORDINARY)) if anneals else problem
-    first = _searched(own, options, start=start)
-
-    def search(alone: ClusteringProblem) -> Clustering:
-        return _searched(alone, options, start=start).found
-
-    found, told = improve(problem, options, ordinary=first.found, search=search)
-    nodes = _of_records(problem, replace(first, found=found))
-    return replace(nodes, annealing=() if told is None else (told,))
-
-
-def _searched(
-    problem: ClusteringProblem, options: Options[ClusterOptions], *, start: Start
-) -> FirstClusters:
-    """The first clusters, refined where that is asked for."""
-    started = _started(problem, start)
-    found, ended = started.found, started.ended
-    if options.own.refine:
-        options.tell(f"refine: {counted(len(found.sizes), 'cluster')}")
-        found = refine(problem, found, effort=Effort(seed=options.seed), bounds=started.bounds)
-        ended = ended or ("the refinement" if problem.deadline.expired else "")
-    return replace(started, found=found, ended=ended)
-
-
-def _of_records(problem: ClusteringProblem, started: FirstClusters) -> RecordNodes:
-    """The node of every record's cluster."""
-    found, bounds, ended = started.found, started.bounds, started.ended
-    return RecordNodes(
-        np.vstack([found.nodes, problem.root])[found.label],  # what is suppressed has the last one
-        len(found.sizes),
-        found.loss(problem),
-        None if bounds is None else int(bounds.sum()),
-        started.candidates,
-        int((found.label < 0).sum()),
-        started.uncovered,
-        (started.guarantee,) if started.guarantee else (),
-        ended=(ended,) if ended else (),
-    )
+        own = problem
+        if len(blocks) > 1:
+            options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
+            ended = problem.deadline.share(COVERED).share(1 / (len(blocks) - number + 1))
+            own = replace(problem.part(records), deadline=ended)
+        own = replace(own, allowance=room * len(records) // open_)
+        try:
+            first = _started(own, start)
+        except UnsatisfiableError as error:
+            return [], error
+        room -= min(room, int((first.found.label == NOWHERE).sum()))
+        open_ -= len(records)
+        found.append(_Begun(releases.placeable[records], own, first))
+    return found, None
 
 
 def _started(problem: ClusteringProblem, start: Start) -> FirstClusters:
@@ -279,39 +235,189 @@ def _started(problem: ClusteringProblem, start: Start) -> FirstClusters:
         return FirstClusters(quick, column_bounds(problem), ended=ended)
 
 
-def _ended(found: RecordNodes) -> Iterator[str]:
-    """A note on what the time limit cut short."""
-    if found.ended:
-        yield f"the time limit ended {listed(found.ended)}: a better recoding may exist"
+def _better(
+    releases: Releases,
+    begun: Sequence[_Begun],
+    lent: Clustering | None,
+    options: Options[ClusterOptions],
+) -> tuple[Clustering, tuple[str, ...]] | None:
+    """Of the method's clusters and those lent by full-domain search the better ones, refined."""
+    found = _refined(releases, begun, options) if begun else None
+    if lent is None:
+        return None if found is None else (found, ())
+    if found is not None and lent.loss(releases.whole) > PROMISING * found.loss(releases.whole):
+        return found, ()
+    records, problem = (
+        releases.placed(lent) if releases.shifts else (releases.placeable, releases.problem)
+    )
+    label = lent.label[records]
+    first = FirstClusters(Clustering.of(problem, label), _bounds(releases, begun)[records])
+    other = _refined(releases, [_Begun(records, problem, first)], options)
+    other = min(lent, other, key=lambda each: each.loss(releases.whole))
+    if found is not None and found.loss(releases.whole) <= other.loss(releases.whole):
+        return found, ()
+    return other, (
+        "these are the classes of the best full-domain recoding, refined: they lose less than what "
+        f"{options.method.name} found itself",
+    )
 
 
-def _without_itemset(found: RecordNodes) -> Iterator[str]:
-    """Notes on the records that no itemset covers."""
-    if found.suppressed:
-        yield (
-            f"no itemset covers {counted(found.suppressed, 'record')}: all their cells are "
-            "suppressed, and no suppression limit bounds how many they are"
-        )
-    if found.uncovered:
+def _refined(
+    releases: Releases, begun: Sequence[_Begun], options: Options[ClusterOptions]
+) -> Clustering:
+    """Clusters of all records, refined where that is asked for, block by block.
+
+    Records are left out where the policy allows for what that makes of the others.
+    """
+    first = _together(releases, begun, [each.first.found for each in begun])
+    if not options.own.refine:
+        return first
+    options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
+    limits = [0] if releases.suppresses(first) else [1, 0]
+    for may_leave in limits:
+        parts = [
+            _refined_part(
+                replace(
+                    each.problem,
+                    allowance=each.problem.allowance * may_leave,
+                    deadline=releases.problem.deadline.share(1 / (len(begun) - number)),
+                ),
+                each.first,
+                seed=options.seed,
+            )
+            for number, each in enumerate(begun)
+        ]
+        found = _together(releases, begun, parts)
+        if releases.holds(found):
+            return found
+    return first
+
+
+def _refined_part(problem: ClusteringProblem, first: FirstClusters, *, seed: int) -> Clustering:
+    found = refine(problem, first.found, effort=Effort(seed=seed), bounds=first.bounds)
+    return returned(problem, found) if problem.allowance else found
+
+
+def _together(
+    releases: Releases, begun: Sequence[_Begun], parts: Sequence[Clustering]
+) -> Clustering:
+    """The clusters of all blocks as clusters of all records."""
+    records = np.concatenate([each.records for each in begun])
+    if len(begun) == 1 and len(records) == releases.whole.records:
+        return parts[0]
+    first = np.cumsum([0, *(len(part.nodes) for part in parts)])[:-1]
+    labels = [
+        np.where(part.label < 0, NOWHERE, part.label + number)
+        for part, number in zip(parts, first, strict=True)
+    ]
+    return releases.all_of(np.concatenate(labels), records)
+
+
+def _bounds(releases: Releases, begun: Sequence[_Begun]) -> Numbers:
+    """What each record costs at least [units].
+
+    What a method knows of a block is no bound: clusters of the whole table may cross its border.
+    """
+    bounds = np.full(releases.whole.records, releases.problem.suppressed, np.int64)
+    own = column_bounds(releases.problem)
+    if len(begun) == 1 and begun[0].first.bounds is not None:
+        own = np.maximum(own, begun[0].first.bounds)
+    bounds[releases.placeable] = own
+    return bounds
+
+
+def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) -> Assigned:
+    """What becomes of every record; those without a cluster have all cells suppressed, or go."""
+    nodes = np.vstack([clusters.nodes, releases.whole.root])[clusters.label]
+    taxonomies, lowest = releases.whole.taxonomies, read.subject.low
+    levels = [
+        np.maximum(taxonomy.level[nodes[:, column]], low)
+        for column, (taxonomy, low) in enumerate(zip(taxonomies, lowest, strict=True))
+    ]
+    combination = expanded(read.combinations.sizes)
+    is_dropped = read.policy.suppressed == "drop" and not releases.suppresses(clusters)
+    return Assigned(
+        combination,
+        np.ones_like(combination),
+        np.stack(levels, axis=1),
+        (clusters.label == NOWHERE) & is_dropped,
+    )
+
+
+def largest_block(options: Options[ClusterOptions]) -> int:
+    """Largest table that is clustered as a whole, where memory counts, too [records]."""
+    most = options.own.block_records
+    return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
+
+
+def _block_notes(options: Options[ClusterOptions], begun: Sequence[_Begun]) -> Iterator[str]:
+    if len(begun) < 2:
+        return
+    most = largest_block(options)
+    limit = "" if most == options.own.block_records else ", as the memory limit allows"
+    yield (
+        f"the table was cut into {len(begun)} blocks of up to {counted(most, 'record')}{limit}, "
+        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, "
+        "and the bound is that of each column by itself"
+    )
+    larger = sum(len(each.records) > most for each in begun)
+    if larger:
+        are = "is" if larger == 1 else "are"
+        yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
+
+
+def _told(begun: Sequence[_Begun]) -> Iterator[str]:
+    """What the method guarantees, and the records that its candidates left to others."""
+    if not begun:
+        return
+    if begun[0].first.guarantee:
+        yield begun[0].first.guarantee + (" within the same blocks" if len(begun) > 1 else "")
+    uncovered = sum(each.first.uncovered for each in begun)
+    if uncovered:
         yield (
             f"no candidate below 1/beta of a suppressed record covers "
-            f"{counted(found.uncovered, 'record')}; they went where they cost least"
+            f"{counted(uncovered, 'record')}; they went where they cost least"
         )
+
+
+def _ended(
+    begun: Sequence[_Begun], problem: ClusteringProblem, options: Options[ClusterOptions]
+) -> list[str]:
+    """The parts of the search that the time limit ended."""
+    ended = list(dict.fromkeys(each.first.ended for each in begun if each.first.ended))
+    if not ended and options.own.refine and problem.deadline.expired:
+        return ["the refinement"]
+    return ended
 
 
 def problem_of(read: EncodedRecords) -> ClusteringProblem:
     """A row of leaves per record, in the order of the distinct combinations."""
-    records = expanded(read.combinations.sizes)
+    records, subject, policy = expanded(read.combinations.sizes), read.subject, read.policy
     demands = read.demands()
-    if demands is not None:
-        demands = replace(demands, values=demands.values[records])
-    taxonomies = tuple(_taxonomies(read.subject, read.costs))
-    return ClusteringProblem(taxonomies, read.combinations.leaves[records], read.policy.k, demands)
+    is_bounded = any(
+        high < tree.height for high, tree in zip(subject.high, subject.trees, strict=True)
+    )
+    return ClusteringProblem(
+        tuple(_taxonomies(subject, read.costs)),
+        read.combinations.leaves[records],
+        policy.k,
+        None if demands is None else demands.part(records),
+        highest=subject.high if is_bounded else (),
+        # A table without records is none.
+        allowance=min(policy.allowance(subject.records), subject.records - 1),
+        suppressed=read.costs.unit,
+    )
 
 
 def _taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
-    """The hierarchies as arrays; below the lowest level allowed a cell costs what it does there."""
-    for tree, column, low in zip(subject.trees, costs.costs, subject.low, strict=True):
+    """The hierarchies as arrays.
+
+    Below the lowest level allowed a cell costs what it does there; above the highest one it costs
+    more than a record that is left out.
+    """
+    bounds = zip(subject.low, subject.high, strict=True)
+    for tree, column, (low, high) in zip(subject.trees, costs.costs, bounds, strict=True):
         own = Taxonomy.of(tree, column)
         raised = own.ancestors[low, own.low]
-        yield replace(own, cost=np.where(own.level < low, own.cost[raised], own.cost))
+        cost = np.where(own.level < low, own.cost[raised], own.cost)
+        yield replace(own, cost=np.where(own.level > high, costs.unit + 1, cost))

@@ -17,7 +17,7 @@ from sqlanon.methods.local.input import (
     plain,
     read_records,
     reading_end,
-    refuse_unsuited,
+    refuse_mixed_labels,
 )
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
@@ -88,7 +88,7 @@ def decide_cover(
         PolicyError: The policy asks for what this method cannot do.
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    refuse_unsuited(subject, policy)
+    refuse_mixed_labels(subject)
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         mine = Mine.of(engine, subject, policy=policy, loss=options.loss)
     own = options.own
@@ -97,7 +97,7 @@ def decide_cover(
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         before = replace(problem, deadline=problem.deadline.share(MINED))
         every = mine.candidates(before, kind, progress=options.progress)
-        bounds = record_bounds(problem, every)
+        bounds = record_bounds(problem, every, uncovered=problem.suppressed)
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
         options.tell(f"cover: {counted(len(every), 'candidate')}")

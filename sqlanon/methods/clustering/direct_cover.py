@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.engine.base import Engine
-from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.clustering.clusters import FirstClusters
 from sqlanon.methods.clustering.covers import decide_cover
 from sqlanon.methods.options import DirectCoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
-from sqlanon.wording import counted
 
 
 def decide(
@@ -34,12 +33,13 @@ def _direct(problem: ClusteringProblem, candidates: Candidates) -> FirstClusters
 
 
 def _published(problem: ClusteringProblem, candidates: Candidates) -> FirstClusters:
-    """All cells of what no itemset covers are suppressed."""
+    """What no itemset covers is left out within the allowance, or loses all cells as a class.
+
+    Where it is neither few enough for the one nor fit for the other, it goes where it costs least.
+    """
     found = published_direct_cover(problem, candidates)
     left = np.flatnonzero(found.label < 0)
-    if len(left) and not problem.satisfies(left):
-        raise UnsatisfiableError(
-            f"no itemset covers {counted(len(left), 'record')}, which do not satisfy the models as "
-            "a class of their own; leave suppress_uncovered out, and they go where they cost least"
-        )
-    return FirstClusters(found)
+    is_class = not problem.highest and problem.satisfies(left)
+    if len(left) <= problem.allowance or is_class:
+        return FirstClusters(found)
+    return FirstClusters(assign_rest(problem, found.label))

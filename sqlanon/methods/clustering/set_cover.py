@@ -30,7 +30,8 @@ def decide(
             found, uncovered = exhaustive_cover(problem, own.beta)
         else:
             found, uncovered = set_cover(problem, candidates)
-        is_bounded = problem.demand is None and own.beta is None
+        # Of the best recoding that leaves records out, too, it says nothing.
+        is_bounded = problem.demand is None and own.beta is None and not problem.allowance
         guarantee = _guarantee(problem.k) if is_bounded else ""
         return FirstClusters(found, uncovered=uncovered, guarantee=guarantee)
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.deadline import NEVER, Deadline, phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
 from sqlanon.methods.fulldomain.node_release import Chosen, node_release
@@ -31,6 +31,8 @@ from sqlanon.search.lattice.best_node import SearchOutcome, best_node
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.wording import counted, key, listed
 
+LENT, FEWEST = 20_000_000, 20
+"""Nodes times distinct combinations of a search whose result is lent, and the fewest nodes."""
 _OVER = Deadline(-math.inf)
 """No time for a search: the highest node alone is looked at."""
 
@@ -83,6 +85,25 @@ def decide_top(
     return _decided(engine, problem, options=late, encoded_at=time.monotonic())
 
 
+def lent_node(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Node | None:
+    """The best node that a short search finds, for others to start from; None without any.
+
+    It looks at so many nodes that those times the distinct combinations are `LENT` at most, and
+    within the time limit, so that it takes seconds whatever the table.
+
+    Raises:
+        HierarchyError: As `decide`.
+        TimeLimitError: The time limit came before the table was encoded.
+    """
+    with engine.limited(options.deadline), phase("the encoding"):
+        problem = problem_of(engine, subject, policy=policy, options=options)
+    most = max(FEWEST, LENT // max(problem.sets.encoded.rows, 1))
+    found = _search(engine, problem, options=options, most=most).best
+    return None if found is None else found.node
+
+
 def _decided(
     engine: Engine, problem: FullDomainProblem, *, options: Options[Any], encoded_at: float
 ) -> Decided:
@@ -101,14 +122,21 @@ def _decided(
     return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
 
 
-def _search(engine: Engine, problem: FullDomainProblem, *, options: Options[Any]) -> SearchOutcome:
-    """The best node within the time limit; the highest is looked at however late it is."""
+def _search(
+    engine: Engine, problem: FullDomainProblem, *, options: Options[Any], most: int | None = None
+) -> SearchOutcome:
+    """The best node within the time limit; the highest is looked at however late it is.
+
+    With `most`, no more are asked for once so many have been.
+    """
     checks, highest = problem.models or problem.sizes, problem.lattice.high
 
     def until(nodes: Sequence[Node]) -> AbstractContextManager[None]:
         return engine.limited(NEVER if list(nodes) == [highest] else options.deadline)
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
+        if most is not None and problem.sets.asked >= most and list(nodes) != [highest]:
+            raise TimeLimitError
         options.tell(f"search: {counted(problem.sets.asked, 'node')} checked")
         with until(nodes):
             return checks.ask(nodes)

@@ -1,4 +1,4 @@
-"""Input of local recoding: a table as arrays of codes, and what no local method can do."""
+"""Input of local recoding: a table as arrays of codes, and labels that no local method can mix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import HierarchyError, PolicyError
+from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.loss.cells import CellCosts
 from sqlanon.microdata.binding import Subject
@@ -97,37 +97,8 @@ def search_end(read: EncodedRecords, deadline: Deadline) -> Deadline:
     return ended
 
 
-def refuse_unsuited(subject: Subject, policy: Policy) -> None:
-    """Refuses what a recoding of single records cannot do.
-
-    Raises:
-        PolicyError: Levels that may not be exceeded, or persons to count.
-        HierarchyError: A label that stands for different nodes, since levels mix in the output.
-    """
-    capped = [
-        name
-        for name, tree, high in zip(subject.names, subject.trees, subject.high, strict=True)
-        if high < tree.height
-    ]
-    if capped:
-        raise PolicyError(
-            "a recoding of single records may need any level, so it takes no highest level for "
-            f"{', '.join(map(repr, capped))}; leave max_level and level out, or use incognito"
-        )
-    if policy.entity is not None:
-        raise PolicyError(
-            f"a recoding of single records counts records, not persons by {policy.entity!r}; use "
-            "incognito, or leave the entity column out"
-        )
-    refuse_mixed_labels(subject)
-
-
 def refuse_mixed_labels(subject: Subject) -> None:
-    """Refuses labels that stand for different nodes, since levels mix in the output.
-
-    Raises:
-        HierarchyError: There are some.
-    """
+    """Refuses, by a `HierarchyError`, a label of different nodes: levels mix in the output."""
     faults = [
         fault
         for name, tree in zip(subject.names, subject.trees, strict=True)

@@ -28,7 +28,7 @@ class Assigned:
         combination: The combination of each part.
         count: Its records [records].
         levels: `levels[part, column]`.
-        dropped: Whether its records are not published.
+        dropped: Whether its records are suppressed: not published, unless the policy keeps them.
     """
 
     combination: Numbers
@@ -42,9 +42,11 @@ class Assigned:
         Args:
             by: The columns that tell combinations apart, besides the quasi-identifiers.
         """
-        first, number = alike(self.levels)
-        nodes: list[tuple[int, ...] | None] = list(map(tuple, self.levels[first].tolist()))
-        number = np.where(self.dropped, len(nodes), number)
+        there = ~self.dropped
+        first, own = alike(self.levels[there])
+        nodes: list[tuple[int, ...] | None] = list(map(tuple, self.levels[there][first].tolist()))
+        number = np.full(len(there), len(nodes))
+        number[there] = own
         order = np.lexsort((number, self.combination))
         held, number = self.combination[order], number[order]
         starts = np.flatnonzero(np.append(True, (np.diff(held) != 0) | (np.diff(number) != 0)))
@@ -87,7 +89,7 @@ def tallied(original: Original, assigned: Assigned) -> Tallied:
     """Classes, columns and ambiguities of a release, from each record's leaves and levels.
 
     As where a published table is read, the class whose every label is that of suppressed records
-    counts as suppressed, unless it is the whole table.
+    counts as suppressed, unless it is the whole table. Suppressed records that are kept are in it.
 
     Raises:
         PolicyError: The label of suppressed records is that of another value or node, too.
@@ -104,16 +106,17 @@ def tallied(original: Original, assigned: Assigned) -> Tallied:
     says_nothing = np.logical_and.reduce([each.says(label)[first] for each in cells])
     kept = ~says_nothing | (sizes == subject.records)
     suppressed = None if (says_nothing & kept).any() else label
-    if not kept.all():
+    starred = int(original.policy.suppressed == "keep") * int(assigned.count[~there].sum())
+    if starred or not kept.all():
         refuse_two_meanings(subject.trees, label)
     tally = _Tally(count * kept[group], first[kept], sizes[kept])
     columns = tuple(
         each.column(weight, held, tally=tally)
         for each, weight, held in zip(cells, subject.weights, original.counts, strict=True)
     )
-    statistics, every = (
-        ClassStatistics.of(Counter(each.tolist()).items()) for each in (tally.sizes, sizes)
-    )
+    alone = int(sizes[~kept].sum()) + starred
+    classes = (tally.sizes, np.append(sizes[kept], alone) if alone else sizes)
+    statistics, every = (ClassStatistics.of(Counter(each.tolist()).items()) for each in classes)
     ambiguities = _ambiguities(cells, tally)
     release = Release(subject.records, original.policy.k, statistics, columns, ambiguities)
     return Tallied(release, every, suppressed)

@@ -55,10 +55,10 @@ def decided(read: EncodedRecords, options: Options[Any], *, outcome: LocalOutcom
         suppressed_records=told.release.suppressed,
         suppressed_cells=int(loss["suppressed_cells"]),
         statistics=told.statistics,
+        entity=read.policy.entity,
         models=model_results(read.policy, told.statistics),
         search=dict(outcome.search),
         notes=(*spelling_notes(subject), *policy_notes(read.policy), *outcome.notes),
-        entity=read.policy.entity,
         records_per_level=dict(zip(subject.names, levels, strict=True)),
     )
     return Decided(recoding, report, read.at, searched_at, tallied=told)

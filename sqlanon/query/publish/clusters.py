@@ -45,6 +45,8 @@ FIRST, LAST = "first", "last"
 ASSIGNED = "sqlanon_assigned"
 NODES = "sqlanon_nodes"
 NODE = "node"
+SUPPRESSED = -1
+"""In place of each level of a record that is published with every cell suppressed."""
 RECORDS = "sqlanon_records"
 _RUN = "run"
 
@@ -83,6 +85,7 @@ class LocalRecode:
         levels: The levels of its records, ascending.
         labels: Its labels at those above 0, where they differ in columns called `label`.
         kind: Its type.
+        suppressed: What a suppressed record has; None where none is published.
     """
 
     name: str
@@ -90,17 +93,18 @@ class LocalRecode:
     levels: tuple[int, ...]
     labels: Labelled
     kind: exp.DataType
+    suppressed: str | None = None
 
     def published(self, original: exp.Expr) -> exp.Expr:
         """The published value of a record, of its original."""
-        if self.levels == (0,):
+        if self.levels == (0,) and self.suppressed is None:
             return original
-        texts = [self._text(at, original) for at in self.levels]
-        if len(texts) == 1:
-            return texts[0]
-        ifs = [
-            exp.If(this=number(at), true=text) for at, text in zip(self.levels, texts, strict=True)
-        ]
+        texts = {at: self._text(at, original) for at in self.levels}
+        if self.suppressed is not None:
+            texts[SUPPRESSED] = exp.Literal.string(self.suppressed)
+        elif len(texts) == 1:
+            return texts[self.levels[0]]
+        ifs = [exp.If(this=number(at), true=text) for at, text in texts.items()]
         return exp.Case(this=column(level(self.number), NODES), ifs=ifs)
 
     def _text(self, at: int, original: exp.Expr) -> exp.Expr:
@@ -112,32 +116,35 @@ class LocalRecode:
         return constant_text(constant)
 
 
-def assigned(recoding: Clusters) -> exp.Select:
+def assigned(recoding: Clusters, *, every: bool = False) -> exp.Select:
     """The published runs as rows of UNIT, FIRST, LAST and the number of their NODE.
 
-    FIRST and LAST are positions within the unit, from 0.
+    FIRST and LAST are positions within the unit, from 0. With `every`, suppressed ones, too.
     """
-    return _listed(_ranges(recoding), [UNIT, FIRST, LAST, NODE])
+    return _listed(_ranges(recoding, every=every), [UNIT, FIRST, LAST, NODE])
 
 
-def _ranges(recoding: Clusters) -> Iterator[str]:
+def _ranges(recoding: Clusters, *, every: bool) -> Iterator[str]:
     before, first = -1, 0
     for unit, records, node in recoding.runs:
         if unit != before:
             before, first = unit, 0
-        if recoding.nodes[node] is not None:
+        if every or recoding.nodes[node] is not None:
             yield f"{unit}:{first}:{first + records - 1}:{node}"
         first += records
 
 
-def nodes(recoding: Clusters) -> exp.Select:
+def nodes(recoding: Clusters, *, every: bool = False) -> exp.Select:
     """The nodes of the published runs as rows of NODE and a `level` per quasi-identifier.
 
-    They are few: their levels are written once, not with every run.
+    They are few: their levels are written once, not with every run. With `every`, suppressed
+    records have a node, too, whose levels are all SUPPRESSED.
     """
-    numbered = enumerate(recoding.nodes)
+    width = len(recoding.published[0])
+    above = (SUPPRESSED,) * width if every else None
+    numbered = enumerate(above if node is None else node for node in recoding.nodes)
     rows = (":".join(map(str, (number, *node))) for number, node in numbered if node is not None)
-    return _listed(rows, [NODE, *(level(n) for n in range(len(recoding.published[0])))])
+    return _listed(rows, [NODE, *(level(n) for n in range(width))])
 
 
 def _listed(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
@@ -163,12 +170,15 @@ def published(
     *,
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     recoding: Clusters,
+    suppressed: str | None = None,
 ) -> exp.Select:
     """The rows to publish: recoded one by one, in an order that tells nothing.
 
-    Arguments as of `recode.published`, with the hierarchy and the type of each quasi-identifier.
+    Arguments as of `recode.published`, with the hierarchy and the type of each quasi-identifier;
+    `suppressed` is the label of suppressed records, which are dropped without one.
     """
-    own: dict[str, LocalRecode] = {}
+    label_kept = suppressed if None in recoding.nodes else None
+    keeps, own = label_kept is not None, dict[str, LocalRecode]()
     for (name, (hierarchy, kind)), levels in zip(hierarchies.items(), recoding.levels, strict=True):
         labels = labelled(
             source,
@@ -177,7 +187,7 @@ def published(
             levels={at: label(at) for at in levels if at},
             column_type=kind,
         )
-        own[name] = LocalRecode(name, len(own), levels, labels, kind)
+        own[name] = LocalRecode(name, len(own), levels, labels, kind, label_kept)
     values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
     values |= {name: own[name].published(values[name]) for name in own if name in values}
     by = list(dict.fromkeys([*own, *recoding.by]))
@@ -190,8 +200,8 @@ def published(
     order = [name for name in columns if name not in by]
     parts = {
         RECORDS: _placed(source, needed, by=by, order=order),
-        ASSIGNED: assigned(recoding),
-        NODES: nodes(recoding),
+        ASSIGNED: assigned(recoding, every=keeps),
+        NODES: nodes(recoding, every=keeps),
     }
     for name, part in parts.items():
         query.with_(exp.Identifier(this=name, quoted=True), as_=part, copy=False)

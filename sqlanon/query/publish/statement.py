@@ -25,6 +25,8 @@ class Publication:
         hierarchies: The hierarchy and the type of each quasi-identifier.
         suppressed: Which classes are suppressed; None where there are none.
         few: Columns of few labels, which records are sorted by the places of.
+        label: What every cell of a suppressed record has, where a recoding says of single records
+            which are suppressed; None where these are dropped.
     """
 
     source: exp.Table
@@ -32,6 +34,7 @@ class Publication:
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]]
     suppressed: SuppressionQuery | None = None
     few: Collection[str] = ()
+    label: str | None = None
 
 
 def published_rows(recoding: Recoding, publication: Publication) -> exp.Select:
@@ -84,6 +87,7 @@ def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
         publication.columns,
         hierarchies=publication.hierarchies,
         recoding=recoding,
+        suppressed=publication.label,
     )
 
 

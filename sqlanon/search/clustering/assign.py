@@ -1,6 +1,7 @@
 """Assignment of records that no cluster has yet: each goes where it costs least.
 
 Clusters that may not stand alone, being too small or failing the demand, are merged likewise.
+Nothing is put together that the highest levels forbid.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.problem import (
+    NOWHERE,
     Clustering,
     ClusteringProblem,
     closures,
@@ -17,27 +19,39 @@ from sqlanon.search.clustering.problem import (
     renumbered,
 )
 
+NEVER_NEAR = 2**63 - 1
+"""What a record adds to a cluster that it may not join [units]."""
+
 
 def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     """Puts every record without a cluster into one, and mends what then fails the demand.
 
     Raises:
-        UnsatisfiableError: All records together do not satisfy the demand.
+        UnsatisfiableError: As `mend`.
     """
-    label = renumbered(label)
-    if label.max(initial=-1) < 0:
-        return mend(problem, Clustering.of(problem, np.zeros(problem.records, np.int64)))
+    label = _founded(problem, renumbered(label))
     nodes, sizes = closures(problem, label), np.bincount(label[label >= 0])
     costs = problem.cost(nodes)
     for record in np.flatnonzero(label < 0):
         problem.deadline.check()
         joined = join(problem, nodes, other=problem.leaves[record])
         dearer = problem.cost(joined)
-        cluster = int((dearer * (sizes + 1) - costs * sizes).argmin())
+        added = dearer * (sizes + 1) - costs * sizes
+        cluster = int(np.where(problem.forbids(dearer), NEVER_NEAR, added).argmin())
         label[record] = cluster
         sizes[cluster] += 1
         nodes[cluster], costs[cluster] = joined[cluster], dearer[cluster]
     return mend(problem, Clustering.of(problem, label))
+
+
+def _founded(problem: ClusteringProblem, label: Numbers) -> Numbers:
+    """The clusters, and one more of all records of each division that none has a record of."""
+    division = problem.division
+    without = np.ones(int(division.max()) + 1, np.bool_)
+    without[division[label >= 0]] = False
+    own = without[division]
+    first = int(label.max(initial=NOWHERE)) + 1
+    return np.where(own, first + (np.cumsum(without) - 1)[division], label)
 
 
 def join(problem: ClusteringProblem, nodes: Numbers, *, other: Numbers) -> Numbers:
@@ -51,33 +65,48 @@ def join(problem: ClusteringProblem, nodes: Numbers, *, other: Numbers) -> Numbe
 def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
     """Merges each cluster that is too small or fails the demand with the one it costs least with.
 
+    Where there is none to merge it with, all its records are left out, as far as the allowance goes
+    that those without a cluster have left.
+
     Raises:
-        UnsatisfiableError: All records together do not satisfy the demand.
+        UnsatisfiableError: All records of a division together fail, and are too many to leave out.
     """
     held = members(clusters)
     nodes = clusters.nodes.copy()
     alive = np.ones(len(held), np.bool_)
+    left = int((clusters.label == NOWHERE).sum())
+    label = clusters.label.copy()
     waiting = [c for c, records in enumerate(held) if not problem.satisfies(records)]
     while waiting:
         problem.deadline.check()
         cluster = waiting.pop()
         if not alive[cluster] or problem.satisfies(held[cluster]):
             continue
-        others = np.flatnonzero(alive & (np.arange(len(held)) != cluster))
-        if not len(others):
-            raise UnsatisfiableError(
-                "all records in one cluster do not satisfy the models of the sensitive "
-                "attributes; weaken them"
-            )
-        partner = _nearest(problem, held, nodes=nodes, cluster=cluster, others=others)
+        alive[cluster] = False
+        partner = _nearest(problem, held, nodes=nodes, cluster=cluster, others=alive)
+        if partner is None:
+            left += len(held[cluster])
+            if left > problem.allowance:
+                raise _unmendable(problem)
+            label[held[cluster]] = NOWHERE
+            continue
         held[partner] = np.concatenate([held[partner], held[cluster]])
         nodes[partner] = join(problem, nodes[[partner]], other=nodes[cluster])[0]
-        alive[cluster] = False
         waiting.append(partner)
-    label = clusters.label.copy()
     for survivor in np.flatnonzero(alive):
         label[held[survivor]] = survivor
     return Clustering.of(problem, label)
+
+
+def _unmendable(problem: ClusteringProblem) -> UnsatisfiableError:
+    """The error to raise where nothing is left to merge clusters with."""
+    levels = " that the highest levels allow" if problem.highest else ""
+    ways = ", raise max_level (--max-level)" if problem.highest else ""
+    return UnsatisfiableError(
+        f"all records in one cluster{levels} do not satisfy the models of the sensitive "
+        f"attributes, and they are more than the {problem.allowance:,} that may be left out here; "
+        f"weaken the models{ways}, or raise the suppression limit (--suppression-limit)"
+    )
 
 
 def _nearest(
@@ -86,10 +115,15 @@ def _nearest(
     *,
     nodes: Numbers,
     cluster: int,
-    others: Numbers,
-) -> int:
-    """The cluster whose union with another one adds least to the loss."""
-    sizes = np.array([len(held[other]) for other in others])
-    joined = problem.cost(join(problem, nodes[others], other=nodes[cluster]))
-    added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[others]) * sizes
-    return int(others[added.argmin()])
+    others: Flags,
+) -> int | None:
+    """The cluster whose union with another one adds least to the loss; None without any."""
+    near = np.flatnonzero(others)
+    joined = problem.cost(join(problem, nodes[near], other=nodes[cluster]))
+    allowed = ~problem.forbids(joined)
+    near, joined = near[allowed], joined[allowed]
+    if not len(near):
+        return None
+    sizes = np.array([len(held[other]) for other in near])
+    added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[near]) * sizes
+    return int(near[added.argmin()])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.problem import ClusteringProblem, closed
+from sqlanon.search.clustering.problem import ClusteringProblem, closed, runs
 
 LARGEST_PART = 0.8
 """Share of a block's records in one part above which other cuts are preferred."""
@@ -16,6 +16,8 @@ LARGEST_PART = 0.8
 
 def cut(problem: ClusteringProblem, most: int) -> list[Numbers]:
     """Blocks of records, each a union of subtrees that may be a cluster itself.
+
+    With highest levels, so may the part of each division in a block, where the division may.
 
     A block that is too large is cut at one column, between the nodes right below its closure. Small
     neighbours stay together, so that there are few blocks. One that no column can cut stays whole,
@@ -40,7 +42,27 @@ def cut(problem: ClusteringProblem, most: int) -> list[Numbers]:
             waiting += min(cuts, key=lambda each: each.regret).parts
         else:
             blocks.append(records)
+    blocks = _reunited(problem, blocks) if problem.highest else blocks
     return sorted(blocks, key=lambda block: int(block[0]))
+
+
+def _reunited(problem: ClusteringProblem, blocks: list[Numbers]) -> list[Numbers]:
+    """The blocks, with every division that they part whole where one of its parts fails.
+
+    Its records then go to the block that holds most of them.
+    """
+    block = np.empty(problem.records, np.int64)
+    for number, records in enumerate(blocks):
+        block[records] = number
+    order, starts = runs(problem.division)
+    for records in np.split(order, starts[1:]):
+        homes, sizes = np.unique(block[records], return_counts=True)
+        if len(homes) < 2:
+            continue
+        parts = [records[block[records] == home] for home in homes]
+        if not all(problem.satisfies(part) for part in parts):
+            block[records] = homes[sizes.argmax()]
+    return [np.flatnonzero(block == number) for number in np.unique(block)]
 
 
 @dataclass(frozen=True, slots=True)

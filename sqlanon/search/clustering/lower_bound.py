@@ -40,7 +40,9 @@ def column_bounds(problem: ClusteringProblem) -> Numbers:
     """What each record costs at least, from each column by itself [units].
 
     A cell is published as a node that k records share, so it costs no less than the lowest of
-    those above its value. It takes no itemsets, and little time.
+    those above its value. It takes no itemsets, and little time. With highest levels that may be a
+    node that is not allowed: such a record must be left out, and costs what that does. With an
+    allowance it holds as it stands, since no record costs more than one that is left out.
     """
     total = np.zeros(problem.records, np.int64)
     for column, taxonomy in enumerate(problem.taxonomies):
@@ -50,4 +52,6 @@ def column_bounds(problem: ClusteringProblem) -> Numbers:
         enough = support[taxonomy.ancestors] >= problem.k
         lowest = taxonomy.ancestors[enough.argmax(axis=0), np.arange(taxonomy.leaves)]
         total += taxonomy.cost[lowest][problem.leaves[:, column]]
+        if problem.highest:  # after each column, so that no sum is too large
+            np.minimum(total, problem.suppressed, out=total)
     return total

@@ -16,14 +16,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, closed
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, closed, runs
 
 
 def partition(problem: ClusteringProblem) -> Clustering:
-    """Clusters that satisfy k and the demand, where all records together do."""
+    """Clusters that satisfy k and the demand, where the records of each division together do."""
     done: list[Numbers] = []
-    waiting = [(0, 0, np.arange(problem.records))]
-    made = 1
+    order, starts = runs(problem.division)
+    whole = np.split(order, starts[1:])
+    waiting = [(-len(records), made, records) for made, records in enumerate(whole)]
+    heapq.heapify(waiting)
+    made = len(waiting)
     while waiting and not problem.deadline.expired:
         _, _, records = heapq.heappop(waiting)
         parts = _cut(problem, records)

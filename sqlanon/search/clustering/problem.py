@@ -4,37 +4,49 @@ A record is a row of leaf numbers, one for each quasi-identifier. A cluster is a
 records, published as its closure: per column the lowest node that holds all of them. What a search
 minimizes is the sum over clusters of size times the closure's cost.
 
+Columns may have a highest level. Records that no node tuple of these levels holds together are of
+different *divisions* and never share a cluster: a closure above these levels is not allowed, and
+costs more than a record that is left out, so that nothing is gained by it. Each algorithm looks at
+that itself; `satisfies` does not.
+
 Source: Kenig 2009, sections 4.1 and 4.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.packing import packed
+from sqlanon.search.packing import packed, united
 from sqlanon.wording import counted
 
 NOWHERE = -1
-"""The cluster of a record that is suppressed."""
+"""The cluster of a record that is left out."""
 
 
 class ClusterDemand(Protocol):
-    """Condition on every cluster beside its size: the models of sensitive values."""
+    """Condition on every cluster beside its size: persons, and the models of sensitive values."""
 
     @property
     def union_closed(self) -> bool:
         """Whether the union of satisfying clusters without common records satisfies it."""
 
+    @property
+    def monotone(self) -> ClusterDemand:
+        """What of it holds for every cluster that holds one for which it does."""
+
     def holds(self, records: Numbers) -> bool:
         """Whether a cluster of these records, given by their numbers, satisfies it."""
+
+    def part(self, records: Numbers) -> ClusterDemand:
+        """The same of some records, which are numbered anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,11 @@ class ClusteringProblem:
         k: Smallest cluster allowed [records].
         demand: What else a cluster must satisfy.
         deadline: When a search for clusters ends, by a `TimeLimitError` where it has none yet.
+        highest: Per column the highest level of a closure; empty where every level is allowed.
+            Nodes above it cost `suppressed` + 1.
+        allowance: How many records may be left out [records].
+        suppressed: What a record costs that is left out, no less than any that is not [units];
+            0 for what one costs whose cells are all at the top.
 
     Raises:
         UnsatisfiableError: There are fewer than k records.
@@ -58,8 +75,14 @@ class ClusteringProblem:
     k: int
     demand: ClusterDemand | None = None
     deadline: Deadline = NEVER
+    highest: tuple[int, ...] = ()
+    allowance: int = 0
+    suppressed: int = 0
 
     def __post_init__(self) -> None:
+        if not self.suppressed:
+            whole = sum(int(taxonomy.cost[taxonomy.root]) for taxonomy in self.taxonomies)
+            object.__setattr__(self, "suppressed", max(whole, 1))
         if self.records < self.k:
             be = "is" if self.records == 1 else "are"
             raise UnsatisfiableError(
@@ -81,10 +104,33 @@ class ClusteringProblem:
         total = np.zeros(nodes.shape[:-1], np.int64)
         for column, taxonomy in enumerate(self.taxonomies):
             total += taxonomy.cost[nodes[..., column]]
+            if self.highest:  # so that no sum of such costs is too large
+                np.minimum(total, self.suppressed + 1, out=total)
         return total
 
+    def forbids(self, costs: Numbers) -> Flags:
+        """Whether node tuples are above the highest levels, by what a record at them costs."""
+        return costs > self.suppressed
+
+    @property
+    def division(self) -> Numbers:
+        """The division of each record, numbered from 0: those of one may share a cluster."""
+        if not self.highest:
+            return np.zeros(self.records, np.int64)
+        columns = enumerate(zip(self.taxonomies, self.highest, strict=True))
+        tops = [taxonomy.ancestors[at, self.leaves[:, j]] for j, (taxonomy, at) in columns]
+        widths = [len(taxonomy.cost) for taxonomy in self.taxonomies]
+        key = united(packed(np.stack(tops, axis=1), widths))
+        found: Numbers = np.unique(key, return_inverse=True)[1].ravel()
+        return found
+
+    def part(self, records: Numbers) -> ClusteringProblem:
+        """The problem of some of the records, by the reference of the whole table."""
+        demand = None if self.demand is None else self.demand.part(records)
+        return replace(self, leaves=self.leaves[records], demand=demand)
+
     def satisfies(self, records: Numbers) -> bool:
-        """Whether these records may be a cluster."""
+        """Whether these records may be a cluster, as far as k and the demand say."""
         return len(records) >= self.k and (self.demand is None or self.demand.holds(records))
 
 
@@ -173,8 +219,8 @@ class Clustering:
         return np.bincount(self.label[self.label >= 0], minlength=len(self.nodes))
 
     def loss(self, problem: ClusteringProblem) -> int:
-        """Cost of all records, suppressed ones at the root [units]."""
-        suppressed = int((self.label == NOWHERE).sum()) * int(problem.cost(problem.root))
+        """Cost of all records, those left out included [units]."""
+        suppressed = int((self.label == NOWHERE).sum()) * problem.suppressed
         return int((self.sizes * problem.cost(self.nodes)).sum()) + suppressed
 
 

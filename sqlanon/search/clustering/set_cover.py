@@ -108,7 +108,7 @@ def _limit(problem: ClusteringProblem, beta: float) -> float:
     """1 / beta of the cost of a suppressed record [units]."""
     if not beta >= 1:
         raise PolicyError(f"beta is {beta}; it must be at least 1")
-    return float(problem.cost(problem.root)) / beta
+    return problem.suppressed / beta
 
 
 def greedy_cover(problem: ClusteringProblem, candidates: Candidates) -> Cover:
@@ -280,7 +280,7 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
     starts = np.cumsum([0, *map(len, subsets)])[:-1]
     records = np.concatenate([np.zeros(0, np.int64), *subsets])
     costs = problem.cost(closed(problem, problem.leaves[records], starts=starts))
-    cheap = np.flatnonzero(costs < limit)
+    cheap = np.flatnonzero((costs < limit) & ~problem.forbids(costs))
     subsets, costs = [subsets[subset] for subset in cheap.tolist()], costs[cheap]
     held = np.zeros((len(subsets), problem.records), np.bool_)
     for row, subset in zip(held, subsets, strict=True):

@@ -10,7 +10,6 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.errors import PolicyError
-from sqlanon.methods.options import ClusterOptions
 from sqlanon.policy.policy import Sensitive
 
 
@@ -113,7 +112,7 @@ def test_blocks_are_annealed_each_on_its_own(people):
     ).report  # fmt: skip
     assert report.search["blocks"] > 1
     told = report.search["annealing"]
-    assert told["records"] == 84
+    assert told["kept"] == (told["loss"]["annealed"] < told["loss"]["ordinary"])
     assert report.loss["lm"] <= told["loss"]["ordinary"] + 1e-12
 
 
@@ -138,7 +137,7 @@ def test_a_time_limit_keeps_what_there_is(people):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal or lns"),
+        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal"),
         ({"iterations": 5}, "iterations belongs to --improve anneal"),
         (
             {"temperature": 1.0, "cooling": 0.5},
@@ -148,14 +147,9 @@ def test_a_time_limit_keeps_what_there_is(people):
         ({"improve": "anneal", "temperature": -0.1}, "temperature -0.1 is not a number"),
         ({"improve": "anneal", "cooling": 0.0}, "cooling 0.0 is not a number above 0"),
         ({"improve": "anneal", "loss_weight": float("inf")}, "loss_weight inf is not a number"),
-        ({"improve": "lns", "refine": False}, "--no-refine leaves out"),
         ({"improve": 3}, "improve must be a text, not an int"),
     ],
 )
 def test_what_annealing_cannot_use_is_refused(people, settings, message):
     with pytest.raises(PolicyError, match=message):
         sqlanon.plan(people, "people", policy(LDiversity(2)), method="direct-cover", **settings)
-
-
-def test_lns_is_the_refinement_that_is_made_anyway():
-    assert ClusterOptions(improve="lns").refine

@@ -118,7 +118,7 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     plan = sqlanon.plan(people, "people", policy, **settings)
     report = sqlanon.anonymize(people, "people", policy, **settings, into="released")
     assert (report.loss, report.notes) == (plan.report.loss, plan.report.notes)
-    assert report.lower_bound is None
+    assert report.lower_bound == pytest.approx(0.2)  # of the only column, by itself
     assert report.search["blocks"] == 2
     assert "the table was cut into 2 blocks of up to 3 records, along" in report.notes[0]
 
@@ -322,12 +322,26 @@ def test_the_guarantee_of_set_cover_is_told_for_what_it_holds(lonely, most, endi
     assert told.endswith(f"the best recoding of single records{ending}")
 
 
-def test_too_few_uncovered_records_are_no_class(people):
-    policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"])
+@pytest.fixture
+def odd(people):
+    """Three f, and two m whom no itemset of three covers but that of all."""
     people.execute("INSERT INTO people VALUES ('f', 'c')")
     people.execute("DELETE FROM people WHERE q0 IS NULL")
-    with pytest.raises(UnsatisfiableError, match="2 records"):
-        sqlanon.plan(people, "people", policy, **ALONE)
+    return people
+
+
+def test_too_few_uncovered_records_go_where_they_cost_least(odd):
+    policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"])
+    plan = sqlanon.plan(odd, "people", policy, beta=1.0, **ALONE)
+    assert plan.report.records_per_level == {"q0": [0, 5]}
+
+
+def test_uncovered_records_are_left_out_within_the_limit(odd):
+    policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"], suppression_limit=0.4)
+    report = sqlanon.anonymize(odd, "people", policy, beta=1.0, into="released", **ALONE)
+    assert odd.execute("FROM released").fetchall() == [("f",)] * 3
+    assert report.suppressed_records == 2
+    assert "2 records are left out within the suppression limit" in report.notes
 
 
 def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
@@ -360,18 +374,41 @@ def test_options_of_covers_are_refused_elsewhere(people):
         sqlanon.plan(people, "people", policy, candidates="frequent")
 
 
-def test_a_suppression_limit_that_is_not_used_is_noted(people):
+def test_a_record_is_left_out_within_the_limit_where_that_loses_less(people):
+    """NULL alone: with two others at the top it would lose three times as much."""
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
-    plan = sqlanon.plan(people, "people", policy, method="direct-cover")
-    assert any("every record" in note for note in plan.report.notes)
+    report = sqlanon.anonymize(people, "people", policy, method="direct-cover", into="released")
+    assert people.execute("FROM released").fetchall() == [("f",), ("f",), ("m",), ("m",)]
+    assert (report.loss["lm"], report.suppressed_records) == (pytest.approx(0.2), 1)
+    assert "1 record is left out within the suppression limit" in report.notes
 
 
-def test_a_highest_level_is_refused(people):
-    tree = [("f", "sex", "*"), ("m", "sex", "*")]
-    quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(tree), max_level=1)}
-    policy = Policy(quasi, models=[KAnonymity(2)], drop=["job"])
-    with pytest.raises(PolicyError, match="no highest level for 'q0'"):
+def test_nobody_is_left_out_where_clusters_stay_as_they_were_found(people):
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
+    plan = sqlanon.plan(people, "people", policy, method="direct-cover", refine=False)
+    assert plan.report.search["left_out"] == 0
+
+
+CAPPED = {
+    "q0": QuasiIdentifier(Hierarchy.from_rows([("f", "sex", "*"), ("m", "sex", "*")]), max_level=1)
+}
+
+
+def test_records_that_no_class_within_the_levels_can_hold_are_counted(people):
+    policy = Policy(CAPPED, models=[KAnonymity(2)], drop=["job"])
+    with pytest.raises(UnsatisfiableError, match="highest levels 1 of 5 records is in classes"):
         sqlanon.plan(people, "people", policy, method="set-cover")
+
+
+@pytest.mark.parametrize("method", COVERS)
+def test_records_that_no_class_within_the_levels_can_hold_are_left_out(people, method):
+    people.execute("INSERT INTO people VALUES ('f', 'c')")
+    policy = Policy(CAPPED, models=[KAnonymity(3)], drop=["job"], suppression_limit=0.2)
+    report = sqlanon.anonymize(people, "people", policy, method=method, into="released")
+    assert people.execute("FROM released").fetchall() == [("sex",)] * 5
+    [note] = [note for note in report.notes if "left out" in note]
+    assert "1 of them since no class within the highest levels can hold them" in note
+    assert report.lower_bound <= report.loss["lm"]
 
 
 @pytest.mark.parametrize("candidates", ["closed", "frequent", "all"])

@@ -35,7 +35,7 @@ class Energy:
 
     def __init__(self, problem: ClusteringProblem, demands: Demands, *, weight: float) -> None:
         self._problem = problem
-        self._values = demands.values
+        self._demands = demands
         self._models = [(demand, problem.k / worst_alone(demand)) for demand in demands.every]
         self._share = weight / max(int(problem.cost(problem.root)), 1)
         self._closing = _Closing.of(problem.taxonomies)
@@ -44,7 +44,7 @@ class Energy:
         """What each of some clusters, given by their records, lacks; 0 where every model holds."""
         total = np.zeros(len(clusters))
         for demand, scale in self._models:
-            total += scale * shortfalls(demand, counts(self._values, demand, clusters=clusters))
+            total += scale * shortfalls(demand, counts(self._demands, demand, clusters=clusters))
         found: list[float] = total.tolist()
         return found
 
@@ -97,16 +97,12 @@ class _Closing:
         return found
 
 
-def counts(values: Numbers, demand: ValueDemand, *, clusters: Sequence[Numbers]) -> Numbers:
-    """Records per value of each of some clusters, shape `(clusters, values)`.
+def counts(demands: Demands, demand: ValueDemand, *, clusters: Sequence[Numbers]) -> Numbers:
+    """Records, or persons, per value of each of some clusters, shape `(clusters, values)`.
 
     Args:
-        values: `values[record, attribute]`: the number of the value, -1 where it does not count.
-        demand: The model, which says of which attribute.
+        demands: The models.
+        demand: One of them, which says of which attribute.
         clusters: Their records.
     """
-    width = len(demand.table)
-    found = np.empty((len(clusters), width), np.int64)
-    for row, records in zip(found, clusters, strict=True):
-        row[:] = np.bincount(values[records, demand.attribute] + 1, minlength=width + 1)[1:]
-    return found
+    return np.stack([demands.counts(records, demand) for records in clusters])

@@ -139,7 +139,7 @@ def states(demands: Demands, label: Numbers) -> list[ModelState]:
     held = clusters_of(label)
     found = []
     for demand in demands.every:
-        own = counts(demands.values, demand, clusters=held)
+        own = counts(demands, demand, clusters=held)
         failing = len(held) - int(demand.holds(own).sum())
         found.append(ModelState(len(held), failing, *figures(demand, own)))
     return found

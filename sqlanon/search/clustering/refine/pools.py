@@ -76,6 +76,9 @@ def boxes_of(
     kept = kept[np.lexsort((random.random(len(kept)), other, pool[kept]))]
     kept = kept[_place(pool[kept]) < BOXES]
     cost = problem.cost(nodes[kept])
+    if problem.highest:
+        allowed = ~problem.forbids(cost)
+        kept, cost = kept[allowed], cost[allowed]
     order = np.lexsort((size[kept], cost, pool[kept]))
     kept, cost = kept[order], cost[order]
     pool, place = pool[kept], _place(pool[kept])

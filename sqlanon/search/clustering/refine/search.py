@@ -4,6 +4,10 @@ Each round picks disjoint pools of similar clusters, dissolves them and covers t
 (`trials`); where that loses no more, the new clusters stay. Clusters that lose as much as those
 before them give later rounds other starting points. Which clusters are picked, and how, is drawn
 from a seed, so equal seeds give equal clusters.
+
+Where records may be left out, a few that are join each pool, and a pool may leave records out at a
+price. It starts far above what such a record costs, so that those by which most is gained go first,
+and falls to that; the best clusters of all rounds by what they really lose are kept.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.loss.cells import LARGEST
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import (
     NOWHERE,
@@ -38,6 +43,11 @@ UNIFORM = 0.1
 """Pools that start at any cluster, for each that starts by what records cost."""
 OVERHEAD = 100
 """Time that a pool takes beside that of its records [records]."""
+OUTSIDE = 3
+"""Most records that are left out in a pool at first."""
+DEAREST, FALLING = 8, 0.6
+"""What leaving a record out costs at first more than it does, at most, and the share of the search
+in which that falls to nothing [costs of such a record]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +87,23 @@ def refine(
         return clusters
     least = np.zeros(problem.records, np.int64) if bounds is None else bounds
     search = _Search(problem, clusters, random=np.random.default_rng(effort.seed), least=least)
-    work = effort.passes * problem.records
+    work = whole = effort.passes * problem.records
     while work > 0 and not problem.deadline.expired:
-        done = search.round()
+        done = search.round(_price(problem, 1 - work / whole))
         if not done:
             break
         work -= done
-    found = Clustering.of(problem, search.label)
+    found = Clustering.of(problem, search.best)
     return found if found.loss(problem) < clusters.loss(problem) else clusters
+
+
+def _price(problem: ClusteringProblem, done: float) -> int | None:
+    """What leaving a record out costs a pool [units], by the share of the search that is done."""
+    if not problem.allowance:
+        return None
+    more = min(problem.k - 1, DEAREST) * max(0.0, 1 - done / FALLING)
+    room = LARGEST // max(problem.records, 1) // problem.suppressed
+    return int(problem.suppressed * min(1 + more, max(room, 1)))
 
 
 def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
@@ -124,8 +143,9 @@ class _Search:
         self._problem, self._random, self._least = problem, random, least
         self._joins = Joins(problem.taxonomies)
         self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
-        self.label = parts_of_k(problem, clusters)
+        self.label = self.best = parts_of_k(problem, clusters)
         self._renumber(closures(problem, self.label))
+        self._lost = self._loss()
 
     def _renumber(self, nodes: Numbers) -> None:
         """Numbers the clusters that have records 0, 1, … again, and finds their records.
@@ -142,22 +162,55 @@ class _Search:
         self._order = np.argsort(self.label, kind="stable")[nowhere:]
         self._starts = np.cumsum(self._sizes) - self._sizes
 
-    def round(self) -> int:
-        """Tries some pools; how many records were looked at, with those counted for the pools."""
+    def round(self, price: int | None = None) -> int:
+        """Tries some pools; how many records were looked at, with those counted for the pools.
+
+        Args:
+            price: What a record costs that a pool leaves out [units]; None where none may be.
+        """
         chosen = self._choose()
         if not len(chosen):
             return 0
-        pools = self._pools(chosen)
+        pools, outside = self._pools(chosen)
         boxes = boxes_of(self._problem, pools, joins=self._joins, random=self._random)
         self._adapt(float((boxes.cost < NO_LOSS).sum(axis=1).mean()))
-        now = (self._sizes * self._cost)[chosen].sum(axis=1)
-        trials = try_all(pools, boxes, k=self._problem.k, now=now + 1)
+        now = (self._sizes * self._cost)[chosen].sum(axis=1) + outside * (price or 0)
+        trials = try_all(pools, boxes, k=self._problem.k, now=now + 1, price=price)
         best = _least(trials.loss, self._random)
-        able = np.flatnonzero(trials.loss[np.arange(len(chosen)), best] <= now)
+        gain = now - trials.loss[np.arange(len(chosen)), best]
+        able = np.flatnonzero(gain >= 0)
+        if len(able) and price is not None:
+            more = trials.left[np.arange(len(chosen)), best] - outside
+            able = self._within(able[np.argsort(-gain[able], kind="stable")], more)
         if len(able):
             parts = replay(pools, boxes, trials=trials, chosen=best)
-            self._replace(pools.records[able], parts[able], now=now[able])
+            self._replace(pools.records[able], parts[able], now=now[able], price=price or 0)
+        if price is None:
+            self.best = self.label
+        elif (lost := self._loss()) < self._lost:
+            self._lost, self.best = lost, self.label.copy()
         return int((pools.records >= 0).sum()) + OVERHEAD * len(chosen)
+
+    def _loss(self) -> int:
+        """What all records lose now, those left out included [units]."""
+        left = len(self.label) - len(self._order)
+        return int((self._sizes * self._cost).sum()) + left * self._problem.suppressed
+
+    def _within(self, able: Numbers, more: Numbers) -> Numbers:
+        """The pools that may take place together, where some leave so many more records out.
+
+        Args:
+            able: Pools, those that gain most first.
+            more: Per pool how many more it leaves out, negative where fewer.
+        """
+        room = self._problem.allowance - (len(self.label) - len(self._order))
+        taken = []
+        for pool in able.tolist():
+            if more[pool] <= max(room, 0):
+                taken.append(pool)
+                # A pool that takes records back may still fail the demand.
+                room -= max(int(more[pool]), 0)
+        return np.sort(np.array(taken, np.int64))
 
     def _adapt(self, boxes: float) -> None:
         """Makes pools larger while few boxes make them cheap to try."""
@@ -166,15 +219,16 @@ class _Search:
         elif boxes > SHRINK_ABOVE:
             self._most = max(self._most - 1, self._first)
 
-    def _replace(self, records: Numbers, parts: Numbers, *, now: Numbers) -> None:
+    def _replace(self, records: Numbers, parts: Numbers, *, now: Numbers, price: int) -> None:
         """Puts the records of pools into new clusters, where those lose no more and may stand.
 
         Args:
             records: Record numbers, shape `(pools, places)`; -1 pads.
-            parts: The new cluster of each within its pool.
+            parts: The new cluster of each within its pool; -1 for one that is left out.
             now: What each pool loses now [units].
+            price: What a record costs that is left out [units].
         """
-        pool, place = np.nonzero(records >= 0)
+        pool, place = np.nonzero((records >= 0) & (parts >= 0))
         held, key = records[pool, place], pool * (records.shape[1] + BOXES) + parts[pool, place]
         group = np.unique(key, return_inverse=True)[1]
         if self._problem.demand is None:
@@ -182,7 +236,8 @@ class _Search:
         order, starts = runs(group)
         nodes = closed(self._problem, self._problem.leaves[held[order]], starts=starts)
         sizes = np.diff(np.r_[starts, len(order)])
-        after = np.zeros(len(records), np.int64)
+        outside = (records >= 0) & (parts < 0)
+        after = outside.sum(axis=1) * price
         owner = pool[order[starts]]
         np.add.at(after, owner, sizes * self._problem.cost(nodes))
         stays = after <= now
@@ -191,6 +246,7 @@ class _Search:
             failed = [not self._problem.satisfies(each) for each in groups]
             stays[owner[failed]] = False
         chosen = stays[pool]
+        self.label[records[stays][outside[stays]]] = NOWHERE
         self.label[held[chosen]] = len(self._nodes) + group[chosen]
         self._renumber(np.concatenate([self._nodes, nodes]))
 
@@ -228,20 +284,40 @@ class _Search:
         near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
         return near
 
-    def _pools(self, chosen: Numbers) -> Pools:
-        """The records of pools, those of the dearest clusters first."""
-        places = int(self._sizes[chosen].sum(axis=1).max())
+    def _pools(self, chosen: Numbers) -> tuple[Pools, Numbers]:
+        """The records of pools, those of the dearest clusters first, and how many are left out.
+
+        Those come last.
+        """
+        outside = self._outside(chosen)
+        places = int((self._sizes[chosen].sum(axis=1) + list(map(len, outside))).max())
         records = np.full((len(chosen), places), -1)
         noise = 0.4 * self._random.random()
-        for row, clusters in zip(records, chosen, strict=True):
+        for row, clusters, others in zip(records, chosen, outside, strict=True):
             held = np.concatenate(
                 [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
             )
             worth = self._cost[self.label[held]] * (1 + noise * self._random.random(len(held)))
             row[: len(held)] = held[np.argsort(-worth, kind="stable")]
+            row[len(held) : len(held) + len(others)] = others
         first = records[:, :1]
         leaves = self._problem.leaves[np.where(records >= 0, records, first)]
-        return Pools(records, leaves, self._nodes[chosen])
+        return Pools(records, leaves, self._nodes[chosen]), np.array(list(map(len, outside)))
+
+    def _outside(self, chosen: Numbers) -> list[Numbers]:
+        """Records that are left out and near the first cluster of each pool, none in two."""
+        free = np.flatnonzero(self.label == NOWHERE) if self._problem.allowance else chosen[:0, 0]
+        found = []
+        for cluster in chosen[:, 0].tolist():
+            if not len(free):
+                found.append(free)
+                continue
+            # The numbers of leaves are those of nodes.
+            near = self._joins.costs(self._nodes[[cluster]], self._problem.leaves[free])[0]
+            first = np.argsort(near, kind="stable")[:OUTSIDE]
+            found.append(free[first])
+            free = np.delete(free, first)
+        return found
 
 
 def _least(loss: Numbers, random: np.random.Generator) -> Numbers:

@@ -2,8 +2,8 @@
 
 A *trial* forces one box of a pool (`pools`) to open with the k dearest records that it holds; the
 rest is then covered directly: cheapest box first, each with all that it holds, as long as that is
-k records; what remains is united with the records of the box that was opened last. All boxes of a
-pool are tried.
+k records; what remains is united with the records of the box that was opened last, or left out
+where that has a price and is cheaper. All boxes of a pool are tried.
 
 Forcing the choice that a greedy method starts with and keeping the best outcome is the pilot method
 (Duin and Voß 1999); dissolving and covering parts anew is large neighbourhood search (Shaw 1998).
@@ -33,21 +33,30 @@ class Trials:
         open: Which boxes are open, shape `(pools, trials, boxes)`.
         forced: The places that the forced box took, shape `(pools, trials, words)`.
         partner: The open box whose records were united with what remained.
+        left: How many records were left out instead.
     """
 
     loss: Numbers
     open: Flags
     forced: Words
     partner: Numbers
+    left: Numbers
 
 
-def try_all(pools: Pools, boxes: Boxes, *, k: int, now: Numbers) -> Trials:
+def try_all(
+    pools: Pools, boxes: Boxes, *, k: int, now: Numbers, price: int | None = None
+) -> Trials:
     """Forces each box of each pool in turn, and covers the rest directly.
 
     What is left of a box never grows, so one pass over the boxes in the order of their costs finds
     what always taking the cheapest one does.
 
-    Trials that lose as much as each pool does now [units] are given up.
+    Args:
+        pools: The pools.
+        boxes: Their boxes.
+        k: Smallest cluster allowed.
+        now: What each pool loses now [units]; trials that lose as much are given up.
+        price: What a record costs that is left out [units]; None where none may be.
     """
     forced = first_bits(boxes.bits, pools.records.shape[1], k=k)
     pool, trial = np.nonzero(boxes.cost < NO_LOSS)
@@ -57,12 +66,13 @@ def try_all(pools: Pools, boxes: Boxes, *, k: int, now: Numbers) -> Trials:
         if box % GIVE_UP_EVERY == 0:
             run.give_up(box, now)
         run.open(box)
-    run.unite_rest(started)
+    run.unite_rest(started, price)
     loss, partner = np.full(boxes.cost.shape, NO_LOSS), np.zeros(boxes.cost.shape, np.int64)
     opened = np.zeros((*boxes.cost.shape, boxes.cost.shape[1]), np.bool_)
+    left = np.zeros(boxes.cost.shape, np.int64)
     loss[pool, trial], partner[pool, trial] = run.loss, run.partner
-    opened[pool, trial] = run.opened.T
-    return Trials(loss, opened, forced, partner)
+    opened[pool, trial], left[pool, trial] = run.opened.T, run.left_out
+    return Trials(loss, opened, forced, partner, left)
 
 
 class _Run:
@@ -86,6 +96,7 @@ class _Run:
         self.loss = k * boxes.cost[pool, trial]
         self.partner = trial.copy()
         self.opened = np.zeros((len(self._cost), len(pool)), np.bool_)
+        self.left_out = np.zeros(len(pool), np.int64)
         self._active = np.arange(len(pool))
         self._view = self._left
 
@@ -116,11 +127,12 @@ class _Run:
         self.opened[box, trials] = True
         self.partner[trials] = box
 
-    def unite_rest(self, forced: Words) -> None:
-        """Unites what remains with the records of the box that was opened last.
+    def unite_rest(self, forced: Words, price: int | None) -> None:
+        """Unites what remains with the records of the box that was opened last, or leaves it out.
 
         Args:
             forced: What the forced box took at first, shape `(trials, words)`.
+            price: What a record costs that is left out [units]; None where none may be.
         """
         self._left[:, self._active] = self._view
         self.opened[self._trial, np.arange(len(self._trial))] = True
@@ -135,7 +147,13 @@ class _Run:
         found = cost < NO_LOSS
         loss = self.loss[rest] - self._cost[partner, pool] * counted(held, axis=0)
         loss += np.where(found, cost, 0) * counted(need, axis=0)
-        self.loss[rest] = np.where(found, loss, NO_LOSS)
+        united = np.where(found, loss, NO_LOSS)
+        if price is not None:
+            size = counted(self._left[:, rest], axis=0)
+            out = self.loss[rest] + size * price
+            self.left_out[rest] = np.where(out < united, size, 0)
+            united = np.minimum(out, united)
+        self.loss[rest] = united
 
     def _held_last(self, rest: Numbers, forced: Words) -> Words:
         """The places that the last box of some trials took."""
@@ -157,7 +175,10 @@ def first_bits(bits: Words, places: int, *, k: int) -> Words:
 
 
 def replay(pools: Pools, boxes: Boxes, *, trials: Trials, chosen: Numbers) -> Numbers:
-    """The box of each place after a chosen trial of each pool, `(pools, places)`; -1 for a pad."""
+    """The box of each place after a chosen trial of each pool, `(pools, places)`.
+
+    -1 stands for what is left out, and for a pad.
+    """
     pool, places = np.arange(len(chosen)), pools.records.shape[1]
     first = flags(trials.forced[pool, chosen], places)
     found = np.where(first, chosen[:, None], -1)
@@ -169,4 +190,5 @@ def replay(pools: Pools, boxes: Boxes, *, trials: Trials, chosen: Numbers) -> Nu
             taken = flags(boxes.bits[some, box], places) & free[some]
             found[some] = np.where(taken, box, found[some])
             free[some] &= ~taken
-    return np.where(free, trials.partner[pool, chosen][:, None], found)
+    partner = np.where(trials.left[pool, chosen], -1, trials.partner[pool, chosen])
+    return np.where(free, partner[:, None], found)

@@ -1,0 +1,54 @@
+"""Lent classes: the best full-domain recoding under the same policy, as clusters to start from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sqlanon.methods.clustering.releases import Releases
+from sqlanon.methods.registry import Options
+from sqlanon.recoding import Node
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.packing import packed, united
+
+
+def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | None:
+    """The classes of the best full-domain recoding that was found; None without one.
+
+    Classes that fail are left out, and those that come to fail by that, as such a recoding does.
+    """
+    node = None if options.lend is None else options.lend()
+    if node is None:
+        return None
+    whole = releases.whole
+    found = Clustering(_classes(releases, node), np.zeros((0, len(node)), np.int64))
+    while True:
+        records, own = releases.placed(found)
+        if not len(records):
+            return None
+        label = np.unique(found.label[records], return_inverse=True)[1].ravel()
+        failing = [
+            held for held in members(Clustering(label, found.nodes)) if not own.satisfies(held)
+        ]
+        if not failing:
+            break
+        left = found.label.copy()
+        left[records[np.concatenate(failing)]] = NOWHERE
+        found = replace(found, label=left)
+    if releases.suppresses(found) or not releases.holds(found):
+        return None
+    return Clustering.of(whole, found.label)
+
+
+def _classes(releases: Releases, node: Node) -> Numbers:
+    """The class of each record at a node."""
+    whole = releases.whole
+    columns = enumerate(zip(whole.taxonomies, node, strict=True))
+    cells = [taxonomy.ancestors[at, whole.leaves[:, j]] for j, (taxonomy, at) in columns]
+    widths = [len(taxonomy.cost) for taxonomy in whole.taxonomies]
+    key = united(packed(np.stack(cells, axis=1), widths))
+    found: Numbers = np.unique(key, return_inverse=True)[1].ravel()
+    return found

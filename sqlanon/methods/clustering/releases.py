@@ -1,0 +1,162 @@
+"""Releases: what a policy says of the records that clusters leave out, and of the others by that.
+
+A record that is left out is dropped, or kept with all cells suppressed in a class of its own, as
+the policy has it. What models refer to is the table that is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sqlanon.deadline import Deadline
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.unsatisfiable import alone_within_levels
+from sqlanon.policy.policy import Policy
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.assign import assign_rest
+from sqlanon.search.clustering.left_out import unplaceable
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, members
+from sqlanon.search.privacy import Demands
+from sqlanon.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """A table to cluster, with those of its records that some cluster may hold.
+
+    Args:
+        whole: All records.
+        policy: The policy.
+        placeable: The records that some cluster may hold; the others are left out in any case.
+        problem: The problem of these, with what is left of the allowance, by the reference of a
+            table without the others.
+    """
+
+    whole: ClusteringProblem
+    policy: Policy
+    placeable: Numbers
+    problem: ClusteringProblem
+
+    @classmethod
+    def of(cls, whole: ClusteringProblem, policy: Policy) -> Releases:
+        """Leaves out the records that no cluster within the highest levels may hold.
+
+        Raises:
+            UnsatisfiableError: They are more than may be left out.
+        """
+        every = np.arange(whole.records)
+        if not whole.highest:
+            return cls(whole, policy, every, whole)
+        placeable = np.flatnonzero(~unplaceable(whole))
+        alone = whole.records - len(placeable)
+        if alone > whole.allowance:
+            raise alone_within_levels(
+                policy, alone, records=whole.records, allowance=whole.allowance
+            )
+        return cls(whole, policy, placeable, _without(whole, policy, placeable))
+
+    @property
+    def shifts(self) -> bool:
+        """Whether leaving records out changes what clusters must satisfy."""
+        return _shifts(self.whole, self.policy)
+
+    def ended_by(self, deadline: Deadline) -> Releases:
+        """The same, to be searched until another deadline."""
+        return replace(self, problem=replace(self.problem, deadline=deadline))
+
+    def all_of(self, label: Numbers, records: Numbers) -> Clustering:
+        """Clusters of all records, from those of some; the others are left out."""
+        every = np.full(self.whole.records, NOWHERE, np.int64)
+        every[records] = label
+        return Clustering.of(self.whole, every)
+
+    def placed(self, clusters: Clustering) -> tuple[Numbers, ClusteringProblem]:
+        """The records that clusters hold, and the problem of these as it is published."""
+        records = np.flatnonzero(clusters.label != NOWHERE)
+        return records, _without(self.whole, self.policy, records)
+
+    def suppresses(self, clusters: Clustering) -> bool:
+        """Whether the records without a cluster are more than may be left out.
+
+        Then they are published with all cells suppressed, where they satisfy the policy as a class.
+        """
+        return int((clusters.label == NOWHERE).sum()) > self.whole.allowance
+
+    def holds(self, clusters: Clustering) -> bool:
+        """Whether clusters that satisfy `problem` may be published without what they leave out."""
+        left = clusters.label == NOWHERE
+        if not left.any():
+            return True
+        suppresses = self.suppresses(clusters)
+        if suppresses and self.whole.highest:
+            return False
+        if suppresses or self.policy.suppressed == "keep":
+            # Those at the top of every column may be published as the same class.
+            top = np.append((clusters.nodes == self.whole.root).all(axis=1), True)
+            classes = left, top[clusters.label]
+            return all(self.whole.satisfies(np.flatnonzero(each)) for each in classes)
+        if not self.shifts:
+            return True
+        _, own = self.placed(clusters)
+        label = clusters.label[clusters.label != NOWHERE]
+        return all(own.satisfies(each) for each in members(Clustering(label, clusters.nodes)))
+
+    def settled(self, clusters: Clustering) -> Clustering:
+        """The clusters, with what they left out in the nearest of them where that must be.
+
+        Raises:
+            UnsatisfiableError: Those that no cluster may hold are no class that may be kept.
+        """
+        if self.holds(clusters):
+            return clusters
+        found = assign_rest(replace(self.problem, allowance=0), clusters.label[self.placeable])
+        back = self.all_of(found.label, self.placeable)
+        if self.holds(back):
+            return back
+        left = counted(self.whole.records - len(self.placeable), "record")
+        raise UnsatisfiableError(
+            f"no class within the levels allowed can hold {left}, too few or too much alike to be "
+            "kept as a class of their own; use suppressed='drop' (--suppressed drop), or raise "
+            "max_level (--max-level)"
+        )
+
+    def notes(self, clusters: Clustering) -> Iterator[str]:
+        """What became of the records that no cluster holds."""
+        left = int((clusters.label == NOWHERE).sum())
+        if not left:
+            return
+        if self.suppresses(clusters):
+            yield (
+                f"no itemset covers {counted(left, 'record')}: all their cells are suppressed, "
+                "and no suppression limit bounds how many they are"
+            )
+            return
+        alone = self.whole.records - len(self.placeable)
+        why = (
+            f", {alone:,} of them since no class within the highest levels can hold them"
+            if alone
+            else ""
+        )
+        how = (
+            "kept with every quasi-identifier suppressed"
+            if self.policy.suppressed == "keep"
+            else "left out"
+        )
+        are = "is" if left == 1 else "are"
+        yield f"{counted(left, 'record')} {are} {how} within the suppression limit{why}"
+
+
+def _shifts(problem: ClusteringProblem, policy: Policy) -> bool:
+    demand = problem.demand
+    return policy.suppressed == "drop" and isinstance(demand, Demands) and demand.is_relative
+
+
+def _without(whole: ClusteringProblem, policy: Policy, records: Numbers) -> ClusteringProblem:
+    """The problem of some records, where the others are left out."""
+    if _shifts(whole, policy) and isinstance(whole.demand, Demands):
+        whole = replace(whole, demand=whole.demand.referring(records))
+    left = whole.records - len(records)
+    return replace(whole.part(records), allowance=whole.allowance - left)
