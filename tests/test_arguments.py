@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -31,13 +32,19 @@ def connection():
         yield opened
 
 
+@cache
+def planned(connection):
+    return sqlanon.plan(connection, "people", POLICY)
+
+
 def called(name, connection, **given):
     function = getattr(sqlanon, name)
     if name == "measure":
         return function(connection, "people", "people", POLICY, **given)
     if name == "apply":
-        plan = sqlanon.plan(connection, "people", POLICY)
-        return function(connection, plan, **{"into": "made", "overwrite": True, **given})
+        return function(
+            connection, planned(connection), **{"into": "made", "overwrite": True, **given}
+        )
     if name == "anonymize":
         given = {"into": "made", "overwrite": True, **given}
     return function(connection, "people", POLICY, **given)

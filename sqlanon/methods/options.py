@@ -141,14 +141,14 @@ class ClusterOptions:
     improve: str | None = _option(
         None,
         "anneal: also cluster for k alone and exchange records until the models hold, and keep "
-        "what loses less. lns: the refinement alone, which is made anyway.",
-        "anneal|lns",
-        is_valid=("anneal", "lns").__contains__,
-        fault="improve {!r} is not known; choose anneal or lns",
+        "what loses less.",
+        "anneal",
+        is_valid=("anneal",).__contains__,
+        fault="improve {!r} is not known; choose anneal",
     )
     iterations: int | None = _option(
         None,
-        "Most exchanges that --improve anneal tries in a block: 10 for each record.",
+        "Most exchanges that --improve anneal tries in a block: 5 for each record, at most 250000.",
         "N",
         int,
         lambda value: type(value) is int and value >= 0,
@@ -156,8 +156,8 @@ class ClusterOptions:
     )
     temperature: float | None = _option(
         None,
-        "First temperature of --improve anneal, where a cluster of one sensitive value has energy "
-        "1; at 0 no worse state is accepted: 0.05.",
+        "First temperature of --improve anneal, where the exchange of a record changes the energy "
+        "by about 1; at 0 no worse state is accepted: 0.2.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and isfinite(value),
@@ -174,8 +174,8 @@ class ClusterOptions:
     )
     loss_weight: float | None = _option(
         None,
-        "What the loss counts when --improve anneal accepts an exchange: k records without any "
-        "information count as much as this many clusters of one sensitive value: 0.",
+        "What the loss counts where --improve anneal accepts an exchange, beside what clusters "
+        "lack to satisfy the models; 0 as it was published: 1.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and isfinite(value),
@@ -202,10 +202,6 @@ class ClusterOptions:
         if idle and self.improve != "anneal":
             verb = "belongs" if len(idle) == 1 else "belong"
             raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
-        if self.improve == "lns" and not self.refine:
-            raise PolicyError(
-                "improve lns is the refinement that --no-refine leaves out; give one of them"
-            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,9 @@ def annealing_lines(told: Mapping[str, Any]) -> Iterator[str]:
             f"{figure(before['worst'])}, then {figure(after['worst'])}; mean "
             f"{figure(before['mean'])}, then {figure(after['mean'])}"
         )
-    kept = told["kept_records"]
-    whole = "kept" if kept == told["records"] else f"kept for {part_of(kept, told['records'])}"
+    kept = "kept" if told["kept"] else "not kept"
     yield (
         f"    loss {loss['clusters_of_k']} of clusters for k alone, {loss['exchanged']} after the "
-        f"exchanges, {loss['annealed']} with every model ({whole if kept else 'not kept'}); "
+        f"exchanges, {loss['annealed']} with every model ({kept}); "
         f"without annealing {loss['ordinary']}"
     )

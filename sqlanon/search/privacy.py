@@ -78,11 +78,6 @@ class Demands:
         )
 
     @property
-    def superset_monotone(self) -> bool:
-        """Whether clusters that satisfy all still do with any more records."""
-        return all(demand.model.superset_monotone for demand in self.every)
-
-    @property
     def monotone(self) -> Demands:
         """Those that clusters which satisfy them still do with any more records."""
         return replace(self, every=tuple(d for d in self.every if d.model.superset_monotone))
@@ -120,13 +115,13 @@ class Demands:
         every = []
         for demand in self.every:
             there = held[demand.attribute][:-1] >= 0
-            counts = self._counted(records, demand)[there]
+            counts = self.counts(records, demand)[there]
             nodes = tuple(own[there] for own in demand.nodes)
             every.append(replace(demand, table=counts, nodes=nodes))
         return replace(self, values=values, every=tuple(every))
 
-    def _counted(self, records: Numbers, demand: ValueDemand) -> Numbers:
-        """Records, or persons, per value."""
+    def counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
+        """Records, or persons, per value of a model's attribute."""
         own = self.values[records, demand.attribute]
         some = own >= 0
         held = own[some]
@@ -139,7 +134,7 @@ class Demands:
         """Records per value, of the values that there are where no other can matter."""
         own = self.values[records, demand.attribute]
         if demand.model.relative or demand.of_persons or not 0 < len(own) < len(demand.table):
-            return self._counted(records, demand)
+            return self.counts(records, demand)
         own = own[own >= 0]
         found: Numbers = np.unique(own, return_counts=True)[1]
         return found

@@ -163,7 +163,7 @@ def test_check_agrees_with_a_count_in_python(rows):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     tables,
     st.integers(1, 4),

@@ -47,7 +47,7 @@ def same(found, wanted):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(tables, st.sampled_from([None, TREE]))
 def test_figures_agree_with_a_count_in_python(records, order):
     height = 0 if order is None else 3
@@ -92,7 +92,7 @@ GROUND = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(spread, st.lists(st.integers(1, 4), min_size=5, max_size=5), st.sampled_from(sorted(GROUND)))
 def test_distances_are_the_least_work_of_any_flow(own, others, name):
     # The definition itself: not the formula that the statement and the other oracle share.

@@ -18,7 +18,7 @@ from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.wording import key
 
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 WORK = [("Fed", "gov", "*"), ("Local", "gov", "*"), ("State", "gov", "*"), ("Own", "own", "*")]
 ORIGINAL = [("Fed", 20), ("Local", 22), ("State", 25), ("Own", 31)] * 2
 POLICY = Policy(

@@ -40,7 +40,7 @@ cell = st.sampled_from(["x", "y", "z", None])
 tables = st.lists(st.tuples(st.sampled_from("123"), cell, cell, cell, cell), min_size=1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables)
 def test_figures_of_kept_columns_agree_with_brute_force(rows):
     fill(rows)
@@ -65,7 +65,7 @@ def test_figures_of_kept_columns_agree_with_brute_force(rows):
             assert alone(rows, pair) == max(alone(rows, name) for name in pair)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables)
 def test_columns_that_join_records_agree_with_brute_force(rows):
     fill(rows)

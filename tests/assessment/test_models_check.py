@@ -101,7 +101,7 @@ def _paths(request, monkeypatch):
 @pytest.mark.usefixtures("_paths")
 @pytest.mark.parametrize("nulls", ["value", "none"])
 def test_check_agrees_with_brute_force(nulls):
-    @settings(max_examples=12, deadline=None, database=None)
+    @settings(max_examples=6, deadline=None, database=None)
     @given(records)
     def agree(rows):
         three = [LDiversity(3, "recursive", c=2)]
@@ -119,7 +119,7 @@ def test_check_agrees_with_brute_force(nulls):
     agree()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(records)
 def test_check_counts_persons_of_an_entity_column(rows):
     report = check(rows, sensitive=sensitive_of(), entity="person")
@@ -171,7 +171,7 @@ def test_model_holds_where_every_class_satisfies_it(model):
             return figures["entropy"] >= math.log(model.l) - 1e-12
         return figures["distinct_values"] >= model.l
 
-    @settings(max_examples=8, deadline=None, database=None)
+    @settings(max_examples=5, deadline=None, database=None)
     @given(records)
     def agree(rows):
         report = check(rows, sensitive={"b": sensitive_of(models=[model])["b"]})

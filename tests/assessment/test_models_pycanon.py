@@ -41,7 +41,7 @@ def frame_and_report(rows):
     return frame, sqlanon.check(DATABASE, frame, Policy(QUASI, sensitive=["s", "n"]))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tables)
 def test_k_l_and_t_agree_with_pycanon(rows):
     frame, report = frame_and_report(rows)
@@ -63,7 +63,7 @@ classes = st.dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(classes)
 def test_recursive_c_agrees_with_pycanon_where_values_are_equally_frequent(held):
     rows = [
@@ -100,7 +100,7 @@ def bounds_agree(frame, report, quasi, column):
     return True
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tables)
 def test_alpha_beta_and_delta_agree_with_pycanon(rows):
     frame, report = frame_and_report(rows)
@@ -108,7 +108,7 @@ def test_alpha_beta_and_delta_agree_with_pycanon(rows):
         bounds_agree(frame, report, QUASI, column)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(classes, st.lists(st.sampled_from("abcde"), max_size=20))
 def test_delta_agrees_with_pycanon_where_every_class_has_every_value(held, more):
     rows = [(*key, value, 0) for key in held for value in "abcde"]

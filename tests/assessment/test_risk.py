@@ -413,7 +413,7 @@ DATABASE = duckdb.connect()
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(people, people, st.booleans(), st.sampled_from([0.2, 0.4, 0.9]))
 def test_population_risk_agrees_with_a_count_in_python(released, others, by_person, threshold):
     """Persons of the table and of the others differ, so that the union holds everybody."""
@@ -443,7 +443,7 @@ def class_sizes(rows, by_person):
     return {key: len(set(who) if by_person else who) for key, who in members.items()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(people, st.sampled_from([0.2, 0.4, 0.9]))
 def test_persons_agree_with_a_count_in_python(rows, threshold):
     fill(DATABASE, "t", [(*key, who) for who, key in rows], "a VARCHAR, b VARCHAR, who INT")

@@ -57,7 +57,7 @@ visits = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(visits)
 def test_trajectories_agree_with_brute_force(rows):
     fill(rows)

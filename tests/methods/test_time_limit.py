@@ -124,6 +124,8 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
         assert told or loss == pytest.approx(best)
         ended.add(bool(told))
         people.execute("DROP TABLE published")
+        if not told:  # more time makes the same once more
+            break
     assert ended == {True, False}
 
 

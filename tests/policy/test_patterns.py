@@ -128,3 +128,24 @@ def test_a_level_that_is_no_number_is_said_of_a_column_with_a_comma():
 def test_a_rule_of_one_column_is_refused():
     with pytest.raises(PolicyError, match="'age never with age' of patterns names one column tw"):
         Masks.of("age never with age")
+
+
+CAPPED = [MaskColumn("age", 0, 2, capped=True), MaskColumn("zip", 1, 1, capped=True), SEX]
+
+
+def test_a_column_that_may_not_be_suppressed_is_at_its_highest_level_where_it_is_not_kept():
+    found = Masks.of([["sex"], ["age"], ["age@2", "sex"], ["none"]]).nodes(CAPPED)
+    assert found == [(2, 1, 0), (0, 1, 1), (2, 1, 1)]
+
+
+def test_patterns_that_only_a_fixed_level_makes_the_same_are_one():
+    assert Masks.of([["age", "zip"], ["age"]]).nodes(CAPPED) == [(0, 1, 1)]
+    assert len(Masks.of("all").nodes(CAPPED)) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("age@3", "they are 0 to 2"), ("zip@0", "the only one is 1")]
+)
+def test_the_highest_level_allowed_may_be_kept_where_it_tells_something(text, message):
+    with pytest.raises(PolicyError, match=message):
+        Masks.of([[text]]).nodes(CAPPED)

@@ -303,9 +303,13 @@ def type_is_text(cell):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_values_of_a_type_are_found_again_in_their_groups(family):
+def test_values_of_a_type_are_found_again_in_their_groups(family, monkeypatch):
     """A map lists them as texts, and `measure` reads its labels."""
-    for name in FAMILIES[family]:
+    # Six values at a time: eighteen have more sets than can be gone through in moments.
+    parts = [(name, KEPT[name][at : at + 6]) for name in FAMILIES[family]
+             for at in range(0, len(KEPT[name]), 6)]  # fmt: skip
+    for name, values in parts:
+        monkeypatch.setitem(KEPT, name, values)
         connection = table_of([name], 20)
         policy = Policy({name: Hierarchy.suppression()}, drop=["id", "q"], models=[KAnonymity(7)])
         plan = sqlanon.plan(connection, "people", policy, method="scheme", scheme="sps")

@@ -43,6 +43,9 @@ INSERT INTO prices VALUES (0, 1, 0, 10), (0, 2, 0, 20), (1, 0, 0, 30);
 CREATE TABLE rowed (row BIGINT, word_0 BIGINT, size BIGINT);
 INSERT INTO rowed VALUES (1, 1, 1), (2, 5, 2), (3, 2, 4);
 
+CREATE TABLE personal (row BIGINT, word_0 BIGINT, entity BIGINT);
+INSERT INTO personal VALUES (0, 1, 7), (1, 1, 7), (2, 2, 8), (3, 5, 9), (4, 2, NULL);
+
 CREATE TABLE valued (word_0 BIGINT, value_0 BIGINT, size BIGINT);
 INSERT INTO valued VALUES (1, 0, 3), (5, 0, 1), (5, 1, 1), (2, 0, 4);
 

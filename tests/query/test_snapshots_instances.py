@@ -24,6 +24,18 @@ SNAPSHOTS = [
         parameters=([0, 1, 2], [1, 4, 3], [1, 0, 0]),
     ),
     Snapshot(
+        "persons among",
+        instances.persons_among(table("personal"), 1, unit="row"),
+        [(1, 1), (5, 2), (2, 3)],
+        parameters=("11011",),
+    ),
+    Snapshot(
+        "frequent persons",
+        instances.frequent_persons(table("personal"), 1, k=2, parts=1),
+        [(1,)],
+        parameters=([0, 1], [7, 1]),
+    ),
+    Snapshot(
         "frequent in two groupings",
         instances.frequent(CODES, 2, k=5, parts=2),
         [(1,), (2,)],

@@ -14,9 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from sqlanon.errors import TimeLimitError
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
@@ -24,7 +21,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anneal.search import Annealed, ModelState, Schedule, anneal, states
 from sqlanon.search.clustering.assign import assign_rest, mend
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, renumbered
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
@@ -34,21 +31,33 @@ ALONE, HEATED = 0.5, 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Annealing:
+class AnnealedPart:
     """What annealing came to, of a table or a block of it.
 
     Args:
         done: Iterations and exchanges.
         states: How the clusters stand with each model, before and after.
-        costs: What all records lose [units]: in clusters for k alone, after the exchanges, once
-            every model holds, and in the ordinary way.
-        records: Records of the table or block.
+        stages: The clusters for k alone, those after the exchanges, and those that satisfy every
+            model.
     """
 
     done: Annealed
     states: tuple[tuple[ModelState, ModelState], ...]
+    stages: tuple[Clustering, Clustering, Clustering]
+
+
+@dataclass(frozen=True, slots=True)
+class Annealing:
+    """What annealing came to, of all blocks.
+
+    Args:
+        parts: What it came to, of each block.
+        costs: What all records lose [units]: in clusters for k alone, after the exchanges, once
+            every model holds, and in the ordinary way.
+    """
+
+    parts: tuple[AnnealedPart, ...]
     costs: tuple[int, int, int, int]
-    records: int
 
     @property
     def is_kept(self) -> bool:
@@ -69,62 +78,48 @@ def schedule_of(options: Options[ClusterOptions]) -> Schedule:
     return Schedule(seed=options.seed, **known)
 
 
-def improve(
+def anneals(policy: Policy, options: Options[ClusterOptions]) -> bool:
+    """Whether annealing is asked for, and there are models to anneal for."""
+    return options.own.improve == "anneal" and bool(policy.demands)
+
+
+def annealed_part(
     problem: ClusteringProblem,
     options: Options[ClusterOptions],
     *,
-    ordinary: Clustering,
     search: Callable[[ClusteringProblem], Clustering],
-) -> tuple[Clustering, Annealing | None]:
-    """The better of clusters found in the ordinary way and of annealed ones.
+) -> AnnealedPart:
+    """Clusters for k alone whose records are exchanged until the models hold.
 
     Args:
-        problem: The table.
-        options: Whether to anneal, and how.
-        ordinary: Clusters that satisfy the policy.
+        problem: The table or a block of it, of which no record may be left out.
+        options: How to anneal.
         search: Finds clusters for a problem, as the method does.
 
-    Returns:
-        The clusters, and what annealing came to; None where there was nothing to anneal, or no time
-        to get to clusters that satisfy the policy.
+    Raises:
+        TimeLimitError: There was no time to get to clusters that satisfy the policy.
+        UnsatisfiableError: No clusters have k persons.
     """
-    if options.own.improve != "anneal" or not isinstance(problem.demand, Demands):
-        return ordinary, None
     demands = problem.demand
-    try:
-        alone = replace(problem, demand=None, deadline=problem.deadline.share(ALONE))
-        first = search(alone)
-        options.tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
-        alone = replace(alone, deadline=problem.deadline.share(HEATED))
-        done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
-        found = _mended(problem, done.label)
-        if options.own.refine:
-            found = refine(problem, found, effort=Effort(seed=options.seed))
-    except TimeLimitError:
-        return ordinary, None
-    told = Annealing(
+    assert isinstance(demands, Demands)
+    persons = None if demands.persons is None else replace(demands, every=())
+    alone = replace(problem, demand=persons, deadline=problem.deadline.share(ALONE))
+    first = search(alone)
+    options.tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
+    alone = replace(alone, deadline=problem.deadline.share(HEATED))
+    done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
+    found = _mended(problem, done.label)
+    if options.own.refine:
+        found = refine(problem, found, effort=Effort(seed=options.seed))
+    return AnnealedPart(
         done,
         tuple(zip(states(demands, first.label), states(demands, done.label), strict=True)),
-        (
-            first.loss(problem),
-            Clustering.of(alone, done.label).loss(problem),
-            found.loss(problem),
-            ordinary.loss(problem),
-        ),
-        problem.records,
+        (first, Clustering.of(alone, done.label), found),
     )
-    return (found if told.is_kept else ordinary), told
 
 
 def _mended(problem: ClusteringProblem, label: Numbers) -> Clustering:
-    """Clusters that satisfy the models, from some of which a few do not.
-
-    Those that records of another division have come into fall into their divisions' parts.
-    """
-    if problem.highest:
-        inside = label >= 0
-        parts = label * (int(problem.division.max()) + 1) + problem.division
-        label = renumbered(np.where(inside, parts, label))
+    """Clusters that satisfy the models, from some of which a few do not."""
     nowhere = (label < 0).nonzero()[0]
     if len(nowhere) and not problem.satisfies(nowhere):
         return assign_rest(problem, label)
@@ -132,35 +127,27 @@ def _mended(problem: ClusteringProblem, label: Numbers) -> Clustering:
 
 
 def annealing_document(
-    found: Sequence[Annealing], read: EncodedRecords
+    found: Annealing | None, read: EncodedRecords
 ) -> dict[str, dict[str, object]]:
-    """What a report tells of annealing, under its key; nothing where nothing was annealed.
-
-    Args:
-        found: What it came to, of each block.
-        read: The table.
-    """
-    if not found:
+    """What a report tells of annealing, under its key; nothing where nothing was annealed."""
+    if found is None:
         return {}
-    records = sum(each.records for each in found)
     names = ("clusters_of_k", "exchanged", "annealed", "ordinary")
-    costs = zip(*(each.costs for each in found), strict=True)
     return {
         "annealing": {
-            "iterations": sum(each.done.iterations for each in found),
-            "accepted": sum(each.done.accepted for each in found),
-            "records": records,
-            "kept_records": sum(each.records for each in found if each.is_kept),
+            "iterations": sum(each.done.iterations for each in found.parts),
+            "accepted": sum(each.done.accepted for each in found.parts),
+            "kept": found.is_kept,
             "loss": {
-                name: read.costs.loss(sum(cost), records)
-                for name, cost in zip(names, costs, strict=True)
+                name: read.costs.loss(cost, read.subject.records)
+                for name, cost in zip(names, found.costs, strict=True)
             },
-            "models": _models(found, read),
+            "models": _models(found.parts, read),
         }
     }
 
 
-def _models(found: Sequence[Annealing], read: EncodedRecords) -> list[dict[str, object]]:
+def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[str, object]]:
     """How the clusters of all blocks stood with each model."""
     demands = read.demands()
     assert demands is not None
@@ -186,14 +173,14 @@ def _models(found: Sequence[Annealing], read: EncodedRecords) -> list[dict[str, 
 
 
 def annealing_notes(
-    found: Sequence[Annealing], options: Options[ClusterOptions], *, policy: Policy
+    found: Annealing | None, options: Options[ClusterOptions], *, policy: Policy
 ) -> Iterator[str]:
     """What a reader should know of annealing that was asked for."""
     if options.own.improve != "anneal":
         return
     if not policy.demands:
         yield "no model of a sensitive attribute is asked for, so there was nothing to anneal"
-    elif not found:
+    elif found is None:
         yield "the time limit ended annealing: the clusters are those of the ordinary way"
-    elif any(each.done.ended for each in found):
+    elif any(each.done.ended for each in found.parts):
         yield "the time limit ended annealing before its last iteration"

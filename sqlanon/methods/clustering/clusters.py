@@ -10,10 +10,12 @@ import numpy as np
 from sqlanon.deadline import phase
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.annealing import (
+    AnnealedPart,
     Annealing,
+    annealed_part,
     annealing_document,
     annealing_notes,
-    improve,
+    anneals,
 )
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.methods.clustering.lent import lent_clusters
@@ -37,11 +39,11 @@ from sqlanon.wording import counted, listed
 QUICK, COVERED = 0.25, 0.75
 """Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
 refinement has the rest."""
+ORDINARY = 0.5
+"""Share of the time for clusters found in the ordinary way, where others are annealed besides."""
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
 those of many columns more."""
-ORDINARY = 0.5
-"""Share of the time for clusters found in the ordinary way, where others are annealed besides."""
 PUBLISHING, LEAVING = 0.6, 0.5
 """Share of the time for a refinement that publishes everybody, and passes of the one that follows
 and leaves records out, for each pass of the first."""
@@ -108,17 +110,11 @@ def decide_clusters(
     if refused is not None:
         raise refused
     releases = Releases.of(problem, read.policy)
-    begun, failed = _begun(releases, options, start=start)
-    lent = lent_clusters(releases, options) if options.own.refine else None
-    found = _refined(releases, begun, options) if begun else None
-    annealed: tuple[Annealing, ...] = ()
-    if found is not None and options.own.improve == "anneal":
-        found, annealed = _annealed(releases, begun, found, options, start=start)
-    better = _better(releases, begun, (found, lent), options)
-    if better is None:
-        assert failed is not None
-        raise failed
-    clusters, told = better
+    begun, clusters, told = _ordinary(releases, options, start=start)
+    annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
+    if annealed is not None and annealed[1].is_kept:
+        clusters, told = annealed[0], ()
+    annealing = None if annealed is None else annealed[1]
     ended = _ended(begun, problem, options)
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
@@ -130,14 +126,70 @@ def decide_clusters(
         "blocks": max(len(begun), 1),
         "left_out": int((clusters.label == NOWHERE).sum()),
         "proven": clusters.loss(problem) == bound and not ended,
-        **annealing_document(annealed, read),
+        **annealing_document(annealing, read),
     }
-    notes = [*_block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters)]
-    notes += annealing_notes(annealed, options, policy=read.policy)
+    notes = (*_block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
+    notes += tuple(annealing_notes(annealing, options, policy=read.policy))
     if ended:
-        notes.append(f"the time limit ended {listed(ended)}: a better recoding may exist")
+        notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
     assigned = _assigned(read, releases, clusters)
-    return decided(read, options, outcome=LocalOutcome(assigned, bound, search, tuple(notes)))
+    return decided(read, options, outcome=LocalOutcome(assigned, bound, search, notes))
+
+
+def _ordinary(
+    releases: Releases, options: Options[ClusterOptions], *, start: Start
+) -> tuple[list[_Begun], Clustering, tuple[str, ...]]:
+    """The first clusters of each block, the clusters that they become, and notes on these.
+
+    Raises:
+        TimeLimitError: The time limit came before anything was known.
+        UnsatisfiableError: No clusters satisfy the policy.
+    """
+    if anneals(releases.policy, options):
+        releases = releases.ended_by(releases.problem.deadline.share(ORDINARY))
+    begun, failed = _begun(releases, options, start=start)
+    lent = lent_clusters(releases, options) if options.own.refine else None
+    found = _better(releases, begun, lent, options)
+    if found is None:
+        assert failed is not None
+        raise failed
+    return begun, *found
+
+
+def _annealed(
+    releases: Releases,
+    begun: Sequence[_Begun],
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+    ordinary: Clustering,
+) -> tuple[Clustering, Annealing] | None:
+    """Annealed clusters of all records; None where there is nothing to anneal, or no time."""
+    if not (begun and anneals(releases.policy, options)):
+        return None
+    parts: list[AnnealedPart] = []
+    for number, each in enumerate(begun):
+        deadline = releases.problem.deadline.share(1 / (len(begun) - number))
+        part = replace(each.problem, allowance=0, deadline=deadline)
+
+        def search(alone: ClusteringProblem) -> Clustering:
+            first = _started(alone, start)
+            return (
+                _refined_part(alone, first, seed=options.seed)
+                if options.own.refine
+                else first.found
+            )
+
+        try:
+            parts.append(annealed_part(part, options, search=search))
+        except (TimeLimitError, UnsatisfiableError):
+            return None
+    stages = [
+        _together(releases, begun, own) for own in zip(*(p.stages for p in parts), strict=True)
+    ]
+    alone, exchanged, found = (clusters.loss(releases.whole) for clusters in stages)
+    told = Annealing(tuple(parts), (alone, exchanged, found, ordinary.loss(releases.whole)))
+    return stages[-1], told
 
 
 def _begun(
@@ -187,60 +239,28 @@ def _started(problem: ClusteringProblem, start: Start) -> FirstClusters:
 def _better(
     releases: Releases,
     begun: Sequence[_Begun],
-    both: tuple[Clustering | None, Clustering | None],
+    lent: Clustering | None,
     options: Options[ClusterOptions],
 ) -> tuple[Clustering, tuple[str, ...]] | None:
-    """Of the method's clusters and those lent by full-domain search the better ones.
-
-    Lent ones are refined where they lose about as little.
-    """
-    (found, lent), whole = both, releases.whole
+    """Of the method's clusters and those lent by full-domain search the better ones, refined."""
+    found = _refined(releases, begun, options) if begun else None
     if lent is None:
         return None if found is None else (found, ())
-    if found is not None and lent.loss(whole) > PROMISING * found.loss(whole):
+    if found is not None and lent.loss(releases.whole) > PROMISING * found.loss(releases.whole):
         return found, ()
     records, problem = (
         releases.placed(lent) if releases.shifts else (releases.placeable, releases.problem)
     )
-    first = Clustering.of(problem, lent.label[records])
-    bounds = _bounds(releases, begun)[records]
-    own = _Begun(records, problem, FirstClusters(first, bounds))
-    other = min(lent, _refined(releases, [own], options), key=lambda each: each.loss(whole))
-    if found is not None and found.loss(whole) <= other.loss(whole):
+    label = lent.label[records]
+    first = FirstClusters(Clustering.of(problem, label), _bounds(releases, begun)[records])
+    other = _refined(releases, [_Begun(records, problem, first)], options)
+    other = min(lent, other, key=lambda each: each.loss(releases.whole))
+    if found is not None and found.loss(releases.whole) <= other.loss(releases.whole):
         return found, ()
     return other, (
         "these are the classes of the best full-domain recoding, refined: they lose less than what "
         f"{options.method.name} found itself",
     )
-
-
-def _annealed(
-    releases: Releases,
-    begun: Sequence[_Begun],
-    ordinary: Clustering,
-    options: Options[ClusterOptions],
-    *,
-    start: Start,
-) -> tuple[Clustering, tuple[Annealing, ...]]:
-    """The clusters of each block, or annealed ones that lose less, and what that came to."""
-
-    def search(alone: ClusteringProblem) -> Clustering:
-        alone = replace(alone, allowance=0)
-        first = _started(alone, start)
-        refines = options.own.refine
-        return _refined_part(alone, first, seed=options.seed) if refines else first.found
-
-    parts, told = list[Clustering](), list[Annealing]()
-    for number, each in enumerate(begun):
-        ended = releases.problem.deadline.share(1 / (len(begun) - number))
-        problem = replace(each.problem, deadline=ended)
-        own = Clustering.of(problem, ordinary.label[each.records])
-
-        found, done = improve(problem, options, ordinary=own, search=search)
-        parts.append(found)
-        told += [] if done is None else [done]
-    clusters = _together(releases, begun, parts)
-    return (clusters if releases.holds(clusters) else ordinary), tuple(told)
 
 
 def _refined(
@@ -254,17 +274,14 @@ def _refined(
     if not options.own.refine:
         return first
     options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
-    limits = [0] if releases.suppresses(first) or not releases.problem.allowance else [1, 0]
-    ended = releases.problem.deadline
-    if options.own.improve == "anneal" and releases.problem.demand is not None:
-        ended = ended.share(ORDINARY)
+    limits = [0] if releases.suppresses(first) else [1, 0]
     for may_leave in limits:
         parts = [
             _refined_part(
                 replace(
                     each.problem,
                     allowance=each.problem.allowance * may_leave,
-                    deadline=ended.share(1 / (len(begun) - number)),
+                    deadline=releases.problem.deadline.share(1 / (len(begun) - number)),
                 ),
                 each.first,
                 seed=options.seed,

@@ -16,7 +16,7 @@ from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import ClusteringProblem
 
 MOST = 50_000
-"""Most distinct combinations at once: on one core they are covered in about two minutes."""
+"""Most distinct combinations at once: on one core they are covered in about a minute."""
 
 
 def decide(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.policy.policy import Policy
@@ -67,6 +68,10 @@ class Releases:
     def shifts(self) -> bool:
         """Whether leaving records out changes what clusters must satisfy."""
         return _shifts(self.whole, self.policy)
+
+    def ended_by(self, deadline: Deadline) -> Releases:
+        """The same, to be searched until another deadline."""
+        return replace(self, problem=replace(self.problem, deadline=deadline))
 
     def all_of(self, label: Numbers, records: Numbers) -> Clustering:
         """Clusters of all records, from those of some; the others are left out."""

@@ -58,7 +58,6 @@ def decided(read: EncodedRecords, options: Options[Any], *, outcome: LocalOutcom
         models=model_results(read.policy, told.statistics),
         search=dict(outcome.search),
         notes=(*spelling_notes(subject), *policy_notes(read.policy), *outcome.notes),
-        entity=read.policy.entity,
         records_per_level=dict(zip(subject.names, levels, strict=True)),
     )
     return Decided(recoding, report, read.at, searched_at, tallied=told)

@@ -59,7 +59,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCut:
     """A cut for a class that fails a model.
 
     Args:
@@ -78,15 +78,15 @@ Entry = tuple[Numbers, Numbers, Reals]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of the program: what is added up, and between which numbers it lies."""
+class Constraints:
+    """Constraints of the program: what is added up, and between which numbers it lies."""
 
     entries: list[Entry]
     low: Reals
     high: Reals
 
 
-def together(parts: Sequence[Rows]) -> Entry:
+def together(parts: Sequence[Constraints]) -> Entry:
     """The coefficients of rows one after the other, by row and variable."""
     before = np.cumsum([0, *(len(part.low) for part in parts)])
     entries = [
@@ -125,7 +125,7 @@ class Component:
         demands = table.rows.demands
         self.demands = () if demands is None else demands.every
         self.values = None if demands is None else demands.values[places.row]
-        self.cuts: dict[Found, None] = {}
+        self.cuts: dict[FoundCut, None] = {}
         self.persons: Presence | None = None
         self.held: dict[int, Presence] = {}
         if demands is not None and demands.persons is not None:
@@ -164,7 +164,7 @@ class Component:
             return None
         return counts
 
-    def _failing(self, counts: Numbers) -> list[Found]:
+    def _failing(self, counts: Numbers) -> list[FoundCut]:
         """A cut for each class and model that it fails."""
         used, found = np.flatnonzero(self._filled(counts)), []
         for demand in self.demands:
@@ -173,7 +173,7 @@ class Component:
             classes = held.astype(np.int64).reshape(self.instances, width)[used]
             fails = np.flatnonzero(~demand.holds(classes))
             found += [
-                Found(int(used[n]), demand.of_persons, cut(demand, classes[n])) for n in fails
+                FoundCut(int(used[n]), demand.of_persons, cut(demand, classes[n])) for n in fails
             ]
         return found
 
@@ -260,7 +260,7 @@ class Component:
         lp.integrality_ = [highspy.HighsVarType.kInteger] * lp.num_col_
         return lp
 
-    def _constraints(self, most_left: int, *, infinite: float) -> list[Rows]:
+    def _constraints(self, most_left: int, *, infinite: float) -> list[Constraints]:
         """What becomes of each row, k of each instance, which x needs which y, cuts, and the rest.
 
         The rest is how many records are left, and what the variables of persons are.
@@ -270,7 +270,9 @@ class Component:
         left, own = places + self.instances + np.arange(rows), np.arange(rows)
         minus = -self.sizes[self.row].astype(float)
         sizes = self.sizes.astype(float)
-        becoming = Rows([(self.row, x, np.ones(places)), (own, left, np.ones(rows))], sizes, sizes)
+        becoming = Constraints(
+            [(self.row, x, np.ones(places)), (own, left, np.ones(rows))], sizes, sizes
+        )
         low, high = np.zeros(self.instances), np.full(self.instances, infinite)
         needed = (np.arange(self.instances), y, np.full(self.instances, -float(self.k)))
         if self.persons is None:
@@ -280,14 +282,14 @@ class Component:
             members = first + np.arange(len(self.persons))
             of_class = self.persons.instance, members, np.ones(len(members))
         bound = np.full(places, -infinite), np.zeros(places)
-        links = Rows([(x, x, np.ones(places)), (x, y[self.instance], minus)], *bound)
+        links = Constraints([(x, x, np.ones(places)), (x, y[self.instance], minus)], *bound)
         last = (np.zeros(rows, np.int64), left, np.ones(rows))
         return [
             becoming,
-            Rows([of_class, needed], low, high),
+            Constraints([of_class, needed], low, high),
             links,
             self._cut_rows(y, infinite=infinite),
-            Rows([last], np.array([-infinite]), np.array([float(most_left)])),
+            Constraints([last], np.array([-infinite]), np.array([float(most_left)])),
             *(
                 rows_of
                 for first, each in self._presences
@@ -295,7 +297,7 @@ class Component:
             ),
         ]
 
-    def _cut_rows(self, y: Numbers, *, infinite: float) -> Rows:
+    def _cut_rows(self, y: Numbers, *, infinite: float) -> Constraints:
         """The cuts that were found."""
         entries = []
         firsts = {id(each): first for first, each in self._presences}
@@ -313,11 +315,11 @@ class Component:
             entries.append((np.full(len(values), number), variables, factors))
             entries.append((np.array([number]), y[[found.instance]], np.array([own.least])))
         cuts = len(self.cuts)
-        return Rows(entries, np.full(cuts, -infinite), np.zeros(cuts))
+        return Constraints(entries, np.full(cuts, -infinite), np.zeros(cuts))
 
     def _presence_rows(
         self, first: int, present: Presence, *, infinite: float
-    ) -> tuple[Rows, Rows]:
+    ) -> tuple[Constraints, Constraints]:
         """A variable of a person is 0 where none of its records is, and 1 where any is."""
         number, place = present.number, present.place
         own = np.arange(len(present))
@@ -326,8 +328,8 @@ class Component:
         minus = -self.sizes[self.row[place]].astype(float)
         any_ = [(each, place, np.ones(len(place))), (each, first + number, minus)]
         return (
-            Rows(none, np.zeros(len(own)), np.full(len(own), infinite)),
-            Rows(any_, np.full(len(place), -infinite), np.zeros(len(place))),
+            Constraints(none, np.zeros(len(own)), np.full(len(own), infinite)),
+            Constraints(any_, np.full(len(place), -infinite), np.zeros(len(place))),
         )
 
     def solution(self, counts: Numbers) -> Reals:

@@ -18,8 +18,15 @@ from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
 from sqlanon.methods.patterns.bounds import least_cost
 from sqlanon.methods.patterns.instances import InstanceQueries
-from sqlanon.methods.patterns.problem import Parts, PatternProblem, finish, greedy_parts
+from sqlanon.methods.patterns.problem import (
+    Finished,
+    Parts,
+    PatternProblem,
+    finish,
+    greedy_parts,
+)
 from sqlanon.methods.patterns.row_types import usefulness_of_values
+from sqlanon.methods.patterns.set_aside import SetAside, set_aside
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
@@ -56,14 +63,15 @@ def decide_patterns(
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
     ended = search_end(read, options.deadline)
-    table = replace(pattern_problem(read, nodes), deadline=ended)
+    aside = set_aside(pattern_problem(read, nodes), policy)
+    table = replace(aside.table, deadline=ended)
     instances = InstanceQueries(engine, read.combinations, table.masks, table.k)
     with engine.limited(ended):
         placed = greedy(table.rows, table.masks, k=table.k, instances=instances, deadline=ended)
     is_over = ended.expired
     parts = improved(table, placed)
     finished = finish(table, parts, policy=policy)
-    assigned = Assigned(parts.row, parts.count, finished.levels, finished.dropped)
+    assigned = _assigned(parts, finished, aside=aside)
     # By the figures of the source: left-over records are one cluster.
     sizes, left = finished.sizes, parts.pattern < 0
     search: dict[str, object] = {
@@ -76,13 +84,25 @@ def decide_patterns(
         **dict(parts.search),
         "candidates": len(table.nodes),
     }
-    notes = [*finished.notes]
+    notes = [*aside.notes, *finished.notes]
     if is_over or parts.ended:
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
     bound = table.least if parts.bound is None else parts.bound
     outcome = LocalOutcome(assigned, bound, search, tuple(notes))
     return decided(read, options, outcome=outcome)
+
+
+def _assigned(parts: Parts, finished: Finished, *, aside: SetAside) -> Assigned:
+    """What becomes of every record, those that were set aside among them."""
+    gone, row = len(aside.rows), np.concatenate([parts.row, aside.rows])
+    order = np.argsort(row, kind="stable")
+    return Assigned(
+        row[order],
+        np.concatenate([parts.count, aside.records])[order],
+        np.concatenate([finished.levels, np.tile(aside.table.tops, (gone, 1))])[order],
+        np.append(finished.dropped, np.ones(gone, bool))[order],
+    )
 
 
 def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:

@@ -111,7 +111,7 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     apart = components(places, rows)
     alone = np.setdiff1d(np.arange(rows), places.row)
     full = table.least_left(np.arange(rows))
-    bound = int(full[alone] @ table.rows.sizes[alone])
+    bound = int(full[alone] @ table.rows.sizes[alone]) + table.lost
     relaxed = _solved(table, places, apart=apart, first=first, left=Left(full, UNLIMITED))
     bound = max(table.at_most(bound + relaxed.bound), table.least)
     found = [
@@ -144,9 +144,9 @@ def _cheapest(table: PatternProblem, found: list[Parts], *, policy: Policy) -> t
 
 def _as_one_class(table: PatternProblem) -> Parts:
     """Every record in the class of those that say nothing."""
-    rows = np.arange(len(table.rows.sizes))
+    rows = np.flatnonzero(table.rows.sizes)
     nowhere = np.full(len(rows), LEFT)
-    return Parts(rows, table.rows.sizes, nowhere, nowhere)
+    return Parts(rows, table.rows.sizes[rows], nowhere, nowhere)
 
 
 UNLIMITED = 2**62
@@ -215,10 +215,10 @@ def _jointly(
     fits = table.fits
     alone = int(sizes[~fits].sum())
     if alone > most:
-        return [], 0
-    every = _with_nothing(table, places, rows=np.flatnonzero(fits))
+        return [], table.lost
+    every = _with_nothing(table, places, rows=np.flatnonzero(fits & (sizes > 0)))
     if not len(every.row):
-        return [], alone * table.dropped
+        return [], alone * table.dropped + table.lost
     left = Left(np.full(len(sizes), table.dropped), most - alone)
     apart, whole = components(every, len(sizes)), [np.arange(len(every.row))]
     for parts in [apart, whole] if len(apart) > 1 else [whole]:
@@ -226,7 +226,7 @@ def _jointly(
         if int(sizes.sum()) - int(solved.counts.sum()) <= most:
             break
     found = _parts(table, every, counts=solved.counts)
-    return [found], solved.bound + alone * table.dropped
+    return [found], solved.bound + alone * table.dropped + table.lost
 
 
 def _with_nothing(table: PatternProblem, places: Places, *, rows: Numbers) -> Places:
@@ -266,17 +266,18 @@ def places_of(table: PatternProblem) -> Places:
     Raises:
         TimeLimitError: The deadline of the table came first.
     """
-    rows = np.arange(len(table.rows.sizes))
+    rows = np.flatnonzero(table.rows.sizes)
     found, instances = [], 0
     costs = [table.cost(rows, node) for node in table.nodes]
     for pattern in undominated(table, costs):
         table.deadline.check()
         _, group = np.unique(
-            instance_keys(table.rows.codes.T, table.masks[pattern]), return_inverse=True
+            instance_keys(table.rows.codes[rows].T, table.masks[pattern]), return_inverse=True
         )
         sizes = table.rows.counted(rows, group, groups=int(group.max()) + 1)
         own = np.flatnonzero(sizes[group] >= table.k)
-        found.append((own, np.full(len(own), pattern), instances + group[own], costs[pattern][own]))
+        where = instances + group[own]
+        found.append((rows[own], np.full(len(own), pattern), where, costs[pattern][own]))
         instances += len(sizes)
     row, pattern_of, instance, cost = map(np.concatenate, zip(*found, strict=True))
     return Places(row, pattern_of, instance, cost)
@@ -293,7 +294,8 @@ def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
     """
     if not table.rows.union_closed:
         return list(range(len(table.nodes)))
-    totals = np.array([cost @ table.rows.sizes for cost in costs])
+    sizes = table.rows.sizes
+    totals = np.array([cost @ sizes[sizes > 0] for cost in costs])
     codes, kept = table.rows.codes, []
     masks = table.masks & np.bitwise_or.reduce(codes ^ codes[0])  # other bits tell nobody apart
     for number, mask in enumerate(masks):

@@ -16,7 +16,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.unsatisfiable import impossible, models_text, unsatisfied_as_one
+from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.policy.policy import Policy, least_share
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.patterns.greedy import LEFT, Placed
@@ -44,6 +44,7 @@ class PatternProblem:
             None where the highest levels allowed tell something.
         dropped: What a record costs that is left out [units].
         least: What all records cost at least, whatever the patterns [units].
+        lost: What records cost that were set aside before, of rows that have none any more [units].
     """
 
     rows: DistinctRows
@@ -57,6 +58,7 @@ class PatternProblem:
     suppressed: int | None
     dropped: int
     least: int = 0
+    lost: int = 0
     deadline: Deadline = NEVER
 
     def cost(self, rows: Numbers, levels: Numbers) -> Numbers:
@@ -136,8 +138,8 @@ class Finished:
 
 def greedy_parts(table: PatternProblem, placed: Placed) -> Parts:
     """Every row as one part."""
-    rows = np.arange(len(table.rows.sizes))
-    return Parts(rows, table.rows.sizes, placed.pattern, placed.group)
+    rows = np.flatnonzero(table.rows.sizes)
+    return Parts(rows, table.rows.sizes[rows], placed.pattern[rows], placed.group[rows])
 
 
 def published_cost(table: PatternProblem, parts: Parts, *, policy: Policy) -> float:
@@ -150,7 +152,7 @@ def published_cost(table: PatternProblem, parts: Parts, *, policy: Policy) -> fl
     if says_nothing and not finished.dropped.any():
         return table.as_one_class
     costs = np.where(finished.dropped, table.dropped, table.cost(parts.row, finished.levels))
-    return int(costs @ parts.count)
+    return int(costs @ parts.count) + table.lost
 
 
 def finish(table: PatternProblem, parts: Parts, *, policy: Policy) -> Finished:
@@ -304,11 +306,7 @@ def _unsatisfied(
     table: PatternProblem, policy: Policy, *, beyond: int, room: int
 ) -> UnsatisfiableError:
     """The error to raise where records fit no class and may not be left out."""
-    persons, records = table.rows.persons, int(table.rows.sizes.sum())
-    if persons is not None and len(there := np.unique(persons)) < table.k:
-        return impossible(
-            policy, [f"k is {policy.k} and the table has {counted(len(there), 'person')}"]
-        )
+    records = int(table.rows.sizes.sum())
     found = unsatisfied_as_one(policy, table.rows.demands, records=records)
     if found is not None:
         return found
@@ -321,28 +319,34 @@ def _unsatisfied(
 
 
 def droppable(table: PatternProblem, policy: Policy) -> int:
-    """The number of records that these methods leave out at most.
+    """The number of records that these methods leave out at most, once some were set aside.
 
     None where a model refers to the distribution of the published table: what is left out changes
-    how far every class is from it.
+    how far every class is from it. None where they are kept, too.
     """
-    return 0 if _is_relative(table) else _allowed(table, policy)
+    if policy.suppressed == "keep" or _is_relative(table):
+        return 0
+    return allowed(table, policy)
 
 
 def is_shifting(table: PatternProblem, policy: Policy) -> bool:
-    """Whether the policy allows for more than these methods look at.
+    """Whether the policy allows for more than these methods look at record by record.
 
-    Records left out would change the distribution that a model refers to, so what all records lose
-    at least is no bound then.
+    Records left out would change the distribution that a model refers to, and those kept beyond the
+    highest levels allowed would be a class of their own. So what the others lose at least is no
+    bound then.
     """
-    return _is_relative(table) and _allowed(table, policy) > 0
+    # Where the highest levels say nothing, records that are kept are at them, whatever the limit.
+    kept = policy.suppressed == "keep"
+    is_open = table.suppressed is None if kept else _is_relative(table)
+    return is_open and allowed(table, policy) > 0
 
 
 def _is_relative(table: PatternProblem) -> bool:
     return table.rows.demands is not None and table.rows.demands.is_relative
 
 
-def _allowed(table: PatternProblem, policy: Policy) -> int:
-    """The number of records that the policy allows to leave out."""
+def allowed(table: PatternProblem, policy: Policy) -> int:
+    """The number of records that the policy allows to suppress."""
     records = int(table.rows.sizes.sum())
-    return min(policy.allowance(records), records - 1) if policy.suppressed == "drop" else 0
+    return min(policy.allowance(records), records - 1)

@@ -103,6 +103,7 @@ def shrunk(problem: ClusteringProblem, records: list[int]) -> list[int]:
     """
     held = np.sort(records)
     while len(held) > problem.k:
+        problem.deadline.check()
         held = np.delete(held, _costs_without(problem, problem.leaves[held]).argmin())
     left: list[int] = held.tolist()
     return left

@@ -7,15 +7,15 @@ the least such diameter for each record that is in no set yet; sets that share r
 separated as in any cover.
 
 Of each radius one set of at most 2k - 1 records is looked at, those first that are in no set yet.
-The balls of all records within a radius, which come to mind, would do for a cover, but not for
-clusters: one ball of everything costs least for each record, and must then be split anyhow.
+Balls of all records within a radius would do for a cover, but not for clusters: a ball of
+everything costs least for each record, and must then be split without regard to distances.
 
-Any partition into k to 2k - 1 records has for each of its parts, i of whose records are in no set
-yet, a set around one of them that takes at most twice the part's diameter for i of them. So the
-sums of the diameters is at most 2 (1 + 1/2 + ... + 1/(2k - 1)) times the least of any such
-partition; and since a closure costs no more than the way from a centre to all others, and a part of
-the best recoding no less than k times its diameter, the loss is at most 4k (1 + ln 2k) times the
-least possible.
+Take any partition into parts of k to 2k - 1 records. While i records of a part are in no set, there
+is a set around one of them that takes i records, for at most twice the diameter of the part. So the
+sum of the diameters is at most 2 (1 + 1/2 + ... + 1/(2k - 1)) times the least of such a partition.
+A closure costs no more than the edges from a centre to all others together, and a part of the best
+recoding no less than k times its diameter, so the loss is at most 4k (1 + ln 2k) times the least
+possible.
 
 Sources: Meyerson and Williams 2004, "On the complexity of optimal k-anonymity" (the diameter sum,
 and a cover of it in time that does not grow exponentially with k); Park and Shim 2007, sections 3.2
@@ -151,6 +151,5 @@ class _Cover:
 
     def _others(self, centre: int, chosen: set[int]) -> list[int]:
         """The nearest records of a centre that are not chosen, enough for k together."""
-        part = slice(self._neighbours.starts[centre], self._neighbours.starts[centre + 1])
-        near = [centre, *self._neighbours.near[part].tolist()]
+        near = [centre, *self._neighbours.search.of(centre)[0].tolist()]
         return [r for c in near for r in self._records[c].tolist() if r not in chosen]

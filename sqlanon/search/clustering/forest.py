@@ -20,7 +20,7 @@ import numpy as np
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.neighbours import CHECK_EVERY, Neighbours
+from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
 ROOT = -1
@@ -63,29 +63,44 @@ def grown(problem: ClusteringProblem, neighbours: Neighbours) -> SpanningForest:
     copies = neighbours.copies
     parent, cost = copies.first[copies.combination], neighbours.own[copies.combination]
     parent[copies.first], cost[copies.first] = ROOT, 0
-    trees, place = _Trees(copies.sizes), neighbours.starts.copy()
-    waiting = [
-        (int(neighbours.cost[place[own]]), own)
-        for own in np.flatnonzero(copies.sizes < problem.k).tolist()
-    ]
+    trees, nearest = _Trees(copies.sizes), _Outside(neighbours)
+    lacking = np.flatnonzero(copies.sizes < problem.k).tolist()
+    waiting = [(int(neighbours.cost[own][0]), own) for own in lacking]
     heapq.heapify(waiting)
     while waiting:
         edge, own = heapq.heappop(waiting)
-        tree = trees.of(own)
-        if trees.size[tree] >= problem.k:
+        if trees.size[trees.of(own)] >= problem.k:
             continue
-        while trees.of(int(neighbours.near[place[own]])) == tree:
-            place[own] += 1
-        found = int(neighbours.cost[place[own]])
+        problem.deadline.check()
+        found, other = nearest.of(own, trees)
         if found > edge:
             heapq.heappush(waiting, (found, own))
             continue
-        other = int(neighbours.near[place[own]])
         parent[copies.first[own]], cost[copies.first[own]] = copies.first[other], found
-        trees.unite(tree, trees.of(other))
-        if len(waiting) % CHECK_EVERY == 0:
-            problem.deadline.check()
+        trees.unite(own, other)
     return SpanningForest(parent, cost)
+
+
+class _Outside:
+    """The nearest neighbour of each combination that is in another tree."""
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        self._near, self._cost = list(neighbours.near), list(neighbours.cost)
+        self._search = neighbours.search
+        self._place = [0] * len(self._near)
+
+    def of(self, own: int, trees: _Trees) -> tuple[int, int]:
+        """Its distance, and its number; trees only grow, so one that was inside stays inside."""
+        tree, place = trees.of(own), self._place[own]
+        while True:
+            if place == len(self._near[own]):
+                more, costs = self._search.of(own)
+                self._near[own], self._cost[own] = more[: 2 * place], costs[: 2 * place]
+            other = int(self._near[own][place])
+            if trees.of(other) != tree:
+                self._place[own] = place
+                return int(self._cost[own][place]), other
+            place += 1
 
 
 class _Trees:
@@ -103,8 +118,8 @@ class _Trees:
         return node
 
     def unite(self, first: int, second: int) -> None:
-        """Makes two trees one."""
-        small, large = sorted((first, second), key=self.size.__getitem__)
+        """Makes the trees of two combinations one."""
+        small, large = sorted((self.of(first), self.of(second)), key=self.size.__getitem__)
         self._parent[small] = large
         self.size[large] += self.size[small]
 

@@ -25,6 +25,8 @@ WIDEST = 2048
 """Most values of columns taken together whose distances are kept as one table."""
 CHECK_EVERY = 64
 """Rows after which the deadline is looked at."""
+KEPT = 64
+"""Most neighbours of a combination that are kept in memory."""
 FARTHEST = np.iinfo(np.int64).max
 
 
@@ -141,50 +143,45 @@ def _leaf_row(taxonomy: Taxonomy, leaf: int) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The nearest other combinations of each, as many as it takes for k records.
+    """The nearest other combinations of each, up to those that make k records with it.
 
     Args:
         copies: The combinations.
         own: Per combination what its records cost by themselves [units].
         bound: Per combination what a record costs at the closure with the (k - 1)-th nearest other
             record [units].
-        starts: Where the neighbours of each combination start in the two arrays that follow.
-        near: The neighbours, the nearest first, then by number; none of a combination of k copies.
+        near: Per combination its neighbours, the nearest first, then by number; `KEPT` at most, and
+            none of a combination of k copies.
         cost: Their distances [units].
+        search: Finds more of them.
     """
 
     copies: Copies
     own: Numbers
     bound: Numbers
-    starts: Numbers
-    near: Numbers
-    cost: Numbers
+    near: tuple[Numbers, ...]
+    cost: tuple[Numbers, ...]
+    search: NeighbourSearch
 
     @classmethod
     def of(cls, problem: ClusteringProblem, copies: Copies) -> Neighbours:
-        """The neighbours of every combination: time for all pairs, memory for k of each.
+        """The neighbours of every combination, in time for all pairs.
 
         Raises:
             TimeLimitError: The problem's deadline came before they were known.
         """
+        search = NeighbourSearch(problem, copies)
         own = problem.cost(copies.leaves)
-        pairs, nearest = PairCosts(problem, copies), Nearest.of(problem, len(copies))
-        found, costs, bound = list[Numbers](), list[Numbers](), own.copy()
-        for combination, size in enumerate(copies.sizes.tolist()):
+        near, costs, bound = list[Numbers](), list[Numbers](), own.copy()
+        for combination in range(len(copies)):
             if combination % CHECK_EVERY == 0:
                 problem.deadline.check()
-            if size >= problem.k:
-                found.append(np.empty(0, np.int64))
-                costs.append(found[-1])
-                continue
-            row = pairs.row(combination)
-            row[combination] = FARTHEST
-            near = nearest.of_row(row, problem.k - size, sizes=copies.sizes)
-            found.append(near)
-            costs.append(row[near])
-            bound[combination] = costs[-1][-1]
-        starts = np.cumsum([0, *map(len, found)])
-        return cls(copies, own, bound, starts, np.concatenate(found), np.concatenate(costs))
+            found, cost = search.of(combination)
+            near.append(found[:KEPT].copy())
+            costs.append(cost[:KEPT].copy())
+            if len(found):
+                bound[combination] = cost[-1]
+        return cls(copies, own, bound, tuple(near), tuple(costs), search)
 
     @property
     def record_bounds(self) -> Numbers:
@@ -194,6 +191,24 @@ class Neighbours:
         """
         bounds: Numbers = self.bound[self.copies.combination]
         return bounds
+
+
+class NeighbourSearch:
+    """Finds the neighbours of one combination by comparing it with all."""
+
+    def __init__(self, problem: ClusteringProblem, copies: Copies) -> None:
+        self._k, self._copies = problem.k, copies
+        self._pairs, self._nearest = PairCosts(problem, copies), Nearest.of(problem, len(copies))
+
+    def of(self, combination: int) -> tuple[Numbers, Numbers]:
+        """The nearest other combinations that make k records with it, and their distances."""
+        lacking = self._k - int(self._copies.sizes[combination])
+        if lacking <= 0:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        row = self._pairs.row(combination)
+        row[combination] = FARTHEST
+        near = self._nearest.of_row(row, lacking, sizes=self._copies.sizes)
+        return near, row[near]
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,10 +109,11 @@ class _Search:
     ) -> None:
         self._rows, self._masks, self._k, self._instances = rows, masks, k, instances
         self._pattern, self._group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
-        self._left, self._classes = np.arange(len(rows.sizes)), 0
+        self._left, self._classes = np.flatnonzero(rows.sizes), 0
         # k records tell that an instance has enough, so no row needs to be counted further.
-        self._counted = np.minimum(rows.sizes, 1 if rows.persons is not None else k)
-        self._codes = np.ascontiguousarray(rows.codes.T)
+        most = 1 if rows.persons is not None else k
+        self._counted = np.minimum(rows.sizes[self._left], most)
+        self._codes = np.ascontiguousarray(rows.codes[self._left].T)
         self._undecided = np.ones(len(masks), bool)
         self._turn = 0
         # Of the database: rows that it holds, patterns to ask for, share that had no instance.

@@ -88,7 +88,7 @@ def least(trees, bounds, weighing, records, k, allowance):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(bounded())
 def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
     trees, bounds, weighing, records, k, _ = case
@@ -104,7 +104,7 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(bounded(), st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]))
 def test_no_node_of_the_lattice_loses_less_than_the_bound(case, loss):
     for more in ({}, {"entity": "person"}):

@@ -69,7 +69,7 @@ def cell_loss(rows, label):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(tables(), st.sampled_from(COVERS), st.booleans())
 def test_every_record_is_published_by_ancestors_of_its_values(case, method, refine):
     trees, records, k, weights = case
@@ -94,7 +94,7 @@ def test_every_record_is_published_by_ancestors_of_its_values(case, method, refi
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tables(), st.sampled_from(COVERS), st.integers(1, 6))
 def test_blocks_are_covered_each_on_its_own(case, method, most):
     trees, records, k, weights = case
@@ -165,7 +165,7 @@ def matched(trees, records, rows):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     tables(),
     st.sampled_from(COVERS),

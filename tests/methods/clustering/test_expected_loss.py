@@ -21,7 +21,7 @@ METHODS = {
 }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(tables(), st.sampled_from(sorted(METHODS)), st.booleans(), st.booleans())
 def test_expected_losses_are_those_of_the_published_table(case, method, sensitive, dropping):
     trees, records, k, weights = case

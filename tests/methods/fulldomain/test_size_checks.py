@@ -152,7 +152,7 @@ def rolling_up_always():
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     cases(),
     st.sampled_from([3, 5, WORD_BITS]),

@@ -109,7 +109,7 @@ def within(numbers, room):
     return (rest for rest in parts(numbers) if sum(numbers) - sum(rest) <= room)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @example((2, 1, 1), (1, 2, 2), DeltaDisclosure(0.3), 2, False)
 @given(counts.filter(any), counts, models, allowances, st.booleans())
 def test_no_fewer_records_of_a_class_have_to_go_than_required(

@@ -20,7 +20,7 @@ TREE = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", 
 
 
 @pytest.mark.slow
-@settings(max_examples=25, **SLOW)
+@settings(max_examples=15, **SLOW)
 @given(cases())
 def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
     case = replace(case, limit=0.0, suppressed="drop")
@@ -51,12 +51,12 @@ def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
     # Where a column alone may be generalized, most policies cannot be satisfied without a limit.
     bounds = [case.bounds[0], *((low, low) for low, _ in case.bounds[1:])]
     case = replace(case, suppressed="drop", limit=0.0, bounds=bounds)
+    # Told by brute force, which takes a tenth of the time of a plan.
+    assume(brute_force(case).node is None)
     with closing(case.connection()) as connection:
-        try:
+        with pytest.raises(UnsatisfiableError) as caught:
             sqlanon.plan(connection, "people", case.policy, loss=case.loss)
-            assume(False)
-        except UnsatisfiableError as error:
-            advised = re.search(r"--suppression-limit\) to ([0-9.]+) or more", str(error))
+        advised = re.search(r"--suppression-limit\) to ([0-9.]+) or more", str(caught.value))
         assume(advised)
         limit, records = float(advised.group(1)), len(case.records)
         enough = replace(case, limit=limit)

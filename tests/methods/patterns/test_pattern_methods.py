@@ -279,7 +279,7 @@ def test_exact_never_publishes_worse_than_greedy(patterns, limit):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(
         st.tuples(*[st.integers(0, 2)] * 4, st.sampled_from(["flu", "gout"])),
@@ -311,7 +311,7 @@ def test_the_database_counts_instances_as_memory_does(records, k, diverse):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.just(0), st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=8),
     st.integers(1, 3),

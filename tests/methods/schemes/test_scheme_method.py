@@ -22,7 +22,7 @@ from sqlanon.publishing.promises import misfits
 from sqlanon.search.lattice.schemes.enumeration import _Walk
 from sqlanon.wording import key
 
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 WORK = [("Fed", "gov", "*"), ("Local", "gov", "*"), ("State", "gov", "*"), ("Own", "own", "*"),
         ("None", "own", "*")]  # fmt: skip
 HELD = ["Local"] * 3 + ["State"] * 3 + ["Own"] * 6

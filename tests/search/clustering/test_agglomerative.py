@@ -26,7 +26,7 @@ from sqlanon.search.clustering.neighbours import Copies
 from sqlanon.search.clustering.node_costs import NodeCosts
 from sqlanon.search.clustering.problem import members
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=25, deadline=None)
 FORMULAS = {
     "growth": lambda n, u, a, b: n * u - a[0] * a[1] - b[0] * b[1],
     "closure": lambda n, u, a, b: u - a[1] - b[1],
@@ -85,7 +85,7 @@ def grouped(problem, records):
     return list(found.values())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     problems(most=12), st.sampled_from([*DISTANCES]), st.booleans(), st.sampled_from([0.01, 0.25])
 )
@@ -109,7 +109,7 @@ def test_a_larger_table_is_clustered_as_by_hand(distance, shrinks):
 @given(st.integers(2, 9), st.integers(0, 2**32), st.sampled_from([*DISTANCES]))
 def test_clusters_have_the_sizes_of_the_source_but_for_what_is_left_over(k, seed, distance):
     random = np.random.default_rng(seed)
-    rows = [tuple(map(str, row)) for row in random.integers(0, 5, (60, 3))]
+    rows = [tuple(map(str, row)) for row in random.integers(0, 5, (40, 3))]
     for shrinks, most in ((False, 2 * k - 2), (True, k)):
         sizes = np.bincount(parts_of(problem_of(rows, k), distance, shrinks))
         assert sizes.min() >= k

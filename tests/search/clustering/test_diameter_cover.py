@@ -20,7 +20,7 @@ from sqlanon.search.clustering.diameter_cover import covering_balls, diameter_co
 from sqlanon.search.clustering.neighbours import Copies, Neighbours
 from sqlanon.search.clustering.problem import members
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=25, deadline=None)
 
 
 def near(problem):
@@ -84,7 +84,7 @@ def test_every_ball_has_the_least_price_of_its_time(problem):
 
 
 @FEW
-@given(problems(most=8))
+@given(problems(most=7))
 def test_diameters_sum_to_at_most_twice_a_harmonic_number_of_the_least(problem):
     balls = covering_balls(problem, near(problem))
     harmonic = sum(Fraction(1, i) for i in range(1, 2 * problem.k))

@@ -14,6 +14,7 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
+from sqlanon.search.clustering import neighbours
 from sqlanon.search.clustering.forest import ROOT, SpanningForest, decomposed, forest, grown
 from sqlanon.search.clustering.neighbours import Copies, Neighbours
 from sqlanon.search.clustering.problem import Clustering, members
@@ -112,6 +113,16 @@ def test_a_long_path_and_a_wide_star_are_cut_in_linear_time():
         assert (sizes.min(), sizes.max() <= 12) == (5, True)
 
 
+def test_a_forest_is_the_same_however_few_neighbours_are_kept(monkeypatch):
+    random = np.random.default_rng(1)
+    problem = problem_of([tuple(map(str, r)) for r in random.integers(0, 3, (80, 4))], 9)
+    found = trees_of(problem)
+    monkeypatch.setattr(neighbours, "KEPT", 1)
+    again = trees_of(problem)
+    assert (found.parent == again.parent).all()
+    assert (found.cost == again.cost).all()
+
+
 def test_copies_stay_together_while_others_are_joined_to_them():
     rows = [("a", "a")] * 6 + [("a", "b"), ("a", "c"), ("b", "a")]
     problem = problem_of(rows, 3)
@@ -125,15 +136,15 @@ def test_copies_stay_together_while_others_are_joined_to_them():
 @given(problems(most=12, demanding=True))
 def test_clusters_satisfy_the_demand_and_are_the_same_for_the_same_table(problem):
     assume(problem.satisfies(np.arange(problem.records)))
-    neighbours = Neighbours.of(problem, Copies.of(problem))
-    found = forest(problem, neighbours)
+    near = Neighbours.of(problem, Copies.of(problem))
+    found = forest(problem, near)
     assert (found.label >= 0).all()
     assert all(problem.satisfies(records) for records in members(found))
-    assert found.label.tolist() == forest(problem, neighbours).label.tolist()
+    assert found.label.tolist() == forest(problem, near).label.tolist()
 
 
 def test_growth_ends_at_the_deadline():
     problem = problem_of([(str(n),) for n in range(400)], 2)
-    neighbours = Neighbours.of(problem, Copies.of(problem))
+    near = Neighbours.of(problem, Copies.of(problem))
     with pytest.raises(TimeLimitError):
-        grown(replace(problem, deadline=Deadline.after(0)), neighbours)
+        grown(replace(problem, deadline=Deadline.after(0)), near)

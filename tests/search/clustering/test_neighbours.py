@@ -36,12 +36,13 @@ def test_pair_costs_are_those_of_closures_however_columns_are_grouped(problem, w
 
 
 @FEW
-@given(problems(most=14), st.booleans())
-def test_neighbours_are_the_nearest_that_make_k_records(problem, packed):
+@given(problems(most=14), st.booleans(), st.sampled_from([1, 64]))
+def test_neighbours_are_the_nearest_that_make_k_records(problem, packed, kept):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
         if not packed:  # as where costs are too large
             patch.setattr(module.Nearest, "of", lambda *_: module.Nearest(False))
+        patch.setattr(module, "KEPT", kept)
         found = near(problem)
     for own, first in enumerate(copies.first):
         others = [
@@ -54,8 +55,9 @@ def test_neighbours_are_the_nearest_that_make_k_records(problem, packed):
             if records < problem.k:
                 wanted.append((number, cost))
                 records += size
-        part = slice(found.starts[own], found.starts[own + 1])
-        assert [*zip(found.near[part], found.cost[part], strict=True)] == wanted
+        assert [*zip(found.near[own], found.cost[own], strict=True)] == wanted[:kept]
+        more, costs = found.search.of(own)
+        assert [*zip(more, costs, strict=True)] == wanted
 
 
 @FEW

@@ -17,10 +17,11 @@ What the source leaves open is settled so:
   exchange within a cluster, or of equal values, changes no energy. Equal distances are in random
   order.
 - *Temperature*: T falls from `Schedule.temperature` by one factor per iteration, to `cooling` of
-  that at the end. A unit of energy is what a cluster of one value lacks.
+  that at the end. One record exchanged changes the energy by about 1.
 - *The end* is where no cluster fails, or after so many iterations. The state of least energy is
   the result, also where later ones were worse. What fails even so is for the caller to mend.
-- *The loss* counts in the energy where it has a weight, which the source calls for in section VI.
+- *The loss* counts in the energy, too, which the source calls for in section VI; with a weight of
+  0 it does not, and exchanges are those of section III. On Adult it halves what annealing loses.
 
 Source: Khaitan, Babu, Jena and Majhi, "Approximation algorithms for optimizing privacy and
 utility", sections III.A and III.B, algorithms NEIGHBOUR and NUMBER-GEN.
@@ -40,8 +41,8 @@ from sqlanon.search.clustering.problem import ClusteringProblem, runs
 from sqlanon.search.privacy import Demands
 from sqlanon.search.shortfalls import figures
 
-PER_RECORD = 10
-"""Iterations for each record of the table, where no number is given."""
+PER_RECORD, MOST = 5, 250_000
+"""Iterations for each record, and for all of them at most, where no number is given."""
 LOOK = 64
 """Iterations from one look at the deadline to the next."""
 ROUNDING = 1e-9
@@ -53,7 +54,8 @@ class Schedule:
     """How long and how hot annealing is.
 
     Args:
-        iterations: Most exchanges tried; None for `PER_RECORD` of each record of the table.
+        iterations: Most exchanges tried; None for `PER_RECORD` of each record, at
+            most `MOST`.
         temperature: That of the first iteration [units of energy], at least 0, where only rises in
             energy are refused.
         cooling: That of the last one over that of the first, above 0 and at most 1.
@@ -62,14 +64,15 @@ class Schedule:
     """
 
     iterations: int | None = None
-    temperature: float = 0.05
+    temperature: float = 0.2
     cooling: float = 0.01
-    weight: float = 0.0
+    weight: float = 1.0
     seed: int = 0
 
     def limit(self, records: int) -> int:
         """Most iterations for a table of so many records."""
-        return PER_RECORD * records if self.iterations is None else self.iterations
+        own = min(PER_RECORD * records, MOST)
+        return own if self.iterations is None else self.iterations
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,7 @@ def states(demands: Demands, label: Numbers) -> list[ModelState]:
     held = clusters_of(label)
     found = []
     for demand in demands.every:
-        own = counts(demands.values, demand, clusters=held)
+        own = counts(demands, demand, clusters=held)
         failing = len(held) - int(demand.holds(own).sum())
         found.append(ModelState(len(held), failing, *figures(demand, own)))
     return found

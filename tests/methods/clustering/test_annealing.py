@@ -1,0 +1,155 @@
+"""Annealing end to end: never worse than without it, told in the report, refused where idle."""
+
+from __future__ import annotations
+
+import json
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
+from sqlanon.errors import PolicyError
+from sqlanon.policy.policy import Sensitive
+
+
+@pytest.fixture
+def people():
+    """Jobs come in runs of ages, so neighbours have the same."""
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE people AS SELECT range AS age, range % 4 AS zone, "
+        "chr((97 + range // 7 % 3)::INTEGER) AS job FROM range(84)"
+    )
+    with connection:
+        yield connection
+
+
+def policy(*models, **more):
+    hierarchies = {"age": Hierarchy.intervals(7, 14, 28), "zone": Hierarchy.intervals(2)}
+    return Policy(
+        hierarchies,
+        sensitive={"job": Sensitive(order=["a", "b", "c"])} if models else (),
+        others="keep",
+        models=[KAnonymity(4), *models],
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "model", "refine"),
+    [
+        ("direct-cover", LDiversity(2.5, "entropy"), False),
+        ("direct-cover", TCloseness(0.3, "ordered"), True),
+        ("set-cover", TCloseness(0.3), False),
+    ],
+)
+def test_annealing_satisfies_the_models_and_never_loses_more(people, method, model, refine):
+    own = {"method": method, "refine": refine}
+    ordinary = sqlanon.plan(people, "people", policy(model), **own).report
+    report = sqlanon.anonymize(
+        people, "people", policy(model), **own, improve="anneal", into="released"
+    )
+    assert report.holds
+    assert sqlanon.check(people, "released", policy(model)).holds
+    told = report.search["annealing"]
+    assert told["loss"]["ordinary"] == pytest.approx(ordinary.loss["lm"])
+    assert report.loss["lm"] == pytest.approx(
+        min(told["loss"]["ordinary"], told["loss"]["annealed"])
+    )
+    assert told["loss"]["clusters_of_k"] <= told["loss"]["exchanged"] + 1e-12
+
+
+def test_the_report_tells_what_annealing_came_to(people):
+    model = LDiversity(2.5, "entropy")
+    plan = sqlanon.plan(
+        people, "people", policy(model), method="direct-cover", improve="anneal", loss_weight=0.0,
+        refine=False,
+    )  # fmt: skip
+    told = json.loads(json.dumps(plan.report.to_dict()))["search"]["annealing"]
+    (state,) = told["models"]
+    assert (state["model"], state["column"]) == ("entropy 2.5-diversity", "job")
+    assert state["before"]["worst"] < 2.5 <= state["after"]["worst"] + 1e-9
+    assert state["before"]["failing"] > state["after"]["failing"] == 0
+    assert 0 < told["accepted"] <= told["iterations"] <= 5 * 84
+    text = plan.report.to_text()
+    assert f"annealed        {told['iterations']:,} exchanges tried" in text
+    assert f"{state['before']['failing']} of {state['clusters']} clusters failed, 0 after" in text
+    assert "without annealing" in text
+
+
+def test_no_exchange_leaves_all_to_mending(people):
+    model = LDiversity(2.5, "entropy")
+    report = sqlanon.plan(
+        people, "people", policy(model), method="direct-cover", improve="anneal", iterations=0,
+        refine=False,
+    ).report  # fmt: skip
+    told = report.search["annealing"]
+    assert (told["iterations"], told["accepted"]) == (0, 0)
+    assert told["models"][0]["before"] == told["models"][0]["after"]
+    assert told["loss"]["clusters_of_k"] == told["loss"]["exchanged"] < told["loss"]["annealed"]
+
+
+def test_the_schedule_and_the_seed_reach_the_search(people):
+    def done(**settings):
+        report = sqlanon.plan(
+            people, "people", policy(LDiversity(3)), method="direct-cover", improve="anneal",
+            **{"refine": False} | settings,
+        ).report  # fmt: skip
+        return report.search["annealing"]
+
+    first, hot = done(iterations=30), {"temperature": 1e9, "iterations": 30, "loss_weight": 9.0}
+    assert done(iterations=30) == first != done(iterations=30, seed=1)
+    walked, cooled = done(**hot, cooling=1.0), done(**hot, cooling=1e-15)
+    assert cooled["accepted"] < walked["accepted"] == walked["iterations"]
+    assert done(loss_weight=9.0)["loss"]["exchanged"] < done(loss_weight=0.0)["loss"]["exchanged"]
+
+
+def test_blocks_are_annealed_each_on_its_own(people):
+    report = sqlanon.plan(
+        people, "people", policy(LDiversity(2)), method="direct-cover", improve="anneal",
+        block_records=50, refine=False,
+    ).report  # fmt: skip
+    assert report.search["blocks"] > 1
+    told = report.search["annealing"]
+    assert told["kept"] == (told["loss"]["annealed"] < told["loss"]["ordinary"])
+    assert report.loss["lm"] <= told["loss"]["ordinary"] + 1e-12
+
+
+def test_k_alone_leaves_nothing_to_anneal(people):
+    report = sqlanon.plan(
+        people, "people", policy(), method="direct-cover", improve="anneal"
+    ).report
+    assert "annealing" not in report.search
+    assert any("nothing to anneal" in note for note in report.notes)
+
+
+def test_a_time_limit_keeps_what_there_is(people):
+    report = sqlanon.plan(
+        people, "people", policy(LDiversity(2)), method="direct-cover", improve="anneal",
+        time_limit=2, iterations=10**9, temperature=1e9, cooling=1.0,
+    ).report  # fmt: skip
+    assert any("time limit ended annealing" in note for note in report.notes) or (
+        report.search["annealing"]["models"][0]["after"]["failing"] == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal"),
+        ({"iterations": 5}, "iterations belongs to --improve anneal"),
+        (
+            {"temperature": 1.0, "cooling": 0.5},
+            "temperature and cooling belong to --improve anneal",
+        ),
+        ({"improve": "anneal", "iterations": -1}, "iterations are -1; give a whole number"),
+        ({"improve": "anneal", "temperature": -0.1}, "temperature -0.1 is not a number"),
+        ({"improve": "anneal", "cooling": 0.0}, "cooling 0.0 is not a number above 0"),
+        ({"improve": "anneal", "loss_weight": float("inf")}, "loss_weight inf is not a number"),
+        ({"improve": 3}, "improve must be a text, not an int"),
+    ],
+)
+def test_what_annealing_cannot_use_is_refused(people, settings, message):
+    with pytest.raises(PolicyError, match=message):
+        sqlanon.plan(people, "people", policy(LDiversity(2)), method="direct-cover", **settings)

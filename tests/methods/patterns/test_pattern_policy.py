@@ -1,0 +1,361 @@
+"""Patterns under the whole policy: levels, persons, limits and models, against every assignment."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from itertools import product
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon import (
+    AlphaAnonymity,
+    Hierarchy,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    QuasiIdentifier,
+    TCloseness,
+)
+from sqlanon.errors import UnsatisfiableError
+
+AGES = Hierarchy.from_rows([("0", "low", "*"), ("1", "low", "*"), ("2", "high", "*")])
+TOWNS = Hierarchy.from_rows([("a", "*"), ("b", "*")])
+HEIGHTS = {"age": 2, "town": 1}
+LABELS = {
+    "age": {"0": ("0", "low", "*"), "1": ("1", "low", "*"), "2": ("2", "high", "*")},
+    "town": {"a": ("a", "*"), "b": ("b", "*")},
+}
+# Leaves of a node less one, over those of the top less one.
+LM = {"0": 0, "1": 0, "2": 0, "a": 0, "b": 0, "low": 1 / 2, "high": 0, "*": 1}
+METHODS = ("pattern-greedy", "pattern-exact")
+
+
+def table_of(records):
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people (age TEXT, town TEXT, person INT, ill TEXT)")
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", records)
+    return connection
+
+
+def policy_of(levels, *models, k=2, entity=None, limit=0.0, weight=1.0, **more):
+    return Policy(
+        {
+            "age": QuasiIdentifier(AGES, weight, *levels["age"]),
+            "town": QuasiIdentifier(TOWNS, 1.0, *levels["town"]),
+        },
+        ["ill"],
+        models=[KAnonymity(k), *models],
+        entity=entity,
+        others="drop",
+        suppression_limit=limit,
+        **more,
+    )
+
+
+def node_of(kept, levels):
+    """The levels of a pattern: the lowest allowed of what it keeps, else the highest."""
+    return {name: levels[name][0 if name in kept else 1] for name in HEIGHTS}
+
+
+def satisfies(members, policy, published):
+    """Whether records make a class: by persons where they count, and models by records, too."""
+    persons = {person for *_, person, _ in members} if policy.entity else None
+    if (len(members) if persons is None else len(persons)) < policy.k:
+        return False
+    ways = [by_person, by_record] if policy.entity else [by_record]
+    return all(
+        fits(demand.model, count(members), count(published))
+        for demand in policy.demands
+        for count in ways
+    )
+
+
+def by_record(members):
+    return Counter(record[3] for record in members)
+
+
+def by_person(members):
+    return Counter(value for _, value in {record[2:] for record in members})
+
+
+def fits(model, counts, whole):
+    size, every = sum(counts.values()), sum(whole.values())
+    if isinstance(model, TCloseness):
+        return sum(abs(counts[v] / size - whole[v] / every) for v in whole) / 2 <= model.t + 1e-9
+    if isinstance(model, AlphaAnonymity):
+        return max(counts.values()) <= model.threshold * size
+    if model.kind == "entropy":
+        found = -sum(n / size * math.log(n / size) for n in counts.values())
+        return found >= math.log(model.l) - 1e-9
+    return len(counts) >= model.l
+
+
+def brute_force(records, patterns, policy, levels, weight=1.0):
+    """The least LM of all that may be published; None where nothing may be."""
+    nodes = [node_of(kept, levels) for kept in {*map(frozenset, patterns), frozenset()}]
+    room = min(policy.allowance(len(records)), len(records) - 1)
+    least = None
+    for choice in product([*nodes, None], repeat=len(records)):
+        if choice.count(None) > room:
+            continue
+        classes, cost = defaultdict(list), 0.0
+        for record, node in zip(records, choice, strict=True):
+            if node is None:
+                cost += 1
+                if policy.suppressed == "keep":
+                    classes["*", "*"].append(record)
+                continue
+            cells = tuple(
+                LABELS[name][record[c]][node[name]] for c, name in enumerate(("age", "town"))
+            )
+            classes[cells].append(record)
+            cost += (weight * LM[cells[0]] + LM[cells[1]]) / (weight + 1)
+        published = [record for members in classes.values() for record in members]
+        if (least is None or cost < least) and all(
+            satisfies(members, policy, published) for members in classes.values()
+        ):
+            least = cost
+    return None if least is None else least / len(records)
+
+
+levels_of_age = st.sampled_from([(0, 2), (0, 1), (1, 1), (1, 2), (0, 0)])
+levels_of_town = st.sampled_from([(0, 1), (0, 1), (0, 0), (1, 1)])
+tables = st.lists(
+    st.tuples(
+        st.sampled_from("012"),
+        st.sampled_from("ab"),
+        st.sampled_from([1, 2, 3, None]),
+        st.sampled_from(["flu", "gout"]),
+    ),
+    min_size=2,
+    max_size=5,
+)
+asked = st.lists(
+    st.sampled_from([["age"], ["town"], ["age", "town"], ["none"]]),
+    min_size=1,
+    max_size=3,
+    unique_by=tuple,
+)
+
+
+def found_by(method, connection, policy, patterns):
+    """The report of a method, or None where nothing can be published."""
+    try:
+        return sqlanon.anonymize(
+            connection,
+            "people",
+            policy,
+            into="safe",
+            overwrite=True,
+            method=method,
+            patterns=patterns,
+        )
+    except UnsatisfiableError:
+        return None
+
+
+def compared(records, levels, patterns, entity, limit, models, weight):
+    """Holds both methods against every assignment."""
+    policy = policy_of(levels, *models, entity=entity, limit=limit, weight=weight)
+    kept = [[] if own == ["none"] else own for own in patterns]
+    least = brute_force(records, kept, policy, levels, weight)
+    with table_of(records) as connection:
+        greedy, exact = (found_by(name, connection, policy, patterns) for name in METHODS)
+    if least is None:
+        assert (greedy, exact) == (None, None)
+        return
+    assert exact.loss["lm"] == pytest.approx(least)
+    assert exact.lower_bound <= least + 1e-9
+    assert exact.search["proven"]
+    if greedy is not None:
+        assert greedy.lower_bound <= least + 1e-9
+        assert greedy.loss["lm"] >= least - 1e-9
+
+
+WHOLE = (
+    tables,
+    st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),
+    asked,
+    st.sampled_from([None, "person"]),
+    st.sampled_from([0.0, 0.34]),
+    st.sampled_from([(), (LDiversity(2),), (LDiversity(1.5, "entropy"),), (AlphaAnonymity(0.7),)]),
+    st.sampled_from([1.0, 3.0]),
+)
+
+
+@settings(max_examples=6, deadline=None)
+@given(*WHOLE)
+def test_exact_is_the_least_of_all_that_the_policy_allows(
+    records, levels, patterns, entity, limit, models, weight
+):
+    compared(records, levels, patterns, entity, limit, models, weight)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(*WHOLE)
+def test_exact_is_the_least_on_many_tables(
+    records, levels, patterns, entity, limit, models, weight
+):
+    compared(records, levels, patterns, entity, limit, models, weight)
+
+
+@settings(max_examples=5, deadline=None)
+@given(
+    tables,
+    st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),
+    asked,
+    st.sampled_from([None, "person"]),
+    st.sampled_from([(TCloseness(0.2),), (), (LDiversity(2),)]),
+    st.sampled_from(["drop", "keep"]),
+)
+def test_whatever_is_left_out_or_kept_is_within_the_limit_and_the_bound_holds(
+    records, levels, patterns, entity, models, suppressed
+):
+    policy = policy_of(levels, *models, entity=entity, limit=0.5, suppressed=suppressed)
+    kept = [[] if own == ["none"] else own for own in patterns]
+    least = brute_force(records, kept, policy, levels)
+    with table_of(records) as connection:
+        found = [found_by(name, connection, policy, patterns) for name in METHODS]
+    for report in found:
+        if report is not None:
+            assert report.holds
+            assert report.lower_bound <= least + 1e-9 <= report.loss["lm"] + 2e-9
+            if report.search.get("proven"):
+                assert report.loss["lm"] == pytest.approx(least)
+
+
+FREE = {"age": (0, 2), "town": (0, 1)}
+FLAT = {"age": (0, 1), "town": (0, 1)}
+ALIKE = [("0", "a", 1, "flu"), ("0", "a", 1, "flu"), ("1", "a", 2, "flu"), ("1", "b", 3, "flu")]
+
+
+def cells_of(connection, policy, patterns, method="pattern-greedy"):
+    """What is published, and the notes on records that no pattern has a place for."""
+    report = found_by(method, connection, policy, patterns)
+    rows = connection.execute("SELECT age, town FROM safe ORDER BY ALL").fetchall()
+    return rows, [note for note in report.notes if "place" in note or "suppressed" in note]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_person_with_many_records_is_no_class(method):
+    policy = policy_of(FREE, entity="person")
+    with table_of(ALIKE[:3]) as connection:
+        assert (
+            cells_of(connection, policy, [["age", "town"], ["town"]], method)[0] == [("*", "a")] * 3
+        )
+        plan = sqlanon.plan(connection, "people", policy, method=method, patterns=[["town"]])
+    assert plan.report.statistics.smallest == 2
+    assert plan.report.statistics.records == 3
+    assert plan.report.entity == "person"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_persons_than_there_are_satisfy_no_pattern(method):
+    policy = policy_of(FREE, k=3, entity="person")
+    with (
+        table_of(ALIKE[:3]) as connection,
+        pytest.raises(UnsatisfiableError, match="k is 3 and the table has 2 persons"),
+    ):
+        sqlanon.plan(connection, "people", policy, method=method, patterns="all")
+
+
+@pytest.mark.parametrize("entity", [None, "person"])
+def test_persons_are_counted_alike_in_the_database_and_in_memory(entity, monkeypatch):
+    records = [(str(n * n % 3), "ab"[n % 7 % 2], (n // 4) % 9 or None, "flu") for n in range(120)]
+    policy, found = policy_of(FREE, k=5, entity=entity), []
+    with table_of(records) as connection:
+        for few in (0, 8_000):
+            monkeypatch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
+            plan = sqlanon.plan(
+                connection, "people", policy, method="pattern-greedy", patterns="all"
+            )
+            found.append(plan.recoding)
+    assert found[0] == found[1]
+
+
+def test_a_plan_that_counts_persons_survives_a_file(tmp_path):
+    policy = policy_of(FREE, entity="person")
+    with table_of(ALIKE) as connection:
+        plan = sqlanon.plan(connection, "people", policy, method="pattern-exact", patterns="all")
+        plan.save(tmp_path / "plan.json")
+        report = sqlanon.apply(connection, sqlanon.Plan.load(tmp_path / "plan.json"), into="safe")
+    assert report.holds
+    assert report.entity == "person"
+
+
+def test_records_without_a_place_are_at_the_highest_levels_allowed():
+    with table_of([*ALIKE[:3], ("2", "b", 4, "flu"), ("2", "b", 5, "flu")]) as connection:
+        rows, notes = cells_of(connection, policy_of(FLAT, k=3, limit=0.4), [["town"]])
+    assert rows == [("low", "a")] * 3
+    assert notes == ["no pattern has a place for 2 records with enough others; they are left out"]
+
+
+def test_a_record_without_a_place_joins_others_where_that_loses_less_than_leaving_it_out():
+    records = [*ALIKE[:2], ("0", "b", 4, "flu")]
+    patterns = [["age", "town"]]
+    with table_of(records) as connection:
+        rows, notes = cells_of(connection, policy_of(FLAT, limit=0.4, weight=3.0), patterns)
+        assert rows == [("0", "a")] * 2  # one record costs 1, three that keep nothing 3 x 5/8
+        rows, notes = cells_of(connection, policy_of(FLAT, weight=3.0), patterns)
+    assert rows == [("low", "*")] * 3
+    assert notes == [
+        "no pattern has a place for 1 record with enough others, too few for a class of their "
+        "own: 2 other records of the cheapest classes are published at the highest levels allowed "
+        "with them; a suppression limit of 0.3334 would leave them out"
+    ]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_no_class_within_the_levels_holds_is_told(method):
+    policy = policy_of({"age": (0, 0), "town": (0, 1)})
+    with (
+        table_of([*ALIKE, ("2", "b", 4, "flu")]) as connection,
+        pytest.raises(UnsatisfiableError, match=r"levels 1 of 5 records .* raise max_level"),
+    ):
+        sqlanon.plan(connection, "people", policy, method=method, patterns="all")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("suppressed", "kept"), [("drop", []), ("keep", [("*", "*")] * 2)])
+def test_suppressed_records_are_dropped_or_kept_beyond_the_highest_levels(method, suppressed, kept):
+    records = [*ALIKE[:2], ("1", "b", 4, "flu"), ("2", "b", 4, "flu")]
+    policy = policy_of({"age": (0, 0), "town": (0, 1)}, limit=0.5, suppressed=suppressed)
+    with table_of(records) as connection:
+        assert cells_of(connection, policy, "all", method)[0] == [*kept, *[("0", "a")] * 2]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_too_few_records_to_be_kept_are_kept_with_the_smallest_class(method):
+    records = [*ALIKE[:2], *[("1", "b", 4, "flu")] * 3, ("2", "b", 4, "flu")]
+    policy = policy_of({"age": (0, 0), "town": (0, 1)}, limit=0.5, suppressed="keep")
+    with table_of(records) as connection:
+        rows, notes = cells_of(connection, policy, "all", method)
+    assert rows == [*[("*", "*")] * 3, *[("1", "b")] * 3]
+    assert notes[0].startswith("3 records are kept with every quasi-identifier suppressed")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_distribution_that_classes_are_near_to_is_that_of_what_is_published(method):
+    """Of five flu and five gout age 1 is far; without age 2, of too few records, it is all."""
+    records = [*[("1", "a", 1, "flu")] * 5, ("1", "b", 1, "gout"), *[("2", "b", 1, "gout")] * 4]
+    policy = policy_of({"age": (0, 0), "town": (0, 1)}, TCloseness(0.2), k=5, limit=0.4)
+    with table_of(records) as connection:
+        rows, _ = cells_of(connection, policy, "all", method)
+    assert rows == [("1", "*")] * 6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_of_classes_that_are_too_far_from_each_other_the_smallest_goes(method):
+    records = [*[("1", "a", 1, "flu")] * 4, *[("2", "a", 1, "gout")] * 3]
+    policy = policy_of({"age": (0, 0), "town": (0, 1)}, TCloseness(0.1), limit=0.45)
+    with table_of(records) as connection:
+        report = found_by(method, connection, policy, "all")
+        assert connection.execute("SELECT DISTINCT age FROM safe").fetchall() == [("1",)]
+    assert report.suppressed_records == 3
+    assert "3 records are left out within the suppression limit" in report.notes[-1]
