@@ -169,7 +169,8 @@ def _recursive(demand: ValueDemand, counts: Numbers) -> Flags:
     model: Any = demand.model
     largest_first = -np.sort(-counts, axis=1)
     tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
-    return ~_at_least(largest_first[:, 0], Fraction(str(model.c)), right=tail)
+    # Without any value that counts there is no largest count.
+    return ~_at_least(largest_first[:, :1].sum(axis=1), Fraction(str(model.c)), right=tail)
 
 
 def _alpha(demand: ValueDemand, counts: Numbers) -> Flags:
@@ -225,7 +226,7 @@ def _hierarchical(demand: ValueDemand, shares: Reals, whole: Reals) -> Reals:
     """The mean over the levels below the top of what nodes have beyond their share."""
     found = _equal(demand, shares, whole)
     for nodes in demand.nodes:
-        grouped = np.zeros((int(nodes.max()) + 1, len(nodes)))
+        grouped = np.zeros((int(nodes.max(initial=-1)) + 1, len(nodes)))
         grouped[nodes, np.arange(len(nodes))] = 1.0
         found = found + _equal(demand, shares @ grouped.T, grouped @ whole)
     return found / (len(demand.nodes) + 1)

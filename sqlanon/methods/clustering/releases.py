@@ -103,7 +103,7 @@ class Releases:
             # Those at the top of every column may be published as the same class.
             top = np.append((clusters.nodes == self.whole.root).all(axis=1), True)
             classes = left, top[clusters.label]
-            return all(self.whole.satisfies(np.flatnonzero(each)) for each in classes)
+            return all(self.whole.meets(np.flatnonzero(each)) for each in classes)
         if not self.shifts:
             return True
         _, own = self.placed(clusters)

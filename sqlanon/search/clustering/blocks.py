@@ -60,7 +60,7 @@ def _reunited(problem: ClusteringProblem, blocks: list[Numbers]) -> list[Numbers
         if len(homes) < 2:
             continue
         parts = [records[block[records] == home] for home in homes]
-        if not all(problem.satisfies(part) for part in parts):
+        if not all(problem.meets(part) for part in parts):
             block[records] = homes[sizes.argmax()]
     return [np.flatnonzero(block == number) for number in np.unique(block)]
 
@@ -119,13 +119,13 @@ def _packed(parts: list[Numbers], most: int) -> list[Numbers]:
 
 def _viable(problem: ClusteringProblem, parts: list[Numbers]) -> list[Numbers]:
     """The parts that may be clusters; the others together, with the smallest one if need be."""
-    viable = [part for part in parts if problem.satisfies(part)]
-    others = [part for part in parts if not problem.satisfies(part)]
+    viable = [part for part in parts if problem.meets(part)]
+    others = [part for part in parts if not problem.meets(part)]
     if not others or not viable:
         return viable
     rest = np.concatenate(others)
-    if problem.satisfies(rest):
+    if problem.meets(rest):
         return [*viable, np.sort(rest)]
     viable.sort(key=len)
     joined = np.sort(np.concatenate([viable[0], rest]))
-    return [joined, *viable[1:]] if problem.satisfies(joined) else []
+    return [joined, *viable[1:]] if problem.meets(joined) else []

@@ -6,8 +6,7 @@ minimizes is the sum over clusters of size times the closure's cost.
 
 Columns may have a highest level. Records that no node tuple of these levels holds together are of
 different *divisions* and never share a cluster: a closure above these levels is not allowed, and
-costs more than a record that is left out, so that nothing is gained by it. Each algorithm looks at
-that itself; `satisfies` does not.
+costs more than a record that is left out, so that nothing is gained by it.
 
 Source: Kenig 2009, sections 4.1 and 4.2.
 """
@@ -129,9 +128,18 @@ class ClusteringProblem:
         demand = None if self.demand is None else self.demand.part(records)
         return replace(self, leaves=self.leaves[records], demand=demand)
 
-    def satisfies(self, records: Numbers) -> bool:
-        """Whether these records may be a cluster, as far as k and the demand say."""
+    def meets(self, records: Numbers) -> bool:
+        """Whether these records are enough, and satisfy the demand together."""
         return len(records) >= self.k and (self.demand is None or self.demand.holds(records))
+
+    def satisfies(self, records: Numbers) -> bool:
+        """Whether these records may be a cluster: of one division where there are several."""
+        if not self.meets(records):
+            return False
+        if not self.highest:
+            return True
+        nodes = closed(self, self.leaves[records], starts=np.zeros(1, np.int64))
+        return not self.forbids(self.cost(nodes))[0]
 
 
 @dataclass(frozen=True, slots=True)
