@@ -1,4 +1,4 @@
-"""Bounds: what the records of a table lose at least, whatever the patterns."""
+"""Bounds: what the records of a table lose at least, whatever the patterns, and by some."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Numbers
+from sqlanon.search.patterns.greedy import instance_keys
 from sqlanon.search.patterns.rows import DistinctRows
+
+LOOKED_AT = 1_000_000
+"""Rows times patterns up to which each pattern is looked at for a bound, in a moment."""
 
 
 def least_cost(
@@ -47,3 +52,20 @@ def least_cost(
         possible &= allowed
     cost = np.where(possible, np.minimum(total, unit), unit)
     return int(cost @ rows.sizes)
+
+
+def least_by_patterns(table: PatternProblem) -> int:
+    """What all records cost at least by the patterns of a table [units].
+
+    A record goes to an instance of k records or persons, keeps nothing or is left out; it costs no
+    less than the cheapest of these. With too many patterns, what is known whatever they are.
+    """
+    rows = np.arange(len(table.highest))
+    if len(rows) * len(table.nodes) > LOOKED_AT:
+        return table.least
+    found = table.least_left(rows)
+    for node, mask in zip(table.nodes, table.masks, strict=True):
+        _, group = np.unique(instance_keys(table.rows.codes.T, mask), return_inverse=True)
+        enough = table.rows.counted(rows, group, groups=int(group.max()) + 1) >= table.k
+        found = np.where(enough[group], np.minimum(found, table.cost(rows, node)), found)
+    return max(table.least, table.at_most(int(found @ table.rows.sizes)))

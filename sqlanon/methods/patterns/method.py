@@ -16,7 +16,7 @@ from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
-from sqlanon.methods.patterns.bounds import least_cost
+from sqlanon.methods.patterns.bounds import least_by_patterns, least_cost
 from sqlanon.methods.patterns.instances import InstanceQueries
 from sqlanon.methods.patterns.problem import (
     Finished,
@@ -155,7 +155,7 @@ def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProbl
     _, highest = np.unique(instance_keys(held.codes.T, at_most), return_inverse=True)
     rows = DistinctRows(held.codes, held.sizes, read.demands())
     k = max(read.policy.k, 1)
-    return PatternProblem(
+    table = PatternProblem(
         rows=rows,
         nodes=levels[order],
         masks=masks,
@@ -168,6 +168,7 @@ def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProbl
         dropped=read.costs.unit,
         least=least_cost(read, rows, costs=costs, k=k),
     )
+    return replace(table, least=least_by_patterns(table))
 
 
 def _suppressed_cost(read: EncodedRecords) -> int | None:

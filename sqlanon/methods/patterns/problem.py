@@ -43,7 +43,7 @@ class PatternProblem:
         suppressed: What a record costs whose cells all read as those of suppressed records [units];
             None where the highest levels allowed tell something.
         dropped: What a record costs that is left out [units].
-        least: What all records cost at least, whatever the patterns [units].
+        least: What all records cost at least, as far as that is known before a search [units].
         lost: What records cost that were set aside before, of rows that have none any more [units].
     """
 

@@ -359,3 +359,15 @@ def test_of_classes_that_are_too_far_from_each_other_the_smallest_goes(method):
         assert connection.execute("SELECT DISTINCT age FROM safe").fetchall() == [("1",)]
     assert report.suppressed_records == 3
     assert "3 records are left out within the suppression limit" in report.notes[-1]
+
+
+@pytest.mark.parametrize(("looked_at", "bound"), [(1_000, 1.0), (0, 0.6)])
+def test_greedy_tells_a_bound_by_its_patterns_or_by_each_column(looked_at, bound, monkeypatch):
+    """Its pattern keeps nothing; of the columns town is suppressed, and so is the age 2."""
+    monkeypatch.setattr("sqlanon.methods.patterns.bounds.LOOKED_AT", looked_at)
+    records = [*ALIKE[:2], *[("1", "a", 4, "flu")] * 2, ("2", "b", 4, "flu")]
+    levels = {"age": (0, 2), "town": (1, 1)}
+    with table_of(records) as connection:
+        report = found_by("pattern-greedy", connection, policy_of(levels, k=2), [["none"]])
+    assert report.lower_bound == pytest.approx(bound)
+    assert report.ratio == pytest.approx(report.loss["lm"] / report.lower_bound)
