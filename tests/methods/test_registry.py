@@ -114,6 +114,7 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
         sqlanon.plan(None, None, None, time_limt=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, row in METHODS.items() if row.recoding == "local"])
 @pytest.mark.parametrize(
     ("settings", "entity", "message"),

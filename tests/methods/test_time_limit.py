@@ -146,6 +146,7 @@ def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(peopl
     assert (plan.lower_bound, plan.search["proven"]) == (None, False)
 
 
+@pytest.mark.slow
 def test_no_search_is_begun_when_the_time_is_over(people):
     from sqlanon.methods.fulldomain import method
 
@@ -153,6 +154,7 @@ def test_no_search_is_begun_when_the_time_is_over(people):
         assert published(people, "direct-cover", 0).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_limit_that_does_not_come_changes_nothing(people, method):
     plans = [

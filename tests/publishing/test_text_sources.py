@@ -54,6 +54,7 @@ def read(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_kept_columns_are_published_as_they_were_written(people, tmp_path):
     output = tmp_path / "out.csv"
     report = sqlanon.anonymize(people, None, policy(), output=output, date_format="%d/%m/%Y")
