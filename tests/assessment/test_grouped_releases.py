@@ -100,6 +100,7 @@ def labels_of(tree, groups):
     return {grown.leaves[n]: group.label for group in found for n in group.leaves}
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(table=tables(), draw=st.data())
 def test_measures_of_groups_are_those_of_the_formulas(table, draw):

@@ -112,6 +112,7 @@ def documents(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_kept_columns_that_identify_are_told_everywhere(tmp_path):
     people()
     for name, document in documents(tmp_path).items():

@@ -119,6 +119,7 @@ def test_check_agrees_with_brute_force(nulls):
     agree()
 
 
+@pytest.mark.slow
 @settings(max_examples=16, deadline=None)
 @given(records)
 def test_check_counts_persons_of_an_entity_column(rows):
@@ -202,6 +203,7 @@ def test_uniform_class_passes_entropy_l_of_its_values_and_no_more(size):
     assert not check(rows, sensitive=["a"], models=[LDiversity(size + 0.001, "entropy")]).holds
 
 
+@pytest.mark.slow
 def test_null_is_a_value_unless_it_is_said_to_be_none():
     rows = [("x", None, "mild", 1), ("x", 1, "mild", 1), ("y", None, "mild", 1)] * 2
     assert check(rows, sensitive=["a"]).sensitive["a"].distinct_l == 1

@@ -108,6 +108,7 @@ def test_alpha_beta_and_delta_agree_with_pycanon(rows):
         bounds_agree(frame, report, QUASI, column)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(classes, st.lists(st.sampled_from("abcde"), max_size=20))
 def test_delta_agrees_with_pycanon_where_every_class_has_every_value(held, more):

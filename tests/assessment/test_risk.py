@@ -461,6 +461,7 @@ def test_persons_agree_with_a_count_in_python(rows, threshold):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "quasi", "form"),
     [

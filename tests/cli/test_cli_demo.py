@@ -33,6 +33,7 @@ def test_demo_makes_a_folder_with_everything(run, folder):
     assert max(map(len, outcome.out.split("Try next:")[0].splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_what_the_demo_published_satisfies_its_policy(run, folder):
     document = run("demo", folder, *SMALL, "--json").document
     assert document["holds"]
@@ -96,6 +97,7 @@ def test_demo_of_too_few_people_is_one_line(refused, folder):
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_the_least_demo_runs(run, folder):
     assert run("demo", folder, "--records", 5).code == 0
 

@@ -79,6 +79,7 @@ def test_the_digest_of_a_published_file_is_that_of_its_bytes(run, here):
     assert document["hashes"]["output"] == expected
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_published_table_is_that_of_its_content(run, here):
     words = ("anonymize", "small.duckdb", "people", *QI, "--others", "drop")
     digests = [
@@ -127,6 +128,7 @@ def test_a_saved_plan_keeps_when_and_of_what_it_was_made(run, here):
     assert applied["hashes"]["policy"] == made.document["hashes"]["policy"]
 
 
+@pytest.mark.slow
 def test_the_digest_of_the_source_is_one_with_a_time_limit_and_without(run, here):
     words = ("anonymize", "small.duckdb", *QI, "--others", "drop", "--json", "--output")
     digests = [

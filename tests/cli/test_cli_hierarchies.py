@@ -116,6 +116,7 @@ def test_a_source_without_a_name_is_refused_as_such(refused, tmp_path):
     assert "the name of the source is empty" in refused("hierarchy", "make", "", *words)
 
 
+@pytest.mark.slow
 def test_check_tells_all_faults_at_once(refused, patients):
     line = refused(
         "hierarchy", "check", patients,

@@ -114,6 +114,7 @@ def test_measure_needs_quasi_identifiers(refused, database, released):
     assert "--qi" in refused("measure", database, "released", "--table", "people")
 
 
+@pytest.mark.slow
 def test_what_is_written_of_texts_like_numbers_is_measured(run, tmp_path):
     """1.0 and 2 are texts in the original, though each alone might be a number."""
     original, released = tmp_path / "original.csv", tmp_path / "released.csv"

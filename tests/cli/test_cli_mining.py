@@ -116,6 +116,7 @@ def test_a_bound_within_its_time_limit_has_no_note(run, database):
     assert limited["lower_bound"] == run(*given).document["lower_bound"]
 
 
+@pytest.mark.slow
 def test_bound_takes_the_loss_of_the_policy_file(run, database, policy_file):
     arguments = ["bound", database, "people", "--policy", policy_file, "--json"]
     assert run(*arguments).document["loss"] == "precision"

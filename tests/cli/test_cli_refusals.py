@@ -70,6 +70,7 @@ def test_help_says_where_the_seed_and_models_make_no_difference(run):
     assert "No other command or method leaves anything to it." in words
 
 
+@pytest.mark.slow
 def test_preview_shows_own_records_before_and_after(run, database, tmp_path):
     words = [database, "people", "--qi", "age", "--k", 2, "--others", "drop", "--preview", 1]
     assert "record 1" in run("plan", *words).out

@@ -26,6 +26,7 @@ def test_options_say_the_schemes(schemes):
     assert [each["values"] for each in report["groups"]["sex"]] == [1, 1]
 
 
+@pytest.mark.slow
 def test_the_policy_file_says_the_schemes(schemes, tmp_path):
     file = tmp_path / "schemes.toml"
     file.write_text('method = "scheme"\nscheme = { age = "sps", "" = "bhs" }\n')

@@ -557,6 +557,7 @@ def test_a_view_in_the_way_is_told_before_the_search(refused, database, policy, 
     assert database.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_in_place_shows_the_preview_before_it_asks(at_terminal, database, policy):
     words = ["anonymize", database, *policy, "--in-place", "--preview", 1]
     code, said = at_terminal("n\n", *words)
@@ -564,6 +565,7 @@ def test_in_place_shows_the_preview_before_it_asks(at_terminal, database, policy
     assert said.index("record 1") < said.index("[y/N]") < said.index("not confirmed")
 
 
+@pytest.mark.slow
 def test_a_dry_run_with_a_target_shows_the_preview(run, database, policy):
     before = database.read_bytes()
     words = ["anonymize", database, *policy, "--dry-run", "--preview", 1]

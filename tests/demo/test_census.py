@@ -67,6 +67,7 @@ def test_statements_fill_a_table_of_a_hostile_name():
     assert len(rows) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [0, 1, 2, 2049])
 def test_a_census_has_as_many_records_as_asked(records):
     assert value(connect(records), "COUNT(*)") == records

@@ -143,6 +143,7 @@ def test_nothing_is_promised_where_nothing_helps(connection):
     assert message.endswith("ask for less, or give hierarchies with other levels")
 
 
+@pytest.mark.slow
 def test_what_suppression_brings_about_is_counted():
     """Of 8 a, 3 b, 2 c and d at level 1 {b, d} is too far; without it {a, a, b, b} is, too."""
     places = {"v0": "aa", "v1": "aac", "v2": "aabb", "v4": "b", "v5": "d", "v6": "ac", "v7": "a"}

@@ -91,6 +91,7 @@ def brought_back(path, other):
     return act
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [replaced, rewritten, brought_back])
 def test_a_parquet_file_that_changes_is_not_published(tmp_path, monkeypatch, change):
     path, output = tmp_path / "people.parquet", tmp_path / "out.csv"

@@ -60,6 +60,7 @@ def test_a_dropped_column_that_an_object_uses_is_refused_before_the_search(
     assert database.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_column_that_is_generalized_and_used_is_a_note(database):
     execute(
         database,
@@ -74,6 +75,7 @@ def test_a_column_that_is_generalized_and_used_is_a_note(database):
     assert told == ["view 'older' uses 'age', which now holds labels"]
 
 
+@pytest.mark.slow
 def test_objects_that_use_other_columns_or_tables_are_in_nobodys_way(database):
     execute(
         database,
@@ -100,6 +102,7 @@ def test_a_table_that_others_refer_to_is_refused_before_the_search(tmp_path, mon
         sqlanon.anonymize(path, "parent", policy, in_place=True)
 
 
+@pytest.mark.slow
 def test_generated_columns_checks_and_indexes_that_go_are_named(tmp_path):
     path = tmp_path / "own.duckdb"
     execute(
@@ -152,6 +155,7 @@ LABELLED = Policy(
 )
 
 
+@pytest.mark.slow
 def test_a_view_that_labels_would_break_unnamed_is_refused(database):
     execute(database, "CREATE VIEW total AS SELECT sum(COLUMNS('ag.*')) FROM people")
     with pytest.raises(SourceError, match=r"would fail.*'total'"):
@@ -160,6 +164,7 @@ def test_a_view_that_labels_would_break_unnamed_is_refused(database):
         assert connection.sql("FROM total").fetchall() == [(40,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_open", [False, True])
 def test_a_view_that_would_break_leaves_the_table_of_an_open_connection(is_open):
     with duckdb.connect() as connection:
@@ -175,6 +180,7 @@ def test_a_view_that_would_break_leaves_the_table_of_an_open_connection(is_open)
         assert connection.sql("SELECT min(Name) FROM people").fetchall() == [("MARK0",)]
 
 
+@pytest.mark.slow
 def test_views_that_fail_already_or_go_on_working_are_in_nobodys_way(database):
     execute(
         database,
@@ -188,6 +194,7 @@ def test_views_that_fail_already_or_go_on_working_are_in_nobodys_way(database):
         assert connection.sql("FROM whole").columns == ["age", "sex", "region"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("committed", [0, 1])
 def test_what_is_made_in_the_open_transaction_says_that_views_were_not_tried(committed):
     statements = [PEOPLE, "CREATE VIEW whole AS SELECT * FROM people"]
@@ -202,6 +209,7 @@ def test_what_is_made_in_the_open_transaction_says_that_views_were_not_tried(com
     assert [note for note in report.notes if "could not be tried" in note]
 
 
+@pytest.mark.slow
 def test_a_macro_that_picks_columns_by_a_text_is_a_note(database):
     execute(
         database,

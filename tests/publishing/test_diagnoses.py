@@ -133,6 +133,7 @@ def test_an_arrow_file_on_a_full_disk_says_so(database, monkeypatch):
     assert [path.name for path in database.parent.iterdir()] == [database.name]
 
 
+@pytest.mark.slow
 def test_a_database_does_not_grow_where_nothing_is_published(tmp_path, monkeypatch):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -352,6 +352,7 @@ def test_statements_for_spark_use_no_query_twice(case):
         assert all(held.count(name) == 1 for name in names)
 
 
+@pytest.mark.slow
 def test_statements_for_spark_drop_every_table_of_their_own():
     _, plan = next(case for case in CASES if case.name == "rounds").plan()
     trees = [sqlglot.parse_one(text, read="spark") for text in plan.statements("spark", "out")]
@@ -411,6 +412,7 @@ NOT_WRITTEN = "column 'real' is DOUBLE, which is not written alike as text"
 FOREIGN = pytest.mark.parametrize("dialect", ["postgres", "spark", "databricks"])
 
 
+@pytest.mark.slow
 @FOREIGN
 def test_real_numbers_cut_to_prefixes_are_refused(dialect):
     found = policy({"real": at(1, Hierarchy.prefix(1))}, KAnonymity(2))

@@ -198,6 +198,7 @@ def test_instants_that_are_kept_are_written_in_utc(tmp_path):
     assert "2020-01-31 21:30:00+00" in texts.pop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["set-cover", "incognito"])
 def test_instants_beside_suppressed_ones_are_written_in_utc(tmp_path, method):
     policy = Policy(
@@ -292,6 +293,7 @@ def test_expression_that_names_its_time_zone_or_needs_none_is_taken(expression, 
     assert sqlanon.plan(table_of(value), "people", policy).report.models
 
 
+@pytest.mark.slow
 def test_leaves_with_an_offset_are_the_same_values_in_every_time_zone():
     rows = [["2020-01-31 00:30:00+00", "*"], ["2020-01-31 12:00:00+09:00", "*"]]
     policy = Policy({"v": Hierarchy.from_rows(rows)}, drop=["q"], models=[KAnonymity(2)])

@@ -155,6 +155,7 @@ def test_a_recoding_of_other_records_is_an_error(plan):
         replace(plan, recoding=clusters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at_top", "judged"), [(["age"], ["sex"]), (["age", "sex"], ["age"])])
 def test_columns_at_their_top_make_no_classes_and_are_not_judged(connection, at_top, judged):
     level = {"age": 3, "sex": 1}

@@ -609,6 +609,7 @@ def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
     ]
 
 
+@pytest.mark.slow
 def test_in_place_of_a_file_publishes_the_rows_of_into(marked):
     sqlanon.anonymize(marked, "people", POLICY, into="beside")
     sqlanon.apply(marked, sqlanon.plan(marked, "people", POLICY), in_place=True)

@@ -395,6 +395,7 @@ def test_ctrl_c_interrupts_a_long_query(engine: DuckDB, member: str) -> None:
     assert engine.rows(parse("SELECT 1")) == [(1,)]
 
 
+@pytest.mark.slow
 def test_no_call_keeps_a_connection_open_after_it(tmp_path: Path) -> None:
     """A cycle would hold a file's lock until the garbage is collected."""
     policy = sqlanon.Policy(["a"], models=[sqlanon.KAnonymity(2)], others="drop")

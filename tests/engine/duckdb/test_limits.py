@@ -62,6 +62,7 @@ def test_a_second_database_beside_a_callers_connection_has_its_limits():
             assert settings(engine)[:2] == [1, "476.8 MiB"]
 
 
+@pytest.mark.slow
 @pytest.mark.every_row
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".duckdb"])
 def test_every_database_of_a_publication_is_limited(tmp_path, monkeypatch, ending):

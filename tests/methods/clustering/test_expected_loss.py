@@ -21,6 +21,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(tables(), st.sampled_from(sorted(METHODS)), st.booleans(), st.booleans())
 def test_expected_losses_are_those_of_the_published_table(case, method, sensitive, dropping):

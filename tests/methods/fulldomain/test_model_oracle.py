@@ -33,7 +33,7 @@ def published(connection, case):
     return sqlanon.anonymize(connection, "people", case.policy, loss=case.loss, into="released")
 
 
-@settings(max_examples=24, **SLOW)
+@settings(max_examples=40, **SLOW)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -55,7 +55,7 @@ def test_anonymize_equals_brute_force_under_every_model(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, **SLOW)
+@settings(max_examples=20, **SLOW)
 @given(cases())
 def test_minimal_nodes_equal_brute_force_under_every_model(case):
     """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
@@ -105,7 +105,7 @@ def plan_of(case, *patches, threads=2, records=None):
 
 
 @pytest.mark.slow
-@settings(max_examples=24, **SLOW)
+@settings(max_examples=40, **SLOW)
 @given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, ways):
     patches = [change for way in ways for change in WAYS[way]]

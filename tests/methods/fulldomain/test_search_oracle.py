@@ -110,7 +110,7 @@ def table_of(case):
     return connection
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_anonymize_equals_brute_force_over_the_whole_lattice(case):
     best, found, minimal = brute_force(case)

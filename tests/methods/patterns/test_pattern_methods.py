@@ -164,6 +164,7 @@ def test_exact_proves_the_optimum_under_models(people, model):
     assert exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [DeltaDisclosure(0.3), BetaLikeness(0.2), TCloseness(0.1)])
 def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
     connection = duckdb.connect()

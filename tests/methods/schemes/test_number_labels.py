@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 AGES = [20 + n % 51 for n in range(102)]
 FIVES = Hierarchy.intervals(5, 10, 20)
 NONE = Hierarchy.suppression()
@@ -41,6 +41,7 @@ def test_merged_values_tell_neither_extreme():
     assert labels[:2] == ["23-25", "26-28"]
 
 
+@pytest.mark.slow
 def test_one_record_less_does_not_change_the_labels_of_intervals():
     ages = [*AGES, 2, 98]
     labels = published(ages, FIVES, scheme="gops")
@@ -69,6 +70,7 @@ RULES = [
 ]
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     draw=st.data(),

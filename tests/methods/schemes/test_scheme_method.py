@@ -244,6 +244,7 @@ def compared(found, expected, names):
         assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(),
@@ -276,6 +277,7 @@ def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
     compared(found.loss, expected, found.loss.keys() - by_level)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(),
