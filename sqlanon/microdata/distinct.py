@@ -67,10 +67,7 @@ class DistinctCombinations:
         )
 
     def demands(self) -> Demands | None:
-        """The models beyond k, asked of groups of distinct combinations.
-
-        None where no sensitive attribute was read.
-        """
+        """The models beyond k, asked of groups of distinct combinations; None without any."""
         every = tuple(
             ValueDemand(
                 each.number,

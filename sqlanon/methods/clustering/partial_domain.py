@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
@@ -13,9 +11,8 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.partial_domain import Purity, partial_domain
+from sqlanon.search.clustering.partial_domain import partial_domain
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
-from sqlanon.search.privacy import Demands
 
 
 def decide(
@@ -29,20 +26,11 @@ def decide(
     """
     sensitive = list(policy.sensitive_attributes)
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
-        read = encode_records(
-            engine, subject, policy=policy, loss=options.loss, valued=sensitive
-        )
+        read = encode_records(engine, subject, policy=policy, loss=options.loss, valued=sensitive)
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
-        found = partial_domain(problem, Purity(_values(problem)))
+        found = partial_domain(problem)
         ended = "the cuts of groups" if problem.deadline.expired else ""
         return FirstClusters(found, column_bounds(problem), ended=ended)
 
     return decide_clusters(read, options, start=start)
-
-
-def _values(problem: ClusteringProblem) -> np.ndarray:
-    """The sensitive values of each record, `(records, attributes)`."""
-    if isinstance(problem.demand, Demands):
-        return problem.demand.values
-    return np.empty((problem.records, 0), np.int64)

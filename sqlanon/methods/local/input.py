@@ -103,9 +103,7 @@ class _Read:
         )
         at = time.monotonic()
         seconds = at - self.started
-        return EncodedRecords(
-            own, self.policy, self.layout, self.counts, held, costs, at, seconds
-        )
+        return EncodedRecords(own, self.policy, self.layout, self.counts, held, costs, at, seconds)
 
 
 def reading_end(deadline: Deadline) -> Deadline:

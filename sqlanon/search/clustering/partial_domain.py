@@ -111,12 +111,14 @@ class _Release:
         return (total / gain if gain > UNSURE * max(self.least, 1.0) else inf), total
 
 
-def partial_domain(problem: ClusteringProblem, purity: Purity) -> Clustering:
-    """Groups of records, each generalized as far as it needs.
+def partial_domain(problem: ClusteringProblem) -> Clustering:
+    """Groups of records, each generalized as far as it needs, by the problem's sensitive values.
 
     Raises:
         UnsatisfiableError: No groups satisfy the policy, see `mend`.
     """
+    none = np.empty((problem.records, 0), np.int64)
+    purity = Purity(none if problem.values is None else problem.values)
     classes = best_classes(problem, purity)
     return mend(problem, _specialized(problem, purity, label=classes))
 
