@@ -104,7 +104,7 @@ def distinct_combinations(
     layout, maps = coding
     attributes: Sequence[SensitiveCodes] = ()
     carried: dict[str, Carried] = {}
-    if policy.demands or policy.entity is not None:
+    if policy.demands or policy.entity is not None or valued:
         from sqlanon.microdata.sensitive_codes import ranked  # k alone does not need it
 
         attributes, carried = ranked(engine, subject, policy=policy, valued=valued)
