@@ -136,7 +136,7 @@ class _Lattice:
 
     def __init__(self, problem: ClusteringProblem, purity: Purity) -> None:
         self._problem, self._purity = problem, purity
-        self._levels = [taxonomy.distinct_levels for taxonomy in problem.taxonomies]
+        self._levels = list(_rows(problem))
         self.top = tuple(len(levels) - 1 for levels in self._levels)
         whole = np.zeros(problem.records, np.int64)
         self._least = purity.squares(whole)
@@ -202,6 +202,17 @@ class _Lattice:
         columns = enumerate(zip(self._levels, node, strict=True))
         leaves = self._problem.leaves
         return np.stack([rows[level][leaves[:, j]] for j, (rows, level) in columns], axis=1)
+
+
+def _rows(problem: ClusteringProblem) -> Iterator[Numbers]:
+    """Per column the nodes above each leaf, by level, up to the highest level allowed."""
+    for column, taxonomy in enumerate(problem.taxonomies):
+        if not problem.highest:
+            yield taxonomy.distinct_levels
+            continue
+        below = taxonomy.ancestors[: problem.highest[column] + 1]
+        fresh = (below[1:] != below[:-1]).any(axis=1)
+        yield below[np.r_[True, fresh]]
 
 
 def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) -> Clustering:

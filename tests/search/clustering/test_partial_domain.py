@@ -176,3 +176,11 @@ def test_without_time_the_highest_node_remains():
     late = replace(problem, deadline=Deadline(0, lambda: 1))
     lattice = partial._Lattice(late, Purity(np.zeros((8, 0), np.int64)))
     assert lattice.best() == lattice.descended() == lattice.top == (1,)
+
+
+def test_no_group_is_above_the_highest_levels():
+    rows = [("1", "a"), ("2", "b"), ("1", "b"), ("2", "a"), ("1", "c"), ("2", "c")]
+    problem = replace(problem_of(rows, 3), highest=(0, 1))
+    found = partial_domain(problem)
+    assert sorted(records.tolist() for records in members(found)) == [[0, 2, 4], [1, 3, 5]]
+    assert not problem.forbids(problem.cost(found.nodes)).any()
