@@ -143,6 +143,12 @@ METHODS: Mapping[str, Method] = {
             ClusterOptions,
         ),
         Method(
+            "partial-domain",
+            "sqlanon.methods.clustering.partial_domain",
+            "every model of the policy, for every record",
+            ClusterOptions,
+        ),
+        Method(
             "pattern-greedy",
             "sqlanon.methods.patterns.method",
             "every model of the policy",

@@ -85,9 +85,16 @@ class DistinctCombinations:
 
 
 def distinct_combinations(
-    engine: Engine, subject: Subject, *, coding: tuple[Layout, Maps], policy: Policy
+    engine: Engine,
+    subject: Subject,
+    *,
+    coding: tuple[Layout, Maps],
+    policy: Policy,
+    valued: Sequence[str] = (),
 ) -> DistinctCombinations:
     """Reads the distinct combinations of quasi-identifiers and of the values that models look at.
+
+    The values of the sensitive attributes in `valued` are read, too.
 
     Where persons are counted, records of two persons are no such combination.
 
@@ -97,10 +104,10 @@ def distinct_combinations(
     layout, maps = coding
     attributes: Sequence[SensitiveCodes] = ()
     carried: dict[str, Carried] = {}
-    if policy.demands or policy.entity is not None:
+    if policy.demands or policy.entity is not None or valued:
         from sqlanon.microdata.sensitive_codes import ranked  # k alone does not need it
 
-        attributes, carried = ranked(engine, subject, policy=policy)
+        attributes, carried = ranked(engine, subject, policy=policy, valued=valued)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
     table = engine.materialize("combinations", clusters.units(subject.table, by))
     words = layout.words

@@ -31,6 +31,7 @@ def problem_of(read: EncodedRecords) -> ClusteringProblem:
         # A table without records is none.
         allowance=min(policy.allowance(subject.records), subject.records - 1),
         suppressed=read.costs.unit,
+        values=read.combinations.values[records],
     )
 
 

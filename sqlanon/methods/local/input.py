@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlanon.deadline import Deadline, phase
@@ -51,30 +52,58 @@ class EncodedRecords:
 
 
 def encode_records(
-    engine: Engine, subject: Subject, *, policy: Policy, loss: str, encoded: Encoded | None = None
+    engine: Engine, subject: Subject, *, policy: Policy, loss: str, valued: Sequence[str] = ()
 ) -> EncodedRecords:
-    """Reads a table in codes, with its cell costs, from the table of its codes if there is one.
+    """Reads a table in codes, with its cell costs.
+
+    Args:
+        engine: Where the table lives.
+        subject: The table.
+        policy: Its policy.
+        loss: What cells cost by.
+        valued: Sensitive attributes that are read whether or not a model looks at them.
 
     Raises:
         HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
     """
     refuse_mixed_labels(subject)
-    return read_records(engine, subject, policy=policy, loss=loss, encoded=encoded)
+    started, coding = time.monotonic(), leaf_maps(engine, subject)
+    held = distinct_combinations(engine, subject, coding=coding, policy=policy, valued=valued)
+    counts = held.leaf_counts(subject.trees)
+    own = _Read(subject, policy, coding[0], counts, held, started)
+    return own.priced(loss)
 
 
 def read_records(
-    engine: Engine, subject: Subject, *, policy: Policy, loss: str, encoded: Encoded | None = None
+    engine: Engine, subject: Subject, *, policy: Policy, loss: str, encoded: Encoded
 ) -> EncodedRecords:
-    """Reads a table in codes as `encode_records`, whether it may be recoded so or not."""
+    """Reads a table as `encode_records`, from that of its codes and whatever its labels are."""
     started = time.monotonic()
-    coding = leaf_maps(engine, subject) if encoded is None else (encoded.layout, encoded.maps)
+    coding = encoded.layout, encoded.maps
     held = distinct_combinations(engine, subject, coding=coding, policy=policy)
-    counts = held.leaf_counts(subject.trees) if encoded is None else encoded.counts
-    costs = CellCosts.of(
-        loss, subject.trees, weights=subject.weights, records=subject.records, counts=counts
-    )
-    at = time.monotonic()
-    return EncodedRecords(subject, policy, coding[0], counts, held, costs, at, at - started)
+    return _Read(subject, policy, encoded.layout, encoded.counts, held, started).priced(loss)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A table in codes without costs; the fields are those of `EncodedRecords`."""
+
+    subject: Subject
+    policy: Policy
+    layout: Layout
+    counts: tuple[tuple[int, ...], ...]
+    combinations: DistinctCombinations
+    started: float
+
+    def priced(self, loss: str) -> EncodedRecords:
+        """The table with what its cells cost by a loss."""
+        own, held = self.subject, self.combinations
+        costs = CellCosts.of(
+            loss, own.trees, weights=own.weights, records=own.records, counts=self.counts
+        )
+        at = time.monotonic()
+        seconds = at - self.started
+        return EncodedRecords(own, self.policy, self.layout, self.counts, held, costs, at, seconds)
 
 
 def reading_end(deadline: Deadline) -> Deadline:

@@ -49,7 +49,7 @@ def _cut(problem: ClusteringProblem, records: Numbers) -> list[Numbers]:
     for most, below, saved in sorted(_cuts(problem, records), key=lambda each: -each[0]):
         if most <= best or problem.deadline.expired:
             break
-        apart, kept = _parted(problem, records, below=below)
+        apart, kept = parted(problem, records, below=below)
         value = int(saved[kept].sum())
         if value > best:
             best, parts = value, apart
@@ -74,7 +74,7 @@ def _cuts(problem: ClusteringProblem, records: Numbers) -> Iterator[tuple[int, N
         yield int(saved.sum()), below, saved
 
 
-def _parted(
+def parted(
     problem: ClusteringProblem, records: Numbers, *, below: Numbers
 ) -> tuple[list[Numbers], list[int]]:
     """Two or more parts by nodes, and the nodes that have one of their own; else none.

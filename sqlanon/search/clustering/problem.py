@@ -64,6 +64,8 @@ class ClusteringProblem:
         allowance: How many records may be left out [records].
         suppressed: What a record costs that is left out, no less than any that is not [units];
             0 for what one costs whose cells are all at the top.
+        values: `values[record, attribute]`: sensitive values by number, -1 where they do not count,
+            for searches that look at them for other reasons than the demand.
 
     Raises:
         UnsatisfiableError: There are fewer than k records.
@@ -77,6 +79,7 @@ class ClusteringProblem:
     highest: tuple[int, ...] = ()
     allowance: int = 0
     suppressed: int = 0
+    values: Numbers | None = None
 
     def __post_init__(self) -> None:
         if not self.suppressed:
@@ -126,7 +129,8 @@ class ClusteringProblem:
     def part(self, records: Numbers) -> ClusteringProblem:
         """The problem of some of the records, by the reference of the whole table."""
         demand = None if self.demand is None else self.demand.part(records)
-        return replace(self, leaves=self.leaves[records], demand=demand)
+        values = None if self.values is None else self.values[records]
+        return replace(self, leaves=self.leaves[records], demand=demand, values=values)
 
     def meets(self, records: Numbers) -> bool:
         """Whether these records are enough, and satisfy the demand together."""

@@ -11,6 +11,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Sensitive
+from sqlanon.search.clustering.anneal.search import Schedule, anneal
 
 
 @pytest.fixture
@@ -90,19 +91,21 @@ def test_no_exchange_leaves_all_to_mending(people):
     assert told["loss"]["clusters_of_k"] == told["loss"]["exchanged"] < told["loss"]["annealed"]
 
 
-def test_the_schedule_and_the_seed_reach_the_search(people):
-    def done(**settings):
-        report = sqlanon.plan(
-            people, "people", policy(LDiversity(3)), method="direct-cover", improve="anneal",
-            **{"refine": False} | settings,
-        ).report  # fmt: skip
-        return report.search["annealing"]
+def test_the_schedule_and_the_seed_reach_the_search(people, monkeypatch):
+    schedules = []
 
-    first, hot = done(iterations=30), {"temperature": 1e9, "iterations": 30, "loss_weight": 9.0}
-    assert done(iterations=30) == first != done(iterations=30, seed=1)
-    walked, cooled = done(**hot, cooling=1.0), done(**hot, cooling=1e-15)
-    assert cooled["accepted"] < walked["accepted"] == walked["iterations"]
-    assert done(loss_weight=9.0)["loss"]["exchanged"] < done(loss_weight=0.0)["loss"]["exchanged"]
+    def annealed(problem, demands, *, label, schedule):
+        schedules.append(schedule)
+        return anneal(problem, demands, label=label, schedule=schedule)
+
+    monkeypatch.setattr("sqlanon.methods.clustering.annealing.anneal", annealed)
+    given = {"iterations": 30, "temperature": 0.5, "cooling": 0.25, "loss_weight": 2.0}
+    for settings in (given, {}):
+        sqlanon.plan(
+            people, "people", policy(LDiversity(3)), method="direct-cover", improve="anneal",
+            refine=False, seed=7, **settings,
+        )  # fmt: skip
+    assert schedules == [Schedule(30, 0.5, 0.25, 2.0, seed=7), Schedule(seed=7)]
 
 
 def test_blocks_are_annealed_each_on_its_own(people):

@@ -296,3 +296,18 @@ def test_the_part_of_the_loss_is_that_of_closures(problem, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(energy, "TABLE", 0)
         assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
+
+
+def test_records_of_other_divisions_are_no_neighbours():
+    """The first column may not be generalized, so its values never mix."""
+    problem = problem_of([(str(n % 2), str(n // 2 % 3)) for n in range(24)], 4)
+    problem = replace(problem, highest=(0, 1))
+    division = np.arange(24) % 2
+    label = division + 2 * (np.arange(24) // 12)
+    found = anneal(
+        problem, demands_of(np.arange(24) // 12, LDiversity(2)), label=label,
+        schedule=Schedule(weight=0.0),
+    )  # fmt: skip
+    assert found.accepted > 0
+    assert (found.label % 2 == division).all()
+    assert states(demands_of(np.arange(24) // 12, LDiversity(2)), found.label)[0].failing == 0

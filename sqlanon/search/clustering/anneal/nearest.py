@@ -1,5 +1,7 @@
 """Nearest others: the records whose values of sensitive attributes differ, nearest first.
 
+Only records of one division, which may share a cluster, are neighbours.
+
 The distance of two records is the cost of their closure, the weight of an edge between them in the
 source. Rows of distances are made when they are first asked for, and of each only the nearest few
 are kept, so that memory grows with the records and not with their pairs.
@@ -59,13 +61,16 @@ class NearestOthers:
         self._combination = at.ravel()
         self.group = np.unique(values, axis=0, return_inverse=True)[1].ravel()
         """Per record a number of its values."""
-        self._among = among
-        self._sizes = np.bincount(self.group[among], minlength=int(self.group.max()) + 1)
+        self._among, self._division = among, problem.division
+        self._alike = self._division * (int(self.group.max()) + 1) + self.group
+        self._open = np.bincount(self._division[among])
+        self._sizes = np.bincount(self._alike[among], minlength=int(self._alike.max()) + 1)
         self._near: dict[int, Numbers] = {}
 
     def others(self, record: int) -> int:
-        """How many records in clusters have other values than one."""
-        return int(self._sizes.sum()) - int(self._sizes[self.group[record]])
+        """How many records of its division, in clusters, have other values than one."""
+        whole, alike = self._open[self._division[record]], self._sizes[self._alike[record]]
+        return int(whole) - int(alike)
 
     def distances(self, record: int) -> Numbers:
         """The cost of the closure of a record with every record [units]."""
@@ -96,6 +101,8 @@ class NearestOthers:
 
     def _differing(self, record: int) -> Flags:
         found: Flags = self._among & (self.group != self.group[record])
+        if self._open[self._division[record]] < len(self._among):
+            found &= self._division == self._division[record]
         return found
 
     def _nearest(self, record: int) -> Numbers:

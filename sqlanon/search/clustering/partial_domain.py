@@ -1,0 +1,290 @@
+"""Partial domain: groups of records that are generalized each to a node of its own.
+
+Figure 2 of the source, the flowchart of the algorithm, cannot be read any more. Built is what the
+text says: "different tuples can be anonymized to different extents"; some groups "could have been
+k-anonymized at a lower cost" than by the node that all others need; E(v) balances cost and purity,
+and need not "be calculated for the entire dataset at each generalization level"; the time is
+polynomial. Read so:
+
+1. The best node of the full domain under E(v), where every class satisfies the policy. A lattice of
+   up to `NODES` nodes is looked through; in a larger one the node is reached from the top, one
+   column one level down at a time, each time to the least E(v) of those that satisfy the policy.
+2. From there each class goes down by itself: it is cut at one column, between the nodes right below
+   its own; subgroups that satisfy the policy leave, what remains stays together at the node, with
+   the smallest subgroups where it fails otherwise. Of all columns the one is taken that leaves the
+   least E of the whole release; for that the group's own records are looked at, and two sums.
+3. A group is published as its closure: no record is generalized further than its group needs.
+
+A cut lowers the cost, since closures only shrink, and never the purity, since a sum of squares over
+n is subadditive (Cauchy-Schwarz: a group of several is no purer than they are). So E falls with
+every cut, and the result is never above the node of step 1, which on lattices of up to `NODES`
+nodes is the best of the full domain. To go up instead, and to leave what is not anonymous yet to
+higher nodes, would strew records of all regions over the last groups, which then say nothing.
+
+E is the cost over the purity gain, the mean over the sensitive attributes, as in
+`loss.measures.utility`. The cost is that of the problem, so the source's is the tree measure. Where
+no purity is gained, or there is no sensitive attribute, costs are compared alone.
+
+Source: Khaitan, Babu, Jena and Majhi, "Approximation algorithms for optimizing privacy and
+utility", section III.C.2.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import inf, prod
+
+import numpy as np
+
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.assign import mend
+from sqlanon.search.clustering.partition import parted
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, closed, runs
+from sqlanon.search.packing import packed, united
+
+NODES = 500
+"""Most nodes of a lattice that is looked through."""
+UNSURE = 1e-12
+"""Purity that may be gained by rounding alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purity:
+    """How pure groups of records are in sensitive values.
+
+    Args:
+        values: `values[record, attribute]`: the number of the value, -1 where it does not count.
+    """
+
+    values: Numbers
+
+    def squares(self, group: Numbers, records: Numbers | None = None) -> float:
+        """Summed over groups, the squared counts of values over the records that count.
+
+        It is the number of records times the purity: the mean over the attributes.
+
+        Args:
+            group: The group of each record, from 0.
+            records: Which records; None for all.
+        """
+        values = self.values if records is None else self.values[records]
+        attributes = values.shape[1]
+        total = 0.0
+        for own in values.T:
+            there = own >= 0
+            width = int(own.max(initial=0)) + 1
+            pairs, counts = np.unique(group[there] * width + own[there], return_counts=True)
+            sizes = np.bincount(group[there], minlength=int(group.max(initial=0)) + 1)
+            squares = np.bincount(pairs // width, counts.astype(np.float64) ** 2, len(sizes))
+            total += float((squares / np.maximum(sizes, 1)).sum())
+        return total / attributes if attributes else 0.0
+
+
+Worth = tuple[float, float]
+"""E of a release and its cost, by which releases are compared."""
+
+
+@dataclass(slots=True)
+class _Release:
+    """What a release costs and gains so far.
+
+    Args:
+        cost: The cost of all records [units].
+        pure: `Purity.squares` of its groups.
+        least: The same of all records as one group.
+        asks: Whether there is a sensitive attribute.
+    """
+
+    cost: float
+    pure: float
+    least: float
+    asks: bool
+
+    def worth(self, cost: float = 0.0, pure: float = 0.0) -> Worth:
+        """E and cost, with what a change adds to cost and purity."""
+        total, gain = self.cost + cost, self.pure + pure - self.least
+        if not self.asks or not total:
+            return total, total
+        return (total / gain if gain > UNSURE * max(self.least, 1.0) else inf), total
+
+
+def partial_domain(problem: ClusteringProblem) -> Clustering:
+    """Groups of records, each generalized as far as it needs, by the problem's sensitive values.
+
+    Raises:
+        UnsatisfiableError: No groups satisfy the policy, see `mend`.
+    """
+    none = np.empty((problem.records, 0), np.int64)
+    purity = Purity(none if problem.values is None else problem.values)
+    classes = best_classes(problem, purity)
+    return mend(problem, _specialized(problem, purity, label=classes))
+
+
+def best_classes(problem: ClusteringProblem, purity: Purity) -> Numbers:
+    """The class of each record at the best node of the full domain that is found."""
+    lattice = _Lattice(problem, purity)
+    if prod(each + 1 for each in lattice.top) <= NODES:
+        return lattice.classes(lattice.best())
+    return lattice.classes(lattice.descended())
+
+
+class _Lattice:
+    """The nodes of the full domain within the highest levels."""
+
+    def __init__(self, problem: ClusteringProblem, purity: Purity) -> None:
+        self._problem, self._purity = problem, purity
+        self._levels = list(_rows(problem))
+        self.top = tuple(len(levels) - 1 for levels in self._levels)
+        whole = np.zeros(problem.records, np.int64)
+        self._least = purity.squares(whole)
+        self._excused = np.zeros(problem.records, np.bool_)
+        order, starts = runs(self.classes(self.top))
+        for records in np.split(order, starts[1:]):
+            # What fails even here no node below it can hold, so it does not speak against them.
+            self._excused[records] = not problem.satisfies(records)
+
+    def classes(self, node: Sequence[int]) -> Numbers:
+        """The class of each record."""
+        cells = self._cells(node)
+        widths = [len(taxonomy.cost) for taxonomy in self._problem.taxonomies]
+        found: Numbers = np.unique(united(packed(cells, widths)), return_inverse=True)[1].ravel()
+        return found
+
+    def best(self) -> tuple[int, ...]:
+        """The node of least worth among all that satisfy the policy."""
+        nodes = product(*(range(each + 1) for each in self.top))
+        return min(self._able(nodes), key=lambda each: each[0], default=((inf, inf), self.top))[1]
+
+    def descended(self) -> tuple[int, ...]:
+        """The node that steps of one level down lead to, each to the least worth."""
+        node = self.top
+        while True:
+            below = (
+                (*node[:column], level - 1, *node[column + 1 :])
+                for column, level in enumerate(node)
+                if level
+            )
+            _, step = min(self._able(below), key=lambda each: each[0], default=(None, None))
+            if step is None:
+                return node
+            node = step
+
+    def _able(self, nodes: Iterator[tuple[int, ...]]) -> Iterator[tuple[Worth, tuple[int, ...]]]:
+        """The nodes that satisfy the policy, with their worth."""
+        for node in nodes:
+            if self._problem.deadline.expired:
+                return
+            label = self.classes(node)
+            if self._satisfies(label):
+                cost = float(self._problem.cost(self._cells(node)).sum())
+                asks = self._purity.values.shape[1] > 0
+                pure = self._purity.squares(label) if asks else 0.0
+                yield _Release(cost, pure, self._least, asks).worth(), node
+
+    def _satisfies(self, label: Numbers) -> bool:
+        """Whether all classes satisfy the policy but those that cannot."""
+        few = np.bincount(label) < self._problem.k
+        if (few[label] & ~self._excused).any():
+            return False
+        if self._problem.demand is None:
+            return True
+        order, starts = runs(label)
+        return all(
+            self._excused[records[0]] or self._problem.satisfies(records)
+            for records in np.split(order, starts[1:])
+        )
+
+    def _cells(self, node: Sequence[int]) -> Numbers:
+        """The node of each record in each column, shape `(records, columns)`."""
+        columns = enumerate(zip(self._levels, node, strict=True))
+        leaves = self._problem.leaves
+        return np.stack([rows[level][leaves[:, j]] for j, (rows, level) in columns], axis=1)
+
+
+def _rows(problem: ClusteringProblem) -> Iterator[Numbers]:
+    """Per column the nodes above each leaf, by level, up to the highest level allowed."""
+    for column, taxonomy in enumerate(problem.taxonomies):
+        if not problem.highest:
+            yield taxonomy.distinct_levels
+            continue
+        below = taxonomy.ancestors[: problem.highest[column] + 1]
+        fresh = (below[1:] != below[:-1]).any(axis=1)
+        yield below[np.r_[True, fresh]]
+
+
+def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) -> Clustering:
+    """Groups after all cuts that lower E, the largest group first.
+
+    Args:
+        problem: The table.
+        purity: Its sensitive values.
+        label: The group of each record at first.
+    """
+    order, starts = runs(label)
+    groups = np.split(order, starts[1:])
+    sizes = np.array([len(records) for records in groups])
+    nodes = closed(problem, problem.leaves[order], starts=starts)
+    asks = purity.values.shape[1] > 0
+    cost = float((problem.cost(nodes) * sizes).sum())
+    release = _Release(cost, purity.squares(label), purity.squares(np.zeros_like(label)), asks)
+    waiting = [(-len(records), number, records) for number, records in enumerate(groups)]
+    heapq.heapify(waiting)
+    made, done = len(groups), list[Numbers]()
+    while waiting and not problem.deadline.expired:
+        _, _, records = heapq.heappop(waiting)
+        parts = _cut(problem, purity, release=release, records=records)
+        if not parts:
+            done.append(records)
+        for part in parts:
+            heapq.heappush(waiting, (-len(part), made, part))
+            made += 1
+    found = np.empty(problem.records, np.int64)
+    for number, records in enumerate([*done, *(records for _, _, records in waiting)]):
+        found[records] = number
+    return Clustering.of(problem, found)
+
+
+def _cut(
+    problem: ClusteringProblem, purity: Purity, *, release: _Release, records: Numbers
+) -> list[Numbers]:
+    """The parts of a group by the cut that leaves the least E, which is noted; none without any."""
+    if len(records) < 2 * problem.k or not problem.satisfies(records):
+        return []
+    best, chosen = release.worth(), list[Numbers]()
+    change = 0.0, 0.0
+    own = _standing(problem, purity, [records])
+    for parts in _parts(problem, records):
+        after = _standing(problem, purity, parts)
+        added = after[0] - own[0], after[1] - own[1]
+        if (worth := release.worth(*added)) < best:
+            best, chosen, change = worth, parts, added
+    release.cost += change[0]
+    release.pure += change[1]
+    return chosen
+
+
+def _parts(problem: ClusteringProblem, records: Numbers) -> Iterator[list[Numbers]]:
+    """The ways to cut a group, one for each column that allows it."""
+    leaves = problem.leaves[records]
+    nodes = closed(problem, leaves, starts=np.zeros(1, np.int64))[0]
+    for column, taxonomy in enumerate(problem.taxonomies):
+        level = int(taxonomy.level[nodes[column]])
+        if level and not problem.deadline.expired:
+            below = taxonomy.ancestors[level - 1, leaves[:, column]]
+            parts, _ = parted(problem, records, below=below)
+            if parts:
+                yield parts
+
+
+def _standing(
+    problem: ClusteringProblem, purity: Purity, groups: Sequence[Numbers]
+) -> tuple[float, float]:
+    """The cost of groups and their `Purity.squares`."""
+    sizes = np.array([len(records) for records in groups])
+    every = np.concatenate(groups)
+    nodes = closed(problem, problem.leaves[every], starts=np.cumsum(sizes) - sizes)
+    cost = float((problem.cost(nodes) * sizes).sum())
+    return cost, purity.squares(np.repeat(np.arange(len(groups)), sizes), every)
