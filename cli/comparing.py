@@ -15,14 +15,11 @@ from .options import (
     OUTPUT,
     Input,
     Overwrite,
-    PolicyOptions,
-    PublishingOptions,
     RunOptions,
-    option,
     repeatable,
 )
 from .policies import PolicyMaker, policy_document
-from .search_options import MethodOptions, method_settings
+from .search_options import WantedOfAll, method_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,8 @@ class ComparedOptions:
 
     panel: ClassVar[str] = "Comparison"
     methods: list[str] = repeatable(
-        "METHOD,...", "The methods, auto among them for the one that it chooses; all where not given."
+        "METHOD,...",
+        "The methods, auto among them for the one that it chooses; all where not given.",
     )
     losses: list[str] = repeatable(
         "LOSS,...",
@@ -50,10 +48,8 @@ class ComparedOptions:
 def compare(
     *,
     given: Input,
-    policy: PolicyOptions,
-    publishing: PublishingOptions,
+    wanted: WantedOfAll,
     compared: ComparedOptions,
-    search: MethodOptions,
     run: RunOptions,
 ) -> None:
     """Show what several methods make of a table side by side; writes nothing but charts.
@@ -66,17 +62,18 @@ def compare(
     """
     import sqlanon
 
-    document = policy_document(policy.policy)
+    document = policy_document(wanted.policy.policy)
     charts = _charts(compared)
-    maker = PolicyMaker(document, policy, publishing)
-    how: dict[str, Any] = method_settings(document, search) | {"seed": run.seed}
+    maker = PolicyMaker(document, wanted.policy, wanted.publishing)
+    methods = _parted(compared.methods)
+    how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
     losses = _parted(compared.losses) or [document.get("loss", "lm")]
     with output.progress(run) as progress:
         report = sqlanon.compare(
             given.source,
             given.table,
             maker,
-            methods=_parted(compared.methods) or None,
+            methods=methods or None,
             losses=losses,
             ks=_numbers(compared.ks) or None,
             progress=progress,

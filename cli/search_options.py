@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, make_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,8 @@ def _registered(*left_out: str) -> Iterator[tuple[str, Any, Field[Any]]]:
 
 
 if TYPE_CHECKING:
-    SearchOptions = MethodOptions = Any  # a type checker cannot follow the registry
+    SearchOptions = Any  # a type checker cannot follow the registry
+    MethodOptions = Any
 else:
     _PATTERN = repeatable(
         "COLUMN,...",
@@ -66,7 +67,10 @@ else:
         "MethodOptions",
         [*_registered(*OF_ONE), ("pattern", list[str], _PATTERN)],
         frozen=True,
-        namespace={"__doc__": "Options of methods, each for those that take it.", "panel": "Method"},
+        namespace={
+            "__doc__": "Options of methods, each for those that take it.",
+            "panel": "Method",
+        },
     )
 
 
@@ -77,6 +81,15 @@ class Wanted:
     policy: PolicyOptions
     publishing: PublishingOptions
     search: SearchOptions
+
+
+@dataclass(frozen=True, slots=True)
+class WantedOfAll:
+    """Everything that plans by several methods follow from, but the table and what they lose."""
+
+    policy: PolicyOptions
+    publishing: PublishingOptions
+    search: MethodOptions
 
 
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
@@ -93,11 +106,15 @@ def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[
     return settings
 
 
-def method_settings(document: Mapping[str, Any], search: MethodOptions) -> dict[str, Any]:
-    """Settings of several methods: from options, else from the policy file."""
+def method_settings(
+    document: Mapping[str, Any], search: MethodOptions, methods: Sequence[str]
+) -> dict[str, Any]:
+    """Settings of several methods: from options, else from the policy file what they take."""
     from sqlanon.policy.policy import OF_METHODS
 
-    of_file = {name: document[name] for name in OF_METHODS if name in document}
+    rows = [method_named(name) for name in methods or METHODS]
+    taken = [name for name in OF_METHODS if any(row.takes(name) for row in rows)]
+    of_file = {name: document[name] for name in taken if name in document}
     return of_file | _asked(search, [name for name in OPTIONS if name not in OF_ONE])
 
 

@@ -40,7 +40,17 @@ LIBRARIES = {
     "engine": {"duckdb", "pyarrow", "sqlglot"},
     "resources": {"jinja2", "sqlglot"},
 }
-HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer", "highspy", "altair", "vl_convert"}
+HEAVY = {
+    "duckdb",
+    "pyarrow",
+    "sqlglot",
+    "numpy",
+    "jinja2",
+    "typer",
+    "highspy",
+    "altair",
+    "vl_convert",
+}
 
 
 @cache

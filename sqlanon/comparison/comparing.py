@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack, cast
 
@@ -16,14 +16,13 @@ from sqlanon.engine.base import Engine, searching
 from sqlanon.engine.open import OpenedSource
 from sqlanon.errors import HierarchyError, PolicyError, SourceError, SqlanonError, TimeLimitError
 from sqlanon.methods.choice import Choice, Situation, choose
-from sqlanon.methods.options import deadline_after
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.publishing.planner import GIVEN_UP, make_plan
-from sqlanon.publishing.settings import Progress, Settings, opening_of, options_of
+from sqlanon.publishing.settings import Settings, opening_of, options_of
 
 BUDGET = 55.0
 """What the methods of one loss and one k share where no time limit is given [seconds]."""
@@ -49,7 +48,7 @@ class ComparisonRequest:
     methods: tuple[str, ...]
     losses: tuple[str, ...]
     ks: tuple[int, ...]
-    settings: Mapping[str, Any]
+    settings: Settings
 
     def __post_init__(self) -> None:
         for what, given in (("method", self.methods), ("loss", self.losses), ("k", self.ks)):
@@ -63,8 +62,10 @@ class ComparisonRequest:
         for loss in self.losses:
             if not any(loss in row.losses for row in rows):
                 rows[0].check_loss(loss)
-        for name in OPTIONS.keys() & self.settings:
-            OPTIONS[name].check(self.settings[name])
+        for name, value in self.settings.items():
+            if name not in OPTIONS:
+                continue
+            OPTIONS[name].check(value)
             if not any(row.takes(name) for row in rows):
                 raise PolicyError(f"{name} is an option of none of the methods that are compared")
 
@@ -89,8 +90,6 @@ def compare(
     methods: Sequence[str] | None = None,
     losses: Sequence[str] = ("lm",),
     ks: Sequence[int] | None = None,
-    time_limit: float | None = None,
-    progress: Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Comparison:
     """What several methods make of one table, side by side; writes nothing.
@@ -105,11 +104,9 @@ def compare(
         methods: Names of methods, `auto` among them for the one that it chooses; None for all.
         losses: The losses to minimize, one after the other.
         ks: Values of k, in place of that of the policy.
-        time_limit: Seconds for each row; where None, the rows of one loss and one k share a
-            minute, and what one leaves the next ones get.
-        progress: Called with a line that says how far the comparison is.
-        settings: Options of methods, each for those that take it, `seed`, and the `opening` of
-            `check`.
+        settings: Options of methods, each for those that take it, `seed` and `progress`, and the
+            `opening` of `check`. `time_limit` is that of each row; where None, the rows of one loss
+            and one k share a minute, and what one leaves the next ones get.
 
     Raises:
         SqlanonError: The source or the policy is at fault, or a name is not known; where no method
@@ -119,14 +116,13 @@ def compare(
     for name, more in (("method", "methods"), ("loss", "losses")):
         if name in settings:
             raise PolicyError(f"{name} is of one search; name {more} to compare")
-    deadline_after(time_limit)  # refuses what is none
     opening = opening_of(settings)
     request = ComparisonRequest(
-        tuple(METHODS if methods is None else methods), tuple(losses), tuple(ks or ()), settings
+        tuple(methods or METHODS), tuple(losses or ["lm"]), tuple(ks or ()), settings
     )
     with opened_for(connection, table, policy, read_only=True, **opening) as (source, resolved):
         request = replace(request, ks=request.ks or (resolved.k,))
-        runner = _Runner(source.engine, source.table, resolved, request, time_limit, progress)
+        runner = _Runner(source.engine, source.table, resolved, request)
         rows = tuple(runner.rows())
         runner.refuse_none_done()
         found = Comparison(
@@ -134,7 +130,7 @@ def compare(
             rows,
             request.losses,
             request.ks,
-            time_limit,
+            settings.get("time_limit"),
             tuple(_notes(rows)),
             time.monotonic() - started,
         )
@@ -150,8 +146,6 @@ class _Runner:
         table: The table.
         policy: Its policy.
         request: What is compared.
-        time_limit: Seconds of each search; None where those of a section share a minute.
-        progress: Called with a line that says how far it is.
         errors: What refused or ended searches, in their order.
     """
 
@@ -159,8 +153,6 @@ class _Runner:
     table: exp.Table
     policy: Policy
     request: ComparisonRequest
-    time_limit: float | None
-    progress: Progress | None
     errors: list[SqlanonError] = field(default_factory=list)
 
     def rows(self) -> Iterator[ComparedRow]:
@@ -178,8 +170,7 @@ class _Runner:
 
     def _section(self, loss: str, k: int) -> Iterator[ComparedRow]:
         """A row for each method, of one loss and one k."""
-        kept = [model for model in self.policy.models if not isinstance(model, KAnonymity)]
-        policy = replace(self.policy, models=(*kept, KAnonymity(k)))
+        policy = _with_k(self.policy, k)
         choice = self._choice(policy, loss)
         named = [
             choice.method if name == AUTO and choice is not None else name
@@ -190,7 +181,8 @@ class _Runner:
         waiting = [each for each in asked if self._refusal(each) is None]
         for number, each in enumerate(asked, start=1):
             share = max(left / max(len(waiting), 1), LEAST)
-            seconds = share if self.time_limit is None else self.time_limit
+            limit = self.request.settings.get("time_limit")
+            seconds = share if limit is None else limit
             where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
             row = self._row(each, policy, seconds=seconds, where=where)
             if each in waiting:
@@ -247,8 +239,17 @@ class _Runner:
         )
 
     def _tell(self, line: str) -> None:
-        if self.progress is not None:
-            self.progress(line)
+        told = self.request.settings.get("progress")
+        if told is not None:
+            told(line)
+
+
+def _with_k(policy: Policy, k: int) -> Policy:
+    """The policy with another k, all else as it is."""
+    if k == policy.k:
+        return policy
+    kept = [model for model in policy.models if not isinstance(model, KAnonymity)]
+    return replace(policy, models=(*kept, KAnonymity(k)))
 
 
 def _name_of(source: OpenedSource) -> str | None:

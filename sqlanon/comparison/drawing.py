@@ -23,10 +23,17 @@ ENDINGS = (".svg", ".html")
 # Okabe and Ito 2008, without the yellow that no white page shows. Seven colours and eight marks
 # have no common divisor, so 56 methods would differ in one of them.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "wedge", "arrow")
+MARKS = (
+    *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
+    *("triangle-left", "triangle-right"),
+)
 DASHES = ([1, 0], [6, 3])
 WIDTH, HEIGHT, ROW = 380, 300, 26
 """Size of a chart, and of a method's row where there is one k [points]."""
+ROOM = 1.15
+"""Times the greatest loss that a chart has room for, so that figures stand beside marks."""
+FASTEST = 0.001
+"""Least time that a chart tells from none [seconds]."""
 _FONT = "Helvetica, Arial, sans-serif"
 
 
@@ -71,7 +78,8 @@ class ChartPanel:
         """What the charts show, for who does not see them."""
         best = {k: min((p for p in self.points if p.k == k), key=_by_loss) for k in self.ks}
         least = "; ".join(
-            f"at k = {k:,} {point.method} loses least, {point.loss:.6g}" for k, point in best.items()
+            f"at k = {k:,} {point.method} loses least, {point.loss:.6g}"
+            for k, point in best.items()
         )
         return f"{self.loss} and seconds of {len(set(_methods(self)))} methods: {least}."
 
@@ -212,7 +220,7 @@ def _by_k(panel: ChartPanel) -> list[Any]:
     base = altair.Chart(_table(panel)).encode(x=axis, **_looks(panel))
     bounds = altair.Chart(_values([{"k": k, "loss": v} for k, v in panel.bounds.items()]))
     bound = bounds.mark_line(color="#777777", strokeDash=[2, 3]).encode(x=axis, y="loss:Q")
-    marks = [("loss", _loss_axis(panel, "Y"), [bound]), ("seconds", _time_axis("Y"), [])]
+    marks = [("loss", _loss_axis(panel, "Y"), [bound]), ("seconds", _time_axis(panel, "Y"), [])]
     return [
         altair.layer(
             *under,
@@ -228,19 +236,25 @@ def _by_method(panel: ChartPanel) -> list[Any]:
     import altair
 
     order = [point.method for point in sorted(panel.points, key=_by_loss)]
-    base = altair.Chart(_table(panel)).encode(**_looks(panel, legend=False))
+    rows = altair.Y("method:N", sort=order, title=None, axis=altair.Axis(grid=True))
+    base = altair.Chart(_table(panel)).encode(y=rows)
     bounds = altair.Chart(_values([{"loss": value} for value in panel.bounds.values()]))
     bound = bounds.mark_rule(color="#777777", strokeDash=[2, 3], strokeWidth=2).encode(x="loss:Q")
-    marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis("X"), [])]
+    marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis(panel, "X"), [])]
     return [
         altair.layer(
             *under,
             base.mark_point(filled=True, size=110, opacity=1).encode(
+                x=axis_of, **_looks(panel, legend=False)
+            ),
+            base.mark_text(align="left", dx=10, fontSize=12).encode(
                 x=axis_of,
-                y=altair.Y("method:N", sort=order, title=None, axis=altair.Axis(grid=True)),
+                text=altair.Text(f"{name}:Q", format=".3~g" if name == "seconds" else ".4~g"),
             ),
         ).properties(
-            width=WIDTH, height=max(ROW * len(order), 3 * ROW), title=_title(panel, name)
+            width=WIDTH,
+            height=max(ROW * len(order), 3 * ROW),
+            title=_title(panel, name),
         )
         for name, axis_of, under in marks
     ]
@@ -261,17 +275,23 @@ def _loss_axis(panel: ChartPanel, channel: str) -> Any:
 
     per_cell = panel.loss in CELL_MEASURES and panel.loss != "suppressed-cells"
     title = f"{panel.loss} (average per cell)" if per_cell else panel.loss
-    return getattr(altair, channel)("loss:Q", title=title, scale=altair.Scale(zero=True))
+    most = max(point.loss for point in panel.points)
+    scale = altair.Scale(
+        domain=[0, most * (ROOM if channel == "X" else 1) or 1], nice=channel == "Y"
+    )
+    return getattr(altair, channel)("loss:Q", title=title, scale=scale)
 
 
-def _time_axis(channel: str) -> Any:
-    """Time spans from milliseconds to minutes, so each power of ten is as wide as any other."""
+def _time_axis(panel: ChartPanel, channel: str) -> Any:
+    """Seconds, which span from hundredths to minutes, so by powers of ten."""
     import altair
 
+    seconds = [max(point.seconds, FASTEST) for point in panel.points]
+    least, most = min(seconds), max(seconds)
     return getattr(altair, channel)(
         "seconds:Q",
-        title="seconds (each step tenfold)",
-        scale=altair.Scale(type="log"),
+        title="seconds (logarithmic)",
+        scale=altair.Scale(type="log", domain=[least / 1.5, most * 2], nice=False),
         axis=altair.Axis(format="~g", tickCount=5),
     )
 
@@ -306,7 +326,7 @@ def _looks(panel: ChartPanel, *, legend: bool = True) -> dict[str, Any]:
 def _table(panel: ChartPanel) -> Any:
     return _values(
         [
-            {"method": p.method, "k": p.k, "loss": p.loss, "seconds": max(p.seconds, 0.001)}
+            {"method": p.method, "k": p.k, "loss": p.loss, "seconds": max(p.seconds, FASTEST)}
             for p in panel.points
         ]
     )
@@ -315,7 +335,8 @@ def _table(panel: ChartPanel) -> Any:
 def _values(rows: list[dict[str, Any]]) -> Any:
     import altair
 
-    return altair.Data(values=rows)
+    made: Any = altair.Data  # which says nothing of its types
+    return made(values=rows)
 
 
 def _by_loss(point: ChartPoint) -> float:

@@ -233,7 +233,9 @@ class Comparison:
         if bound is None:
             return f"{loss}, k = {k:,}: no lower bound of all recodings is known"
         least = at_least(bound)
-        return f"{loss}, k = {k:,}: no recoding into nodes of the hierarchies loses less than {least}"
+        return (
+            f"{loss}, k = {k:,}: no recoding into nodes of the hierarchies loses less than {least}"
+        )
 
     def _section_lines(self, loss: str, k: int) -> Iterator[str]:
         section = self.section(loss, k)

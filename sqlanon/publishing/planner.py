@@ -156,7 +156,9 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     found, told = _instead(engine, subject, policy=policy, options=options)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
     search = {**found.report.search, GIVEN_UP: ended}
-    return replace(found, report=replace(found.report, search=search, notes=(*found.report.notes, note)))
+    return replace(
+        found, report=replace(found.report, search=search, notes=(*found.report.notes, note))
+    )
 
 
 def _lent(
