@@ -24,7 +24,7 @@ from sqlanon.policy.privacy import KAnonymity
 from sqlanon.publishing.planner import GIVEN_UP, make_plan
 from sqlanon.publishing.settings import Settings, opening_of, options_of
 
-BUDGET = 55.0
+BUDGET = 50.0
 """What the methods of one loss and one k share where no time limit is given [seconds]."""
 LEAST = 1.0
 """What a method has of it at least."""

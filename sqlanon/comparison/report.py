@@ -131,10 +131,14 @@ class Comparison:
         return sorted(own, key=lambda row: row.value)
 
     def bound(self, loss: str, k: int) -> float | None:
-        """The highest bound known of all recodings into nodes of the hierarchies; None for none."""
+        """The highest bound known of all recodings into nodes of the hierarchies; None for none.
+
+        What satisfies a k satisfies every smaller one, so bounds of smaller ones hold, too.
+        """
         known = (
             row.report.lower_bound
-            for row in self.section(loss, k)
+            for row in self.rows
+            if row.asked.loss == loss and row.asked.k <= k
             if row.report is not None and row.report.bounds_every_recoding
         )
         return max((bound for bound in known if bound is not None), default=None)
@@ -224,7 +228,7 @@ class Comparison:
             where.setdefault((asked.method, reason), []).append(f"{asked.loss} k = {asked.k:,}")
         for (method, reason), found in where.items():
             at = "" if len(found) == len(self.sections) else f" ({', '.join(found)})"
-            lines.append(f"- {method}{at}: {reason}")
+            lines.append(f"– {method}{at}: {reason}")
         return lines
 
     def caption(self, loss: str, k: int) -> str:
@@ -248,7 +252,7 @@ class Comparison:
     def heads(self, loss: str) -> list[str]:
         """The names of a section's columns."""
         others = [each for each in self.losses if each != loss]
-        return ["method", loss, "to bound", *others, *_FIGURES]
+        return ["method", loss, "times bound", *others, *_FIGURES]
 
     def cells(self, row: ComparedRow) -> list[str]:
         """The cells of a row that has a result."""
@@ -260,7 +264,7 @@ class Comparison:
         return [
             f"{marks} {row.asked.method}",
             _measure(report, row.asked.loss),
-            "–" if ratio is None else f"{ratio:.2f}",
+            "–" if ratio is None else f"{ratio:,.3g}" if ratio < 100 else f"{ratio:,.0f}",
             *(_measure(report, each) for each in others),
             f"{report.statistics.classes:,}",
             f"{report.statistics.smallest:,}",

@@ -76,7 +76,7 @@ def test_a_method_that_is_refused_is_a_row_with_its_reason(compared):
     assert "cannot steer direct-cover" in refused["error"]["message"]
     assert refused["loss"] == {"name": "discernibility", "value": None}
     page = compared("--losses", "discernibility").out
-    assert "\n- direct-cover: loss 'discernibility' is measured" in page
+    assert "\n– direct-cover: loss 'discernibility' is measured" in page
 
 
 def test_without_names_every_method_has_a_row(run, database):
@@ -89,7 +89,7 @@ def test_the_page_is_sorted_by_loss_and_aligned(compared):
     assert lines[0].startswith("people, 10 records: 2 of 2 searches done")
     at = next(n for n, line in enumerate(lines) if line.startswith("lm, k = 2: no recoding"))
     head, first, second = lines[at + 1 : at + 4]
-    assert head.split()[:3] == ["method", "lm", "to"]
+    assert head.split()[:4] == ["method", "lm", "times", "bound"]
     values = [float(line[: head.index("lm") + 2].split()[-1]) for line in (first, second)]
     assert values == sorted(values)
     assert len(first) == len(head) == len(second)
