@@ -88,7 +88,8 @@ def _given_patterns(at: Situation) -> str:
 
 def _provable(at: Situation) -> str:
     few = 0 < at.patterns * at.subject.records <= EXACT
-    if not few or at.policy.demands or find_spec("highspy") is None:
+    only_k = not at.policy.demands and at.policy.entity is None
+    if not (few and only_k) or find_spec("highspy") is None:
         return ""
     records = counted(at.subject.records, "record")
     return f"for {records} and {_given_patterns(at)} the least loss can be proven"
@@ -113,23 +114,13 @@ def _of_classes(at: Situation) -> str:
     return "" if loss in CELL_LOSSES else f"{loss} is not a loss of cells"
 
 
-def _whole_columns(at: Situation) -> str:
-    """What no recoding of single records can do."""
-    subject = at.subject
-    capped = [
-        repr(name)
-        for name, tree, high in zip(subject.names, subject.trees, subject.high, strict=True)
-        if high < tree.height
-    ]
+def _mixed_labels(at: Situation) -> str:
+    """What no recoding of single records can publish: its levels mix in a column."""
     mixed = [
         repr(name)
-        for name, tree in zip(subject.names, subject.trees, strict=True)
-        if list(tree.mixing_faults(show_labels=False))
+        for name, tree in zip(at.subject.names, at.subject.trees, strict=True)
+        if any(tree.mixing_faults(show_labels=False))
     ]
-    if at.policy.entity is not None:
-        return "persons are counted, not records"
-    if capped:
-        return f"{listed(capped)} may not take every level"
     return f"labels of {listed(mixed)} stand for different nodes at several levels" if mixed else ""
 
 
@@ -158,7 +149,7 @@ RULES = (
     ChoiceRule("scheme", _only),
     ChoiceRule("incognito", _only),
     ChoiceRule("incognito", _of_classes),
-    ChoiceRule("incognito", _whole_columns),
+    ChoiceRule("incognito", _mixed_labels),
     ChoiceRule("set-cover", _only),
     ChoiceRule("direct-cover", _coverable),
     ChoiceRule("direct-cover", _large),

@@ -144,8 +144,7 @@ def _read(
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
     """What the method decides, or another recoding where it had no time to decide anything."""
     home = import_module(options.method.home)  # no other method is loaded
-    lend = partial(_lent, engine, subject, policy=policy, options=options)
-    own = replace(options, lend=lend) if options.method.recoding == "local" else options
+    own = replace(options, lend=partial(_lent, engine, subject, policy=policy, options=options))
     try:
         with engine.workspace():
             found: Decided = home.decide(engine, subject, policy=policy, options=own)

@@ -79,8 +79,8 @@ def test_each_rule_has_its_method_and_its_reason(situation, settings, method, re
 @pytest.mark.parametrize(
     ("policy", "method", "reason"),
     [
-        (replace(POLICY, entity="who"), "incognito", "persons are counted"),
-        (capped(max_level=1), "incognito", "'a' may not take every level"),
+        (replace(POLICY, entity="who"), "direct-cover", "as a whole"),
+        (capped(max_level=1), "direct-cover", "as a whole"),
         (capped(order=[str(n) for n in range(7)]), "scheme", "the order of 'a'"),
         (
             replace(POLICY, sensitive=["s"], models=[KAnonymity(2), LDiversity(2)]),
