@@ -32,6 +32,7 @@ _HOMES = {
     "measure": "measures",
     "mine": "mining",
     "bound": "bounding",
+    "compare": "comparing",
     "risk": "risk",
     "hierarchy": "hierarchies",
 }

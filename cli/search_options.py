@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, make_dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, method_named, owners_of
+from sqlanon.methods.registry import DEFAULT, METHODS, OPTIONS, method_named, owners_of
 from sqlanon.wording import listed
 
 from .options import PolicyOptions, PublishingOptions, option, repeatable, switch
@@ -29,9 +29,15 @@ def _panel(name: str) -> str | None:
     return f"Only with {listed(owners)}" if few else None
 
 
-def _registered() -> Iterator[tuple[str, Any, Field[Any]]]:
+OF_ONE = ("method", "loss", "consistent", "minimal_nodes")
+"""Options of one search that a comparison of several has no use for."""
+
+
+def _registered(*left_out: str) -> Iterator[tuple[str, Any, Field[Any]]]:
     """The options of a search as fields of a group; what is not given is empty."""
     for name, own in OPTIONS.items():
+        if name in left_out:
+            continue
         panel = _panel(name)
         if own.metavar is None:
             yield search_field(name), bool, switch(own.help, panel=panel)
@@ -43,6 +49,7 @@ def _registered() -> Iterator[tuple[str, Any, Field[Any]]]:
 
 if TYPE_CHECKING:
     SearchOptions = Any  # a type checker cannot follow the registry
+    MethodOptions = Any
 else:
     _PATTERN = repeatable(
         "COLUMN,...",
@@ -56,6 +63,15 @@ else:
         frozen=True,
         namespace={"__doc__": "How the recoding is found.", "panel": "Method"},
     )
+    MethodOptions = make_dataclass(
+        "MethodOptions",
+        [*_registered(*OF_ONE), ("pattern", list[str], _PATTERN)],
+        frozen=True,
+        namespace={
+            "__doc__": "Options of methods, each for those that take it.",
+            "panel": "Method",
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +83,50 @@ class Wanted:
     search: SearchOptions
 
 
+@dataclass(frozen=True, slots=True)
+class WantedOfAll:
+    """Everything that plans by several methods follow from, but the table and what they lose."""
+
+    policy: PolicyOptions
+    publishing: PublishingOptions
+    search: MethodOptions
+
+
 def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
     """Settings of the search for the library: from options, else from the policy file."""
     from sqlanon.policy.policy import OF_METHODS, SETTINGS
 
-    if search.pattern and search.patterns:
-        raise PolicyError("--pattern and --patterns exclude each other; give one of them")
     settings: dict[str, Any] = {name: document[name] for name in SETTINGS if name in document}
-    for name, own in OPTIONS.items():
-        value = getattr(search, search_field(name))
-        if value is not None and value is not False and value != []:
-            settings[name] = not own.default if value is True else value
-    if search.pattern:
-        settings["patterns"] = [[text] for text in search.pattern]
+    settings |= _asked(search, OPTIONS)
     # A file may serve other methods, too; only those that take patterns look at its patterns.
-    method = method_named(settings.get("method", AUTO))
+    method = method_named(settings.get("method", DEFAULT.name))
     for name in OF_METHODS:
         if name in document and method.takes(name):
             settings.setdefault(name, document[name])
+    return settings
+
+
+def method_settings(
+    document: Mapping[str, Any], search: MethodOptions, methods: Sequence[str]
+) -> dict[str, Any]:
+    """Settings of several methods: from options, else from the policy file what they take."""
+    from sqlanon.policy.policy import OF_METHODS
+
+    rows = [method_named(name) for name in methods or METHODS]
+    taken = [name for name in OF_METHODS if any(row.takes(name) for row in rows)]
+    of_file = {name: document[name] for name in taken if name in document}
+    return of_file | _asked(search, [name for name in OPTIONS if name not in OF_ONE])
+
+
+def _asked(search: Any, names: Iterable[str]) -> dict[str, Any]:
+    """What is given of the options of searches."""
+    if search.pattern and search.patterns:
+        raise PolicyError("--pattern and --patterns exclude each other; give one of them")
+    settings: dict[str, Any] = {}
+    for name in names:
+        value = getattr(search, search_field(name))
+        if value is not None and value is not False and value != []:
+            settings[name] = not OPTIONS[name].default if value is True else value
+    if search.pattern:
+        settings["patterns"] = [[text] for text in search.pattern]
     return settings

@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import mine as mine
     from sqlanon.api import plan as plan
     from sqlanon.api import risk as risk
+    from sqlanon.comparison.comparing import compare as compare
+    from sqlanon.comparison.report import Comparison as Comparison
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
@@ -47,12 +49,14 @@ _HOMES = {
     "apply": "sqlanon.api",
     "bound": "sqlanon.api",
     "check": "sqlanon.api",
+    "compare": "sqlanon.comparison.comparing",
     "measure": "sqlanon.api",
     "mine": "sqlanon.api",
     "plan": "sqlanon.api",
     "preview": "sqlanon.publishing.preview",
     "risk": "sqlanon.api",
     "BoundReport": "sqlanon.reports.bound",
+    "Comparison": "sqlanon.comparison.report",
     "rewrite": "sqlanon.publishing.rewriting",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",

@@ -35,11 +35,17 @@ def _is_texts(value: object) -> bool:
     return listed and all(isinstance(each, str) for each in value)  # type: ignore[attr-defined]
 
 
+def _is_whole_numbers(value: object) -> bool:
+    listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    return listed and all(map(is_whole_number, value))  # type: ignore[call-overload]
+
+
 _Kind = tuple[str, Callable[[object], bool]]
 _BOOLEAN: _Kind = ("True or False", lambda value: isinstance(value, bool))
 _TEXT: _Kind = ("a text", lambda value: isinstance(value, str))
 _TEXTS: _Kind = ("a list of texts", _is_texts)
 _WHOLE: _Kind = ("a whole number", is_whole_number)
+_WHOLES: _Kind = ("a list of whole numbers", _is_whole_numbers)
 _NUMBER: _Kind = ("a number", _is_number)
 _PATH: _Kind = ("a path", _is_path)
 _FUNCTION: _Kind = ("a function", callable)
@@ -51,7 +57,7 @@ _SCHEMES: _Kind = (
 
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
-    **dict.fromkeys(("refine", "suppress_uncovered"), _BOOLEAN),
+    **dict.fromkeys(("refine", "suppress_uncovered", "consistent"), _BOOLEAN),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding", "distance", "improve"), _TEXT),
@@ -63,7 +69,8 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("temperature", "cooling", "loss_weight"), _NUMBER),
     **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
-    "losses": _TEXTS,
+    **dict.fromkeys(("losses", "methods"), _TEXTS),
+    "ks": _WHOLES,
     "nullstr": _MARKS,
     "scheme": _SCHEMES,
 }
@@ -71,7 +78,7 @@ _MAY_BE_NONE = {
     *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
     *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
-    *("preview", "scheme", "direction"),
+    *("preview", "scheme", "direction", "methods", "ks"),
     *("improve", "iterations", "temperature", "cooling", "loss_weight"),
 }
 

@@ -56,6 +56,23 @@ def render(name: str, /, **holes: exp.Expr | int) -> list[exp.Expr]:
     return _parse(environment.get_template(path).render(holes), DIALECT)
 
 
+def html_page(name: str, /, **values: object) -> str:
+    """The page of the template templates/html/<name>.html.jinja; what it shows is escaped.
+
+    Args:
+        name: The template's name without its endings.
+        **values: What it shows, all of it there.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+    )
+    return environment.get_template(f"html/{name}.html.jinja").render(values)
+
+
 def _text(package: str, path: str) -> str:
     return files(package).joinpath(path).read_text(encoding="utf-8")
 

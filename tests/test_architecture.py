@@ -21,12 +21,13 @@ LAYERS = (
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
-    ("publishing",),
+    ("publishing", "comparison"),
     ("api", "demo", "cli", "__main__"),
 )
 METHODS = (
     "options",
     "registry",
+    "choice",
     "unsatisfiable",
     "local",
     "itemsets",
@@ -39,7 +40,17 @@ LIBRARIES = {
     "engine": {"duckdb", "pyarrow", "sqlglot"},
     "resources": {"jinja2", "sqlglot"},
 }
-HEAVY = {"duckdb", "pyarrow", "sqlglot", "numpy", "jinja2", "typer", "highspy"}
+HEAVY = {
+    "duckdb",
+    "pyarrow",
+    "sqlglot",
+    "numpy",
+    "jinja2",
+    "typer",
+    "highspy",
+    "altair",
+    "vl_convert",
+}
 
 
 @cache
@@ -328,7 +339,7 @@ def test_every_package_is_shipped():
 def test_slow_modules_are_imported_where_they_are_needed():
     for path in sources():
         late = {m.split(".")[0] for m in imported(path, late=False)}
-        assert not late & {"pyarrow", "jinja2", "rich", "highspy"}, path
+        assert not late & {"pyarrow", "jinja2", "rich", "highspy", "altair"}, path
 
 
 def test_modules_can_be_read_at_a_sitting():

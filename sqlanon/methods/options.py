@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -122,7 +122,7 @@ def scheme_choice(schemes: Schemes | None) -> SchemeChoice:
 def described(options: type) -> dict[str, Option]:
     """The options that a dataclass holds, by name: its own, then those that it inherits."""
     ordered = sorted(fields(options), key=lambda each: each.name not in options.__annotations__)
-    return {each.name: each.metadata["option"] for each in ordered}
+    return {each.name: each.metadata["option"] for each in ordered if "option" in each.metadata}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,3 +278,19 @@ class SchemeOptions:
         fault="direction {!r} is not known; choose bottom-up or top-down",
     )
     time_limit: float | None = _time_limit()
+
+
+@dataclass(frozen=True, slots=True)
+class AutoOptions:
+    """Options of the choice of a method.
+
+    Args:
+        candidates: The methods that take every option given and can be steered by the loss, with
+            their own options.
+    """
+
+    consistent: bool = _option(
+        False, "Of --method auto: publish every column at one level, so that values stay alike."
+    )
+    time_limit: float | None = _time_limit()
+    candidates: Mapping[str, Any] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
 from sqlanon.methods.options import (
     AgglomerativeOptions,
+    AutoOptions,
     ClusterOptions,
     CoverOptions,
     DirectCoverOptions,
@@ -43,6 +44,7 @@ class Method:
         recoding: `full-domain`, `global` or `local`.
         losses: The losses that can steer it.
         refusals: Per option of other methods a reason why it is refused, where one is known.
+        takes_all: Whether it takes the options of every other method, too.
     """
 
     name: str
@@ -52,10 +54,11 @@ class Method:
     recoding: str = "local"
     losses: tuple[str, ...] = tuple(CELL_LOSSES)
     refusals: Mapping[str, str] = field(default_factory=dict)
+    takes_all: bool = False
 
     def takes(self, option: str) -> bool:
         """Whether the method has an option."""
-        return option in described(self.options)
+        return self.takes_all or option in described(self.options)
 
     def check_loss(self, name: str) -> None:
         """Refuses a loss that cannot steer the method, by a `PolicyError`."""
@@ -97,6 +100,7 @@ METHODS: Mapping[str, Method] = {
             LatticeOptions,
             "full-domain",
             (*LOSSES, "utility"),
+            {"consistent": "incognito keeps one level per column anyway; leave consistent out"},
         ),
         Method(
             "scheme",
@@ -163,22 +167,65 @@ METHODS: Mapping[str, Method] = {
     )
 }
 DEFAULT = METHODS["incognito"]
-"""The method that `auto` stands for."""
+"""The method where none is asked for."""
+CHOICE = Method(
+    AUTO,
+    "sqlanon.methods.choice",
+    "what the method that it chooses guarantees",
+    AutoOptions,
+    "any",
+    tuple(dict.fromkeys(loss for row in METHODS.values() for loss in row.losses)),
+    takes_all=True,
+)
+"""The method that chooses one of the others, where it is asked for by name."""
 
 
 def method_named(name: str) -> Method:
-    """A method by its name, or the default by `auto`; a `PolicyError` where there is none."""
-    if name == AUTO:
-        return DEFAULT
-    if name not in METHODS:
-        known, meant = [AUTO, *METHODS], did_you_mean(str(name), [AUTO, *METHODS])
+    """A method by its name; a `PolicyError` where there is none."""
+    known = {AUTO: CHOICE, **METHODS}
+    if name not in known:
+        meant = did_you_mean(str(name), known)
         raise PolicyError(f"method {name!r} is not known; choose one of {', '.join(known)}{meant}")
-    return METHODS[name]
+    return known[name]
+
+
+def _choice_options(settings: Mapping[str, Any], loss: str) -> AutoOptions:
+    """Options of a choice, from those of any method.
+
+    Raises:
+        PolicyError: No method takes them all and can be steered by the loss, or a value is invalid.
+    """
+    CHOICE.check_loss(loss)
+    for name, value in settings.items():
+        OPTIONS[name].check(value)
+    own = {name: settings[name] for name in described(AutoOptions).keys() & settings}
+    asked = {name: value for name, value in settings.items() if name != "consistent"}
+    found, refused = {}, {}
+    for name, row in METHODS.items():
+        try:
+            row.check_loss(loss)
+            settled = row.settled(asked)
+            if row.recoding == "full-domain" or not own.get("consistent"):
+                found[name] = settled
+            else:
+                refused[name] = PolicyError(f"{name} publishes columns at more than one level")
+        except PolicyError as error:
+            refused[name] = error
+    if not found:
+        given = [name for name, value in settings.items() if value != OPTIONS[name].default]
+        nearest = max(METHODS, key=lambda name: sum(METHODS[name].takes(own) for own in given))
+        raise PolicyError(
+            f"no method takes {listed([*given, f'loss {loss}'])} together: {refused[nearest]}"
+        )
+    return AutoOptions(**own, candidates=found)
 
 
 def _method_help() -> str:
     rows = [f"{row.name} ({row.recoding}; {row.guarantee})" for row in METHODS.values()]
-    return f"{'; '.join(rows)}. {AUTO} chooses {DEFAULT.name}."
+    return (
+        f"{'; '.join(rows)}. {DEFAULT.name} where not given; {AUTO} chooses by the table's size, "
+        "its policy and the options given, and says why."
+    )
 
 
 def _loss_help() -> str:
@@ -193,16 +240,22 @@ def _loss_help() -> str:
 
 
 OPTIONS: Mapping[str, Option] = {
-    "method": Option(AUTO, _method_help(), "METHOD"),
+    "method": Option(DEFAULT.name, _method_help(), "METHOD"),
     "loss": Option("lm", _loss_help(), "LOSS"),
-    **{name: option for row in METHODS.values() for name, option in described(row.options).items()},
+    **{
+        name: option
+        for row in (*METHODS.values(), CHOICE)
+        for name, option in described(row.options).items()
+    },
 }
 """Every option of a search by its name."""
 
 
 def owners_of(option: str) -> list[str]:
-    """The names of the methods that take an option."""
-    return [row.name for row in METHODS.values() if row.takes(option)]
+    """The names of the methods that take an option, of `auto` where no other does."""
+    return [row.name for row in METHODS.values() if row.takes(option)] or [
+        CHOICE.name for _ in described(CHOICE.options).keys() & {option}
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +292,7 @@ class Options(Generic[Own_co]):
             raise PolicyError(f"seed {self.seed!r} is not a whole number of at least 0")
 
     @classmethod
-    def of(cls, method: str = AUTO, **settings: Any) -> Options[Any]:
+    def of(cls, method: str = DEFAULT.name, **settings: Any) -> Options[Any]:
         """Options from the keywords of `plan`; a time limit among them runs from now on.
 
         Raises:
@@ -249,7 +302,10 @@ class Options(Generic[Own_co]):
         row, names = method_named(method), OPTIONS.keys() - {"loss"}
         own = {name: value for name, value in settings.items() if name in names}
         common = {name: value for name, value in settings.items() if name not in names}
-        settled = row.settled(own)
+        if row is CHOICE:
+            settled: Any = _choice_options(own, common.get("loss", OPTIONS["loss"].default))
+        else:
+            settled = row.settled(own)
         common.setdefault("deadline", Deadline.after(own.get("time_limit")))
         return Options(row, settled, **common)
 

@@ -38,6 +38,8 @@ MOST = 0.5
 """Share of the time for a search that is set apart for these figures at most."""
 LENDING = 0.2
 """Share of the time that is left for a full-domain recoding that another method starts from."""
+GIVEN_UP = "given_up"
+"""What a report calls the search that the time limit ended, where another took its place."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -142,8 +144,7 @@ def _read(
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
     """What the method decides, or another recoding where it had no time to decide anything."""
     home = import_module(options.method.home)  # no other method is loaded
-    lend = partial(_lent, engine, subject, policy=policy, options=options)
-    own = replace(options, lend=lend) if options.method.recoding == "local" else options
+    own = replace(options, lend=partial(_lent, engine, subject, policy=policy, options=options))
     try:
         with engine.workspace():
             found: Decided = home.decide(engine, subject, policy=policy, options=own)
@@ -153,7 +154,10 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     options.tell(f"the time limit ended {ended}")
     found, told = _instead(engine, subject, policy=policy, options=options)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
-    return replace(found, report=replace(found.report, notes=(*found.report.notes, note)))
+    search = {**found.report.search, GIVEN_UP: ended}
+    return replace(
+        found, report=replace(found.report, search=search, notes=(*found.report.notes, note))
+    )
 
 
 def _lent(

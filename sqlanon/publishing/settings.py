@@ -27,6 +27,7 @@ class Settings(Opening, total=False):
     loss: str
     seed: int
     progress: Progress | None
+    consistent: bool
     minimal_nodes: bool
     time_limit: float | None
     candidates: str

@@ -109,6 +109,14 @@ class Report:
             return None
         return self.loss[key(self.loss_name)] / self.lower_bound
 
+    @property
+    def bounds_every_recoding(self) -> bool:
+        """Whether `lower_bound` holds for every recoding into nodes of the hierarchies.
+
+        That of one level per column, of schemes or of patterns holds for recodings of its own kind.
+        """
+        return bool(self.records_per_level) and "used_patterns" not in self.search
+
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json` and `anonymize --json`."""
         statistics = self.statistics.to_dict()

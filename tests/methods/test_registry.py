@@ -12,20 +12,35 @@ import sqlanon
 from sqlanon.api import Settings
 from sqlanon.engine.base import Opening
 from sqlanon.errors import PolicyError
-from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
+from sqlanon.methods.registry import (
+    AUTO,
+    CHOICE,
+    DEFAULT,
+    METHODS,
+    OPTIONS,
+    Options,
+    described,
+    method_named,
+    owners_of,
+)
 
 pytestmark = pytest.mark.every_row
 ROOT = Path(__file__).parents[2]
 COMMON = {"method": "str", "loss": "str", "seed": "int", "progress": "Progress | None"}
 
 
-@pytest.mark.parametrize("method", METHODS.values(), ids=lambda row: row.name)
+@pytest.mark.parametrize("method", [*METHODS.values(), CHOICE], ids=lambda row: row.name)
 def test_every_method_has_a_home_that_decides(method):
     assert callable(import_module(method.home).decide)
 
 
 def test_the_typed_keywords_are_the_options_of_the_methods():
-    own = {each.name: each.type for row in METHODS.values() for each in fields(row.options)}
+    own = {
+        each.name: each.type
+        for row in (*METHODS.values(), CHOICE)
+        for each in fields(row.options)
+        if each.name in described(row.options)
+    }
     typed = {name: hint.__forward_arg__ for name, hint in Settings.__annotations__.items()}
     assert {name: typed[name] for name in typed if name not in Opening.__annotations__} == {
         **COMMON,
@@ -59,8 +74,11 @@ def test_readme_has_a_row_of_each_method_with_its_recoding_and_guarantee():
         assert method.guarantee in row[2]
 
 
-def test_auto_is_a_method():
-    assert method_named(AUTO) is METHODS["incognito"]
+def test_auto_is_a_method_and_not_the_default():
+    assert method_named(AUTO) is CHOICE
+    assert DEFAULT is METHODS["incognito"]
+    assert Options.of().method is DEFAULT
+    assert OPTIONS["method"].default == DEFAULT.name
 
 
 @pytest.mark.parametrize(
@@ -78,6 +96,21 @@ def test_auto_is_a_method():
             {"scheme": "ghs"},
             "scheme belongs to scheme, not to incognito; ask for it with --method scheme$",
         ),
+        ({"consistent": True}, "incognito keeps one level per column anyway"),
+        (
+            {"method": "direct-cover", "consistent": True},
+            "consistent belongs to auto, not to direct-cover; ask for it with --method auto$",
+        ),
+        (
+            {"method": "auto", "patterns": "all", "scheme": "ghs"},
+            "no method takes patterns, scheme and loss lm together",
+        ),
+        (
+            {"method": "auto", "consistent": True, "loss": "hdm"},
+            "no method takes consistent and loss hdm together",
+        ),
+        ({"method": "auto", "beta": "x"}, "^beta 'x' is not a number"),
+        ({"method": "auto", "loss": "lmm"}, "loss 'lmm' is not known"),
         ({"patterns": "all"}, "patterns belong to pattern-greedy and pattern-exact, not to"),
         ({"method": "direct-cover", "candidates": "all"}, "belong to set-cover, not to direct"),
         ({"beta": "x"}, "beta 'x' is not a number of at least 1"),
@@ -110,3 +143,21 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
         PolicyError, match=r"'time_limt' is not known; .*; did you mean 'time_limit'"
     ):
         sqlanon.plan(None, None, None, time_limt=1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "candidates"),
+    [
+        ({}, list(METHODS)),
+        ({"consistent": True}, ["incognito"]),
+        ({"minimal_nodes": True}, ["incognito"]),
+        ({"candidates": "all"}, ["set-cover"]),
+        ({"suppress_uncovered": True}, ["direct-cover"]),
+        ({"scheme": "ghs"}, ["scheme"]),
+        ({"patterns": "all"}, ["pattern-greedy", "pattern-exact"]),
+        ({"loss": "hdm"}, ["scheme"]),
+        ({"loss": "discernibility"}, ["incognito", "scheme"]),
+    ],
+)
+def test_auto_chooses_among_those_that_take_the_options_and_the_loss(settings, candidates):
+    assert list(Options.of(AUTO, **settings).own.candidates) == candidates

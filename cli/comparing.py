@@ -1,0 +1,117 @@
+"""The command compare: several methods on one table, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import typer
+
+from sqlanon.errors import PolicyError
+
+from . import output
+from .options import (
+    OUTPUT,
+    Input,
+    Overwrite,
+    RunOptions,
+    repeatable,
+)
+from .policies import PolicyMaker, policy_document
+from .search_options import WantedOfAll, method_settings
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedOptions:
+    """What is compared, and where charts of it go."""
+
+    panel: ClassVar[str] = "Comparison"
+    methods: list[str] = repeatable(
+        "METHOD,...",
+        "The methods, auto among them for the one that it chooses; all where not given.",
+    )
+    losses: list[str] = repeatable(
+        "LOSS,...",
+        "What each method loses least, one after the other; as the policy file says, or lm.",
+    )
+    ks: list[str] = repeatable("K,...", "Values of k, in place of that of the policy.")
+    chart: list[Path] = repeatable(
+        "FILE",
+        "Draw loss and seconds by method, against k where there are several: a file .svg, or .html "
+        "with the tables beside the charts.",
+        panel=OUTPUT,
+    )
+    overwrite: Overwrite = False
+
+
+def compare(
+    *,
+    given: Input,
+    wanted: WantedOfAll,
+    compared: ComparedOptions,
+    run: RunOptions,
+) -> None:
+    """Show what several methods make of a table side by side; writes nothing but charts.
+
+    Each row is what `sqlanon plan` would report with that method; one that is refused or fails says
+    why. Where no --time-limit is given, the methods of one loss and one k share a minute.
+
+    Example: sqlanon compare census.duckdb people --policy policy.toml --ks 5,20,100 --methods
+    incognito,direct-cover --chart methods.html
+    """
+    import sqlanon
+
+    document = policy_document(wanted.policy.policy)
+    charts = _charts(compared)
+    maker = PolicyMaker(document, wanted.policy, wanted.publishing)
+    methods = _parted(compared.methods)
+    how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
+    losses = _parted(compared.losses) or [document.get("loss", "lm")]
+    with output.progress(run) as progress:
+        report = sqlanon.compare(
+            given.source,
+            given.table,
+            maker,
+            methods=methods or None,
+            losses=losses,
+            ks=_numbers(compared.ks) or None,
+            progress=progress,
+            **how,
+            **run.opening(given.text),
+        )
+    if report.done:
+        for path in charts:
+            report.chart(path, overwrite=compared.overwrite)
+            output.say(run, f"chart written to {path}")
+    output.timings(run, {"compare": report.seconds}, search={})
+    output.show(run, report.to_dict(), text=report.to_text)
+    if not report.done:
+        raise typer.Exit(1)
+
+
+def _parted(given: list[str]) -> list[str]:
+    """The names of lists, parted by commas."""
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def _numbers(given: list[str]) -> list[int]:
+    """The numbers of lists.
+
+    Raises:
+        PolicyError: One is no whole number.
+    """
+    try:
+        return [int(text) for text in _parted(given)]
+    except ValueError:
+        raise PolicyError("--ks takes whole numbers parted by commas, such as 5,10,50") from None
+
+
+def _charts(compared: ComparedOptions) -> list[Path]:
+    """The files to draw, each tried before any search."""
+    if compared.chart:
+        from sqlanon.comparison.drawing import refuse_chart  # most comparisons draw none
+
+        for path in compared.chart:
+            refuse_chart(path, overwrite=compared.overwrite)
+    return compared.chart

@@ -1,0 +1,267 @@
+"""Comparing: methods run one after the other on one table, each result or failure a row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Unpack, cast
+
+from sqlglot import exp
+
+from sqlanon.arguments import checked, is_whole_number
+from sqlanon.comparison.memory import begin_peak, held, peak
+from sqlanon.comparison.report import Asked, ComparedRow, Comparison, Failure
+from sqlanon.engine.base import Engine, searching
+from sqlanon.engine.open import OpenedSource
+from sqlanon.errors import HierarchyError, PolicyError, SourceError, SqlanonError, TimeLimitError
+from sqlanon.methods.choice import Choice, Situation, choose
+from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named
+from sqlanon.microdata.binding import bind
+from sqlanon.microdata.opening import Policies, opened_for, told
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
+from sqlanon.publishing.planner import GIVEN_UP, make_plan
+from sqlanon.publishing.settings import Settings, opening_of, options_of
+
+BUDGET = 50.0
+"""What the methods of one loss and one k share where no time limit is given [seconds]."""
+LEAST = 1.0
+"""What a method has of it at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """What is compared.
+
+    Args:
+        methods: The methods; every one where left out.
+        losses: The losses to minimize; each method minimizes one after the other.
+        ks: The values of k; that of the policy where left out.
+        settings: Options of methods, each for those that take it, and of all.
+
+    Raises:
+        PolicyError: A name that is not known or given twice, a k that is no whole number of at
+            least 1, or an option that is invalid or that none of the methods takes.
+    """
+
+    methods: tuple[str, ...]
+    losses: tuple[str, ...]
+    ks: tuple[int, ...]
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        for what, given in (("method", self.methods), ("loss", self.losses), ("k", self.ks)):
+            twice = [each for each in dict.fromkeys(given) if list(given).count(each) > 1]
+            if twice:
+                raise PolicyError(f"{what} {twice[0]!r} is compared twice; name it once")
+        rows = [method_named(name) for name in self.methods]
+        for k in self.ks:
+            if not (is_whole_number(k) and k >= 1):
+                raise PolicyError(f"k is {k!r}; each of ks is a whole number of at least 1")
+        for loss in self.losses:
+            if not any(loss in row.losses for row in rows):
+                rows[0].check_loss(loss)
+        for name, value in self.settings.items():
+            if name not in OPTIONS:
+                continue
+            OPTIONS[name].check(value)
+            if not any(row.takes(name) for row in rows):
+                raise PolicyError(f"{name} is an option of none of the methods that are compared")
+
+    def options(self, asked: Asked, seconds: float | None) -> Options[Any]:
+        """The options of one row, with those of other methods left out; time runs from now on.
+
+        Raises:
+            PolicyError: The method does not take the loss, or an option's value.
+        """
+        row = method_named(asked.method)
+        own = {n: v for n, v in self.settings.items() if n not in OPTIONS or row.takes(n)}
+        chosen = {"method": asked.method, "loss": asked.loss, "time_limit": seconds}
+        return options_of(cast("Settings", {**own, **chosen}))
+
+
+@checked
+def compare(
+    connection: Any,
+    table: Any,
+    policy: Policies,
+    *,
+    methods: Sequence[str] | None = None,
+    losses: Sequence[str] = ("lm",),
+    ks: Sequence[int] | None = None,
+    **settings: Unpack[Settings],
+) -> Comparison:
+    """What several methods make of one table, side by side; writes nothing.
+
+    Each row is what `plan` would report with that method. A method that is refused or fails, or
+    that the time limit ends before it has a result, is a row with the reason.
+
+    Args:
+        connection: As for `check`.
+        table: As for `check`.
+        policy: What the published table must satisfy, as for `plan`.
+        methods: Names of methods, `auto` among them for the one that it chooses; None for all.
+        losses: The losses to minimize, one after the other.
+        ks: Values of k, in place of that of the policy.
+        settings: Options of methods, each for those that take it, `seed` and `progress`, and the
+            `opening` of `check`. `time_limit` is that of each row; where None, the rows of one loss
+            and one k share a minute, and what one leaves the next ones get.
+
+    Raises:
+        SqlanonError: The source or the policy is at fault, or a name is not known; where no method
+            has a result since all are refused, what refused the first.
+    """
+    started = time.monotonic()
+    for name, more in (("method", "methods"), ("loss", "losses")):
+        if name in settings:
+            raise PolicyError(f"{name} is of one search; name {more} to compare")
+    opening = opening_of(settings)
+    request = ComparisonRequest(
+        tuple(methods or METHODS), tuple(losses or ["lm"]), tuple(ks or ()), settings
+    )
+    with opened_for(connection, table, policy, read_only=True, **opening) as (source, resolved):
+        request = replace(request, ks=request.ks or (resolved.k,))
+        runner = _Runner(source.engine, source.table, resolved, request)
+        rows = tuple(runner.rows())
+        runner.refuse_none_done()
+        found = Comparison(
+            _name_of(source),
+            rows,
+            request.losses,
+            request.ks,
+            settings.get("time_limit"),
+            tuple(_notes(rows)),
+            time.monotonic() - started,
+        )
+        return told(source, found, resolved)
+
+
+@dataclass(slots=True)
+class _Runner:
+    """Runs searches one after the other.
+
+    Args:
+        engine: Where the table lives.
+        table: The table.
+        policy: Its policy.
+        request: What is compared.
+        errors: What refused or ended searches, in their order.
+    """
+
+    engine: Engine
+    table: exp.Table
+    policy: Policy
+    request: ComparisonRequest
+    errors: list[SqlanonError] = field(default_factory=list)
+
+    def rows(self) -> Iterator[ComparedRow]:
+        """A row for each loss, k and method, in this order."""
+        for loss in self.request.losses:
+            for k in self.request.ks:
+                yield from self._section(loss, k)
+
+    def refuse_none_done(self) -> None:
+        """Raises what refused the first method where every one is refused."""
+        request = self.request
+        asked = len(request.methods) * len(request.losses) * len(request.ks)
+        if len(self.errors) >= asked and all(each.exit_code == 2 for each in self.errors):
+            raise self.errors[0]
+
+    def _section(self, loss: str, k: int) -> Iterator[ComparedRow]:
+        """A row for each method, of one loss and one k."""
+        policy = _with_k(self.policy, k)
+        choice = self._choice(policy, loss)
+        named = [
+            choice.method if name == AUTO and choice is not None else name
+            for name in self.request.methods
+        ]
+        left = BUDGET
+        asked = [Asked(name, loss, k) for name in dict.fromkeys(named)]
+        waiting = [each for each in asked if self._refusal(each) is None]
+        for number, each in enumerate(asked, start=1):
+            share = max(left / max(len(waiting), 1), LEAST)
+            limit = self.request.settings.get("time_limit")
+            seconds = share if limit is None else limit
+            where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
+            row = self._row(each, policy, seconds=seconds, where=where)
+            if each in waiting:
+                waiting.remove(each)
+                left -= row.seconds
+            if choice is not None and choice.method == each.method:
+                row = replace(row, reason=choice.reason)
+            yield row
+
+    def _refusal(self, asked: Asked) -> PolicyError | None:
+        """What refuses a method whatever the table; None for nothing."""
+        try:
+            self.request.options(asked, None)
+        except PolicyError as error:
+            return error
+        return None
+
+    def _choice(self, policy: Policy, loss: str) -> Choice | None:
+        """What `auto` chooses; None where it is refused."""
+        try:
+            options = self.request.options(Asked(AUTO, loss, policy.k), None)
+            with searching(self.engine, options.deadline), self.engine.workspace():
+                subject = bind(self.engine, self.table, policy=policy)
+                return choose(Situation(subject, policy, options))
+        except (PolicyError, HierarchyError):
+            return None
+
+    def _row(
+        self, asked: Asked, policy: Policy, *, seconds: float | None, where: str
+    ) -> ComparedRow:
+        """The result of one method, or why there is none."""
+        self._tell(where)
+        row = ComparedRow(asked, method_named(asked.method).recoding)
+        known, before, started = begin_peak(), held(), time.monotonic()
+        try:
+            options = self.request.options(asked, seconds)
+            options = replace(options, progress=lambda line: self._tell(f"{where}: {line}"))
+            with searching(self.engine, options.deadline):
+                report = make_plan(self.engine, self.table, policy, options).report
+            if GIVEN_UP in report.search:
+                raise TimeLimitError(report.search[GIVEN_UP])
+        except SourceError:  # no other method would fare better
+            raise
+        except SqlanonError as error:
+            self.errors.append(error)
+            failure = Failure(type(error).__name__, str(error), error.exit_code)
+            return replace(row, failure=failure, seconds=time.monotonic() - started)
+        return replace(
+            row,
+            report=report,
+            seconds=time.monotonic() - started,
+            peak_memory=peak() if known else None,
+            memory_before=before if known else None,
+        )
+
+    def _tell(self, line: str) -> None:
+        told = self.request.settings.get("progress")
+        if told is not None:
+            told(line)
+
+
+def _with_k(policy: Policy, k: int) -> Policy:
+    """The policy with another k, all else as it is."""
+    if k == policy.k:
+        return policy
+    kept = [model for model in policy.models if not isinstance(model, KAnonymity)]
+    return replace(policy, models=(*kept, KAnonymity(k)))
+
+
+def _name_of(source: OpenedSource) -> str | None:
+    """What the table is called, or the file that it is; None for a frame."""
+    if source.kind == "file" and source.path is not None:
+        return source.path.name
+    return None if source.table.name.startswith("_sqlanon_") else source.table.name
+
+
+def _notes(rows: Sequence[ComparedRow]) -> Iterator[str]:
+    """Notes that every result has, which are about the table and its policy."""
+    own = [row.report.notes for row in rows if row.report is not None]
+    yield from (note for note in (own[0] if own else ()) if all(note in each for each in own))
+    if own and all(row.peak_memory is None for row in rows):
+        yield "the system does not tell how much memory a method takes; peaks are left out"

@@ -1,0 +1,349 @@
+"""Charts of a comparison: loss and seconds by method, as SVG or as a page that needs nothing else.
+
+Altair and vl-convert are an extra; vl-convert holds all that draws, so no browser and no network is
+asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlanon.arguments import path_of
+from sqlanon.engine.files import refuse_folder, write_file
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.loss.cells import CELL_MEASURES
+from sqlanon.methods.registry import AUTO, METHODS
+from sqlanon.resources import html_page
+
+ENDINGS = (".svg", ".html")
+# Okabe and Ito 2008, without the yellow that no white page shows. Seven colours and eight marks
+# have no common divisor, so 56 methods would differ in one of them.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKS = (
+    *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
+    *("triangle-left", "triangle-right"),
+)
+DASHES = ([1, 0], [6, 3])
+WIDTH, HEIGHT, ROW = 380, 300, 26
+"""Size of a chart, and of a method's row where there is one k [points]."""
+ROOM = 1.25
+"""Times the greatest loss that a chart has room for, so that figures stand beside marks."""
+FASTEST = 0.001
+"""Least time that a chart tells from none [seconds]."""
+PADDING = {"left": 40, "right": 48, "top": 12, "bottom": 12}
+"""Room around: texts are wider in a browser that has another font than what draws [points]."""
+_FONT = "Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPoint:
+    """A method's result at one k.
+
+    Args:
+        method: The method.
+        k: Smallest class allowed.
+        loss: What it lost.
+        seconds: How long it took.
+    """
+
+    method: str
+    k: int
+    loss: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPanel:
+    """Results by one loss: a pair of charts.
+
+    Args:
+        loss: The loss.
+        points: The results.
+        bounds: What every recoding into nodes loses at least, by k, where that is known.
+    """
+
+    loss: str
+    points: tuple[ChartPoint, ...]
+    bounds: Mapping[int, float]
+
+    @property
+    def ks(self) -> list[int]:
+        """The values of k that have a result."""
+        return sorted({point.k for point in self.points})
+
+    @property
+    def description(self) -> str:
+        """What the charts show, for who does not see them."""
+        best = {k: min((p for p in self.points if p.k == k), key=_by_loss) for k in self.ks}
+        least = "; ".join(
+            f"at k = {k:,} {point.method} loses least, {point.loss:.6g}"
+            for k, point in best.items()
+        )
+        return f"{self.loss} and seconds of {len(set(_methods(self)))} methods: {least}."
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table of a page.
+
+    Args:
+        title: What it is of.
+        heads: Its columns.
+        rows: Its cells.
+    """
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageSection:
+    """The charts of a loss with their tables.
+
+    Args:
+        panel: The charts.
+        tables: A table for each k.
+        measures: The same results by every measure.
+    """
+
+    panel: ChartPanel
+    tables: Sequence[PageTable]
+    measures: Sequence[PageTable]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """All that a page of a comparison shows.
+
+    Args:
+        title: What was compared.
+        sections: By loss, those with a result.
+        lines: What the marks in tables mean, and why methods have no result.
+        notes: What a reader should know besides.
+        created: When.
+    """
+
+    title: str
+    sections: Sequence[PageSection]
+    lines: Sequence[str]
+    notes: Sequence[str]
+    created: str
+
+
+def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
+    """Refuses a file that no chart can be written to.
+
+    Raises:
+        PolicyError: What draws is not installed.
+        SourceError: The file has another ending, is there already or cannot be written.
+    """
+    file = path_of(path, "the chart")
+    if file.suffix.lower() not in ENDINGS:
+        raise SourceError(f"{file.name!r} is no chart; name it {' or '.join(ENDINGS)}")
+    missing = [name for name in ("altair", "vl_convert") if find_spec(name) is None]
+    if missing:
+        raise PolicyError(
+            "charts are drawn by altair and vl-convert, which are not installed: "
+            "pip install 'sqlanon[report]'"
+        )
+    if not file.parent.is_dir():
+        raise SourceError(f"there is no folder {str(file.parent)!r}")
+    if file.exists() and not file.is_file():
+        raise SourceError(f"{str(file)!r} is no regular file; name another")
+    if file.exists() and not overwrite:
+        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
+    refuse_folder(file.resolve())
+    return file
+
+
+def draw(drawing: Drawing, path: str | Path, *, overwrite: bool = False) -> None:
+    """Writes a chart, or a page with charts and tables.
+
+    Raises:
+        PolicyError: What draws is not installed, or there is nothing to draw.
+        SourceError: The file cannot be written.
+    """
+    file = refuse_chart(path, overwrite=overwrite)
+    if not drawing.sections:
+        raise PolicyError("no method has a result, so there is nothing to draw")
+    panels = [section.panel for section in drawing.sections]
+    if file.suffix.lower() == ".svg":
+        write_file(file, svg(panels))
+        return
+    drawn = [
+        # Names inside one picture must not be those inside another on the same page.
+        svg([panel]).replace("clip", f"picture{number}clip")
+        for number, panel in enumerate(panels)
+    ]
+    write_file(file, html_page("comparison", drawing=drawing, pictures=drawn))
+
+
+def svg(panels: Sequence[ChartPanel]) -> str:
+    """Charts as one picture, a row for each loss."""
+    import altair
+    import vl_convert
+
+    rows = [_charts(panel) for panel in panels]
+    chart = altair.vconcat(*rows, spacing=36, description=" ".join(p.description for p in panels))
+    chart = (
+        chart.configure(font=_FONT, background="white", padding=PADDING)
+        .configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8)
+        .configure_title(fontSize=15, anchor="start", subtitleFontSize=12, subtitleColor="#444444")
+        .configure_legend(labelFontSize=12, titleFontSize=12, symbolSize=110, symbolStrokeWidth=2)
+        .configure_view(stroke="#bbbbbb")
+    )
+    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    return drawn
+
+
+def _charts(panel: ChartPanel) -> Any:
+    """Loss and seconds of one loss, side by side."""
+    import altair
+
+    sides = _by_method(panel) if len(panel.ks) == 1 else _by_k(panel)
+    return altair.hconcat(*sides, spacing=28)
+
+
+def _by_k(panel: ChartPanel) -> list[Any]:
+    """Both against k, a line for each method."""
+    import altair
+
+    axis = altair.X(
+        "k:Q",
+        title="k (smallest class allowed)",
+        scale=altair.Scale(type="log", nice=False, padding=14),
+        axis=altair.Axis(values=panel.ks, format=",d", labelOverlap="greedy", grid=False),
+    )
+    base = altair.Chart(_table(panel)).encode(x=axis, **_looks(panel))
+    bounds = altair.Chart(_values([{"k": k, "loss": v} for k, v in panel.bounds.items()]))
+    bound = bounds.mark_line(color="#777777", strokeDash=[2, 3]).encode(x=axis, y="loss:Q")
+    marks = [("loss", _loss_axis(panel, "Y"), [bound]), ("seconds", _time_axis(panel, "Y"), [])]
+    return [
+        altair.layer(
+            *under,
+            base.mark_line(strokeWidth=2).encode(y=axis_of),
+            base.mark_point(filled=True, size=75, opacity=1).encode(y=axis_of),
+        ).properties(width=WIDTH, height=HEIGHT, title=_title(panel, name))
+        for name, axis_of, under in marks
+    ]
+
+
+def _by_method(panel: ChartPanel) -> list[Any]:
+    """Both of one k, a row for each method, what loses least on top."""
+    import altair
+
+    order = [point.method for point in sorted(panel.points, key=_by_loss)]
+    rows = altair.Y("method:N", sort=order, title=None, axis=altair.Axis(grid=True))
+    base = altair.Chart(_table(panel)).encode(y=rows)
+    bounds = altair.Chart(_values([{"loss": value} for value in panel.bounds.values()]))
+    bound = bounds.mark_rule(color="#777777", strokeDash=[2, 3], strokeWidth=2).encode(x="loss:Q")
+    marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis(panel, "X"), [])]
+    return [
+        altair.layer(
+            *under,
+            base.mark_point(filled=True, size=110, opacity=1).encode(
+                x=axis_of, **_looks(panel, legend=False)
+            ),
+            base.mark_text(align="left", dx=10, fontSize=12).encode(
+                x=axis_of,
+                text=altair.Text(f"{name}:Q", format=".3~g" if name == "seconds" else ".4~g"),
+            ),
+        ).properties(
+            width=WIDTH,
+            height=max(ROW * len(order), 3 * ROW),
+            title=_title(panel, name),
+        )
+        for name, axis_of, under in marks
+    ]
+
+
+def _title(panel: ChartPanel, name: str) -> Any:
+    import altair
+
+    at = f", k = {panel.ks[0]:,}" if len(panel.ks) == 1 else ""
+    if name == "seconds":
+        return altair.Title(f"Time to minimize {panel.loss}{at}", subtitle="less is better")
+    known = "; dotted: no recoding into nodes loses less" if panel.bounds else ""
+    return altair.Title(f"Loss: {panel.loss}{at}", subtitle=f"less is better{known}")
+
+
+def _loss_axis(panel: ChartPanel, channel: str) -> Any:
+    import altair
+
+    per_cell = panel.loss in CELL_MEASURES and panel.loss != "suppressed-cells"
+    title = f"{panel.loss} (average per cell)" if per_cell else panel.loss
+    most = max(point.loss for point in panel.points)
+    scale = altair.Scale(
+        domain=[0, most * (ROOM if channel == "X" else 1) or 1], nice=channel == "Y"
+    )
+    return getattr(altair, channel)("loss:Q", title=title, scale=scale)
+
+
+def _time_axis(panel: ChartPanel, channel: str) -> Any:
+    """Seconds, which span from hundredths to minutes, so by powers of ten."""
+    import altair
+
+    seconds = [max(point.seconds, FASTEST) for point in panel.points]
+    least, most = min(seconds), max(seconds)
+    return getattr(altair, channel)(
+        "seconds:Q",
+        title="seconds (logarithmic)",
+        scale=altair.Scale(type="log", domain=[least / 1.5, most * 2], nice=False),
+        axis=altair.Axis(format="~g", tickCount=5),
+    )
+
+
+def _looks(panel: ChartPanel, *, legend: bool = True) -> dict[str, Any]:
+    """A colour, a mark and a dash for each method, the same in every chart."""
+    import altair
+
+    every = [AUTO, *METHODS]
+    names = sorted(set(_methods(panel)), key=every.index)
+    places = [every.index(name) for name in names]
+    shown = altair.Legend(title="method", orient="right") if legend else None
+
+    def scale(values: Sequence[Any]) -> Any:
+        return altair.Scale(domain=names, range=list(values))
+
+    return {
+        "color": altair.Color(
+            "method:N", legend=shown, scale=scale([COLOURS[at % len(COLOURS)] for at in places])
+        ),
+        "shape": altair.Shape(
+            "method:N", legend=shown, scale=scale([MARKS[at % len(MARKS)] for at in places])
+        ),
+        "strokeDash": altair.StrokeDash(
+            "method:N",
+            legend=shown,
+            scale=scale([DASHES[at // len(COLOURS) % len(DASHES)] for at in places]),
+        ),
+    }
+
+
+def _table(panel: ChartPanel) -> Any:
+    return _values(
+        [
+            {"method": p.method, "k": p.k, "loss": p.loss, "seconds": max(p.seconds, FASTEST)}
+            for p in panel.points
+        ]
+    )
+
+
+def _values(rows: list[dict[str, Any]]) -> Any:
+    import altair
+
+    made: Any = altair.Data  # which says nothing of its types
+    return made(values=rows)
+
+
+def _by_loss(point: ChartPoint) -> float:
+    return point.loss
+
+
+def _methods(panel: ChartPanel) -> list[str]:
+    return [point.method for point in panel.points]

@@ -1,0 +1,184 @@
+"""Choice of a method: by the size of a table, its policy and the options given, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+
+from sqlanon.engine.base import Engine
+from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.methods.options import AutoOptions, masks_of
+from sqlanon.methods.registry import AUTO, METHODS, Decided, Options
+from sqlanon.microdata.binding import Subject
+from sqlanon.policy.patterns import MaskColumn
+from sqlanon.policy.policy import Policy
+from sqlanon.wording import counted, listed
+
+COVERED = 250_000
+"""Largest table that covers are chosen for: they take it as a whole [records]."""
+RECORD_BYTES = 16_000
+"""Memory that a cover takes for each record [bytes]."""
+EXACT = 40_000
+"""Records times patterns up to which the least loss with k alone is proven within a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a choice is made by.
+
+    Args:
+        subject: The table, with its hierarchies.
+        policy: Its policy.
+        options: Options of the choice, the methods to choose from among them.
+    """
+
+    subject: Subject
+    policy: Policy
+    options: Options[AutoOptions]
+
+    @property
+    def candidates(self) -> list[str]:
+        """The methods that take the options given and the loss, whatever the table."""
+        return list(self.options.own.candidates)
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns may be used; 0 where none are given."""
+        for own in self.options.own.candidates.values():
+            given = getattr(own, "patterns", None)
+            if given is not None:
+                subject = self.subject
+                columns = zip(subject.names, subject.low, subject.trees, strict=True)
+                wanted = [MaskColumn(name, low, tree.height) for name, low, tree in columns]
+                return len(masks_of(given).nodes(wanted))
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A method and why it is chosen.
+
+    Args:
+        method: Its name.
+        reason: The reason, as the end of a sentence.
+    """
+
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRule:
+    """A reason to choose a method.
+
+    Args:
+        method: The method that it speaks for, wherever that can do what is asked for.
+        reason: Says why, of a situation; empty where the rule says nothing.
+    """
+
+    method: str
+    reason: Callable[[Situation], str]
+
+
+def _given_patterns(at: Situation) -> str:
+    return f"{counted(at.patterns, 'pattern')} to keep columns by" if at.patterns else ""
+
+
+def _provable(at: Situation) -> str:
+    few = 0 < at.patterns * at.subject.records <= EXACT
+    only_k = not at.policy.demands and at.policy.entity is None
+    if not (few and only_k) or find_spec("highspy") is None:
+        return ""
+    records = counted(at.subject.records, "record")
+    return f"for {records} and {_given_patterns(at)} the least loss can be proven"
+
+
+def _ordered(at: Situation) -> str:
+    names = [repr(name) for name, own in at.policy.attributes.items() if own.order is not None]
+    return f"the order of {listed(names)} is for its schemes" if names else ""
+
+
+def _only(at: Situation) -> str:
+    return "no other method takes these options and this loss" if len(at.candidates) == 1 else ""
+
+
+def _consistent(at: Situation) -> str:
+    return "every column is to keep one level" if at.options.own.consistent else ""
+
+
+def _of_classes(at: Situation) -> str:
+    """Losses of whole classes, which no recoding of records can be steered by."""
+    loss = at.options.loss
+    return "" if loss in CELL_LOSSES else f"{loss} is not a loss of cells"
+
+
+def _mixed_labels(at: Situation) -> str:
+    """What no recoding of single records can publish: its levels mix in a column."""
+    mixed = [
+        repr(name)
+        for name, tree in zip(at.subject.names, at.subject.trees, strict=True)
+        if any(tree.mixing_faults(show_labels=False))
+    ]
+    return f"labels of {listed(mixed)} stand for different nodes at several levels" if mixed else ""
+
+
+def _coverable(at: Situation) -> str:
+    memory, records = at.options.memory, at.subject.records
+    if records > COVERED or (memory is not None and records * RECORD_BYTES > memory):
+        return ""
+    return (
+        f"record by record the least is lost, and covers can take {counted(records, 'record')} "
+        "as a whole"
+    )
+
+
+def _large(at: Situation) -> str:
+    return (
+        f"{counted(at.subject.records, 'record')} are more than covers can take as a whole, and "
+        "record by record less is lost all the same"
+    )
+
+
+RULES = (
+    ChoiceRule("pattern-exact", _provable),
+    ChoiceRule("pattern-greedy", _given_patterns),
+    ChoiceRule("scheme", _ordered),
+    ChoiceRule("incognito", _consistent),
+    ChoiceRule("scheme", _only),
+    ChoiceRule("incognito", _only),
+    ChoiceRule("incognito", _of_classes),
+    ChoiceRule("incognito", _mixed_labels),
+    ChoiceRule("set-cover", _only),
+    ChoiceRule("direct-cover", _coverable),
+    ChoiceRule("direct-cover", _large),
+    ChoiceRule("set-cover", _coverable),
+    ChoiceRule("set-cover", _large),
+)
+"""Reasons to choose a method; the first that says something of a situation decides."""
+
+
+def choose(situation: Situation) -> Choice:
+    """The method for a table: what the first rule that applies speaks for."""
+    candidates = situation.candidates
+    for rule in RULES:
+        reason = rule.reason(situation) if rule.method in candidates else ""
+        if reason:
+            return Choice(rule.method, reason)
+    return Choice(candidates[0], "it takes the options given")
+
+
+def decide(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[AutoOptions]
+) -> Decided:
+    """What the chosen method decides, with the reason for it in the report."""
+    chosen = choose(Situation(subject, policy, options))
+    reason = f"{AUTO} chose {chosen.method}: {chosen.reason}"
+    options.tell(reason)
+    method = METHODS[chosen.method]
+    own = replace(options, method=method, own=options.own.candidates[chosen.method])
+    found: Decided = import_module(method.home).decide(engine, subject, policy=policy, options=own)
+    search = {**found.report.search, "chosen_by": AUTO, "reason": chosen.reason}
+    report = replace(found.report, search=search, notes=(reason, *found.report.notes))
+    return replace(found, report=report)

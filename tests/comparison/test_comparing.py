@@ -1,0 +1,174 @@
+"""Comparing in Python: rows, failures, limits, and what stays as it was."""
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.comparison import comparing
+from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
+from sqlanon.methods.registry import METHODS
+from sqlanon.publishing import planner
+
+POLICY = Policy(
+    {"a": Hierarchy.intervals(2, 4), "b": Hierarchy.suppression()}, models=[KAnonymity(2)]
+)
+QUICK = ["incognito", "direct-cover"]
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute(
+            "CREATE TABLE people AS SELECT range % 7 AS a, range % 3 AS b FROM range(60)"
+        )
+        yield opened
+
+
+def failing(monkeypatch, name, error):
+    """Has one method fail."""
+    decided = planner._decided
+
+    def decide(engine, subject, *, policy, options):
+        if options.method.name == name:
+            raise error
+        return decided(engine, subject, policy=policy, options=options)
+
+    monkeypatch.setattr(planner, "_decided", decide)
+
+
+def test_rows_hold_reports_and_figures(connection):
+    found = sqlanon.compare(connection, "people", POLICY, methods=QUICK, ks=[2, 5])
+    assert [(row.asked.method, row.asked.k) for row in found.rows] == [
+        ("incognito", 2), ("direct-cover", 2), ("incognito", 5), ("direct-cover", 5),
+    ]  # fmt: skip
+    for row in found.rows:
+        planned = sqlanon.plan(
+            connection,
+            "people",
+            Policy(POLICY.quasi_identifiers, models=[KAnonymity(row.asked.k)]),
+            method=row.asked.method,
+        )
+        assert row.value == planned.report.loss["lm"]
+        assert row.report.statistics == planned.report.statistics
+        assert row.seconds > 0
+        assert row.peak_memory is None or row.peak_memory > 0.9 * row.memory_before > 0
+    assert found.provenance.policy == POLICY
+
+
+@pytest.mark.parametrize("error", [EngineError("out of memory"), TimeLimitError("mining")])
+def test_a_method_that_fails_is_a_row_and_others_go_on(connection, monkeypatch, error):
+    failing(monkeypatch, "incognito", error)
+    failed, done = sqlanon.compare(connection, "people", POLICY, methods=QUICK).rows
+    assert failed.failure.message == str(error)
+    assert failed.failure.kind == type(error).__name__
+    assert (failed.report, failed.value) == (None, float("inf"))
+    assert done.report is not None
+
+
+def test_what_another_method_did_in_the_time_left_is_no_result(connection, monkeypatch):
+    home = "sqlanon.methods.clustering.direct_cover"
+
+    def decide(*_, **__):
+        raise TimeLimitError("mining")
+
+    monkeypatch.setattr(f"{home}.decide", decide)
+    done, failed = sqlanon.compare(connection, "people", POLICY, methods=QUICK).rows
+    assert done.report is not None
+    assert failed.failure.kind == "TimeLimitError"
+    assert "mining of direct-cover" in failed.failure.message
+
+
+def test_a_source_at_fault_ends_all(connection, monkeypatch):
+    failing(monkeypatch, "incognito", SourceError("the source has changed"))
+    with pytest.raises(SourceError, match="has changed"):
+        sqlanon.compare(connection, "people", POLICY, methods=QUICK)
+
+
+def test_where_all_are_refused_the_first_refusal_is_raised(connection):
+    with pytest.raises(PolicyError, match="no privacy model is given"):
+        sqlanon.compare(connection, "people", Policy(["a"]), methods=QUICK)
+
+
+def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
+    given = {}
+    made = comparing.make_plan
+
+    def make(engine, table, policy, options):
+        given[options.method.name] = options.deadline.left()
+        return made(engine, table, policy, options)
+
+    monkeypatch.setattr(comparing, "make_plan", make)
+    sqlanon.compare(connection, "people", POLICY)
+    refused = {"pattern-greedy", "pattern-exact"}
+    assert given.keys() >= METHODS.keys() - refused
+    shares = list(given.values())
+    assert shares[0] == pytest.approx(comparing.BUDGET / len(METHODS), rel=0.1)
+    # What the first ones leave is there for the last one.
+    assert shares[-1] > shares[0]
+    sqlanon.compare(connection, "people", POLICY, methods=QUICK, time_limit=5)
+    assert all(4 < given[name] <= 5 for name in QUICK)
+
+
+def test_settings_reach_the_methods_that_take_them(connection):
+    found = sqlanon.compare(
+        connection,
+        "people",
+        POLICY,
+        methods=[*QUICK, "pattern-greedy"],
+        patterns="all",
+        refine=False,
+    )
+    assert [row.failure for row in found.rows] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "part"),
+    [
+        ({"method": "incognito"}, "name methods to compare"),
+        ({"loss": "lm"}, "name losses to compare"),
+        ({"methods": ["x"]}, "method 'x' is not known"),
+        ({"ks": [0]}, "at least 1"),
+        ({"ks": [True]}, "ks must be a list of whole numbers"),
+        ({"methods": "incognito"}, "methods must be a list of texts"),
+        ({"ks": [2, 2]}, "compared twice"),
+        ({"losses": ["nothing"]}, "is not known"),
+        ({"methods": QUICK, "scheme": "ghs"}, "option of none"),
+        ({"time_limt": 3}, "'time_limt' is not known"),
+        ({"time_limit": -1.0}, "above 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(connection, settings, part):
+    with pytest.raises(PolicyError, match=part):
+        sqlanon.compare(connection, "people", POLICY, **settings)
+
+
+def test_nothing_is_written(connection):
+    sqlanon.compare(connection, "people", POLICY, methods=QUICK)
+    assert connection.execute("SHOW ALL TABLES").fetchall() == [
+        row for row in connection.execute("SHOW ALL TABLES").fetchall() if row[2] == "people"
+    ]
+
+
+def test_an_open_transaction_is_joined(connection):
+    connection.begin()
+    connection.execute("INSERT INTO people FROM people")
+    found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
+    assert found.rows[0].report.records == 120
+    connection.rollback()
+
+
+def test_progress_tells_which_search_it_is(connection):
+    lines = []
+    sqlanon.compare(connection, "people", POLICY, methods=QUICK, progress=lines.append)
+    assert "lm, k = 2: incognito, 1 of 2" in lines
+    assert any(line.startswith("lm, k = 2: direct-cover, 2 of 2: ") for line in lines)
+
+
+def test_a_picture_needs_a_result(connection, monkeypatch, tmp_path):
+    pytest.importorskip("altair")
+    failing(monkeypatch, "incognito", TimeLimitError("mining"))
+    found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
+    with pytest.raises(PolicyError, match="nothing to draw"):
+        found.chart(tmp_path / "x.svg")
+    assert not (tmp_path / "x.svg").exists()

@@ -1,0 +1,57 @@
+"""Charts: what they draw of results, without a browser and without a network."""
+
+import re
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("vl_convert")
+
+from sqlanon.comparison.drawing import COLOURS, MARKS, ChartPanel, ChartPoint, svg
+from sqlanon.methods.registry import METHODS
+
+
+def panel(*ks):
+    points = [
+        ChartPoint(name, k, 0.1 * place + 0.01 * k, 0.01 * 3**place)
+        for place, name in enumerate(METHODS, start=1)
+        for k in ks
+    ]
+    return ChartPanel("lm", tuple(points), dict.fromkeys(ks, 0.05))
+
+
+def texts(drawn):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
+
+
+def test_every_method_is_in_the_legend_and_every_k_on_the_axis():
+    drawn = svg([panel(2, 10, 50)])
+    assert set(METHODS) | {"2", "10", "50"} <= set(texts(drawn))
+    assert {"lm (average per cell)", "seconds (logarithmic)"} <= set(texts(drawn))
+
+
+def test_with_one_k_each_method_is_a_row_with_its_figure():
+    shown = texts(svg([panel(5)]))
+    # Those that lose least stand on top, in both charts.
+    rows = [text for text in shown if text in METHODS]
+    assert rows == [*METHODS] * 2
+    assert "0.15" in shown
+
+
+def test_a_picture_has_a_part_for_each_loss():
+    titles = texts(svg([panel(2, 3), panel(2, 3)]))
+    assert titles.count("Loss: lm") == 2
+
+
+def test_a_picture_is_the_same_each_time():
+    assert svg([panel(2, 10)]) == svg([panel(2, 10)])
+
+
+def test_no_two_methods_look_alike():
+    looks = {(COLOURS[at % len(COLOURS)], MARKS[at % len(MARKS)]) for at in range(len(METHODS) + 1)}
+    assert len(looks) == len(METHODS) + 1
+
+
+def test_losses_and_times_of_nothing_are_drawn():
+    drawn = svg([ChartPanel("lm", (ChartPoint("incognito", 2, 0.0, 0.0),), {})])
+    assert "incognito" in texts(drawn)

@@ -1,0 +1,138 @@
+"""The choice of a method: a reason for each, and what the report says of it."""
+
+from dataclasses import replace
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon.engine.base import searching
+from sqlanon.methods import choice
+from sqlanon.methods.choice import RULES, Situation, choose
+from sqlanon.methods.registry import METHODS, Options
+from sqlanon.microdata.binding import bind
+from sqlanon.microdata.opening import opened_for
+
+pytestmark = pytest.mark.every_row
+ROWS = "SELECT range % 7 AS a, range % 3 AS b, range % 2 AS who, range % 4 AS s FROM range(84)"
+POLICY = Policy(
+    {"a": Hierarchy.intervals(2, 4), "b": Hierarchy.suppression()}, models=[KAnonymity(2)]
+)
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as opened:
+        opened.execute(f"CREATE TABLE people AS {ROWS}")
+        yield opened
+
+
+@pytest.fixture
+def situation(connection):
+    """The situation of the table under a policy, with options of a search."""
+
+    def made(policy=POLICY, *, records=None, memory=None, **settings):
+        options = replace(Options.of("auto", **settings), memory=memory)
+        with (
+            opened_for(connection, "people", policy, read_only=True) as (source, resolved),
+            searching(source.engine, options.deadline),
+        ):
+            subject = bind(source.engine, source.table, policy=resolved)
+        if records is not None:
+            subject = replace(subject, records=records)
+        return Situation(subject, resolved, options)
+
+    return made
+
+
+def capped(**changes):
+    column = QuasiIdentifier(Hierarchy.intervals(2, 4), **changes)
+    return replace(POLICY, quasi_identifiers={"a": column, "b": Hierarchy.suppression()})
+
+
+@pytest.mark.parametrize(
+    ("settings", "method", "reason"),
+    [
+        ({}, "direct-cover", "covers can take 84 records as a whole"),
+        ({"records": 250_000}, "direct-cover", "as a whole"),
+        ({"records": 250_001}, "direct-cover", "more than covers can take as a whole"),
+        ({"records": 2_000, "memory": 10**6}, "direct-cover", "more than covers can take"),
+        ({"consistent": True}, "incognito", "one level"),
+        ({"loss": "discernibility"}, "incognito", "discernibility is not a loss of cells"),
+        ({"loss": "utility"}, "incognito", "no other method"),
+        ({"loss": "hdm"}, "scheme", "no other method"),
+        ({"scheme": "ghs"}, "scheme", "no other method"),
+        ({"minimal_nodes": True}, "incognito", "no other method"),
+        ({"candidates": "all"}, "set-cover", "no other method"),
+        ({"candidates": "frequent"}, "direct-cover", "as a whole"),
+        ({"patterns": [["a"], ["b"]]}, "pattern-exact", "84 records and 2 patterns"),
+        ({"patterns": "all", "records": 20_000}, "pattern-greedy", "4 patterns"),
+    ],
+)
+def test_each_rule_has_its_method_and_its_reason(situation, settings, method, reason):
+    found = choose(situation(**settings))
+    assert found.method == method
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    ("policy", "method", "reason"),
+    [
+        (replace(POLICY, entity="who"), "direct-cover", "as a whole"),
+        (capped(max_level=1), "direct-cover", "as a whole"),
+        (capped(order=[str(n) for n in range(7)]), "scheme", "the order of 'a'"),
+        (
+            replace(POLICY, sensitive=["s"], models=[KAnonymity(2), LDiversity(2)]),
+            "direct-cover",
+            "as a whole",
+        ),
+    ],
+)
+def test_each_part_of_a_policy_has_its_method_and_its_reason(situation, policy, method, reason):
+    found = choose(situation(policy))
+    assert found.method == method
+    assert reason in found.reason
+
+
+def test_labels_of_several_nodes_need_whole_columns(situation):
+    # "low" is a node of level 1 below some values, and one of level 2 above others.
+    rows = [(str(n), "low" if n < 2 else "high", "rest" if n < 2 else "low", "*") for n in range(7)]
+    mixed = Hierarchy.from_rows(rows)
+    policy = replace(POLICY, quasi_identifiers={"a": mixed})
+    found = choose(situation(policy))
+    assert found.method == "incognito"
+    assert "labels of 'a' stand for different nodes" in found.reason
+
+
+def test_models_besides_k_or_a_missing_solver_leave_patterns_to_the_greedy(situation, monkeypatch):
+    policy = replace(POLICY, sensitive=["s"], models=[KAnonymity(2), LDiversity(2)])
+    assert choose(situation(policy, patterns="all")).method == "pattern-greedy"
+    monkeypatch.setattr(choice, "find_spec", lambda name: None)
+    assert choose(situation(patterns="all")).method == "pattern-greedy"
+
+
+def test_rules_speak_for_methods_that_there_are():
+    assert {rule.method for rule in RULES} <= METHODS.keys()
+
+
+def test_the_report_names_the_method_and_says_why(connection):
+    plan = sqlanon.plan(connection, "people", POLICY, method="auto")
+    asked = sqlanon.plan(connection, "people", POLICY, method="direct-cover")
+    assert plan.report.method == "direct-cover"
+    assert plan.report.loss == asked.report.loss
+    assert plan.report.lower_bound == asked.report.lower_bound
+    assert plan.report.search["chosen_by"] == "auto"
+    assert f"auto chose direct-cover: {plan.report.search['reason']}" in plan.report.notes
+
+
+def test_options_reach_the_method_that_is_chosen(connection):
+    plan = sqlanon.plan(connection, "people", POLICY, method="auto", minimal_nodes=True)
+    assert plan.report.method == "incognito"
+    assert plan.report.minimal_nodes
+
+
+def test_without_a_method_nothing_is_chosen(connection):
+    report = sqlanon.plan(connection, "people", POLICY).report
+    assert report.method == "incognito"
+    assert "chosen_by" not in report.search
