@@ -104,6 +104,7 @@ class Closed:
         node: The node of each combination; -1 where it is not published.
         found: The parts.
         lost: Records that are not published [records].
+        is_lent: Whether they are cut from the classes of a full-domain recoding.
     """
 
     nodes: tuple[Node, ...]
@@ -111,6 +112,7 @@ class Closed:
     node: Small
     found: tuple[ClosedParts, ...]
     lost: int
+    is_lent: bool = False
 
     @classmethod
     def of(cls, found: Sequence[ClosedParts], combinations: int, *, lost: int) -> Closed:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlglot import exp
@@ -33,6 +33,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
+from sqlanon.recoding import Node
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.lower_bound import leaf_bounds
 from sqlanon.search.partitioning.histogram import Judge
@@ -41,6 +42,8 @@ from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted
 
+FIRST = 0.6
+"""Share of the time for the parts that the highest levels make."""
 BATCH = 500_000
 """Rows that are cut in memory at once."""
 ROW_BYTES = 1_000
@@ -63,7 +66,7 @@ def decide(
         table = _Table.of(engine, subject, policy=policy, loss=options.loss)
     at = time.monotonic()
     deadline = end_after(at - started, policy, options.deadline)
-    found = _found(engine, table, options=options, deadline=deadline)
+    found = _better(engine, table, options=options, deadline=deadline)
     searched_at = time.monotonic()
     original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
     told = tallied_parts(original, found.parts(subject.records))
@@ -106,6 +109,25 @@ class _Table:
         dimensions = tuple(map(Dimension.of, taxonomies(subject, costs)))
         return cls(subject, policy, units, counts, costs, dimensions)
 
+    def least_at(self, node: Node) -> int:
+        """What a full-domain recoding loses at least [units], exactly where it suppresses none."""
+        total = 0
+        for column, level in enumerate(node):
+            cost, tree = self.costs.costs[column][level], self.subject.trees[column]
+            pairs = zip(tree.nodes[level], self.counts[column], strict=True)
+            total += sum(cost[own] * count for own, count in pairs)
+        return total
+
+    def cost_of(self, found: Closed) -> int:
+        """What parts lose [units], records that are left out included."""
+        total = found.lost * self.costs.unit
+        for each in found.found:
+            for origins in (each.origins, each.silent):
+                for column, own in enumerate(origins):
+                    costs, nodes = self.costs.costs[column], self.subject.trees[column].nodes
+                    total += sum(costs[at][nodes[at][leaf]] * n for (at, leaf), n in own.items())
+        return total
+
     @property
     def bound(self) -> int:
         """What all cells lose at least [units], those of records that are left out included.
@@ -142,16 +164,53 @@ class _Table:
         return Rule(self.dimensions, judge, unit, cuts, halves=closed, deadline=deadline)
 
 
-def _found(
+def _better(
     engine: Engine, table: _Table, *, options: Options[PartOptions], deadline: Deadline
 ) -> Closed:
-    """Parts of the table, from those that its highest levels make on.
+    """The parts that the highest levels make, or those of the best full-domain recoding.
+
+    The classes of a full-domain recoding may be cut further, so nothing is ever lost by them. They
+    are tried where that recoding may lose less than what was found.
 
     Raises:
+        UnsatisfiableError: Neither satisfies the policy.
+        TimeLimitError: The time limit came before anything was cut.
+    """
+    found, failed = None, None
+    try:
+        found = _found(engine, table, options=options, deadline=deadline.share(FIRST))
+    except UnsatisfiableError as error:
+        failed = error
+    node = None if options.lend is None else options.lend()
+    if node is not None and (found is None or table.least_at(node) < table.cost_of(found)):
+        try:
+            other = _found(engine, table, options=options, deadline=deadline, node=node)
+        except UnsatisfiableError:
+            other = None
+        if other is not None and (found is None or table.cost_of(other) < table.cost_of(found)):
+            return replace(other, is_lent=True)
+    if found is None:
+        assert failed is not None
+        raise failed
+    return found
+
+
+def _found(
+    engine: Engine,
+    table: _Table,
+    *,
+    options: Options[PartOptions],
+    deadline: Deadline,
+    node: Node | None = None,
+) -> Closed:
+    """Parts of the table, from the classes of a node on; without one, of the highest levels.
+
+    Raises:
+        UnsatisfiableError: Too many of these classes fail.
         TimeLimitError: The time limit came before anything was cut.
     """
     units = table.units
-    state, judge, lost = _start(engine, table)
+    state, judge, lost = _start(engine, table, table.subject.high if node is None else node)
     rule = table.rule(judge, options, deadline=deadline)
     most = BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
     with engine.limited(deadline):
@@ -160,29 +219,29 @@ def _found(
     for batch in batches(engine, units, state, most=most):
         options.tell(f"partition: {counted(len(batch.rows), 'combination')}")
         found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=rule))
-    ended = any(each.ended for each in found)
-    if ended and sum(len(each.sizes) for each in found) == 1:
+    engine.drop(state)
+    if sum(len(each.sizes) for each in found) == 1 and any(each.ended for each in found):
         raise TimeLimitError("the partition")  # nothing that the highest node would not do
     return Closed.of(found, combinations(engine, units), lost=lost)
 
 
-def _start(engine: Engine, table: _Table) -> tuple[exp.Table, Judge, int]:
-    """The parts of the highest levels that can be published, who says so, and the records lost.
+def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, Judge, int]:
+    """The classes of a node that can be published, who says so, and the records lost.
 
-    What is not published changes what relative models refer to, so parts are judged until no other
-    fails.
+    What is not published changes what relative models refer to, so classes are judged until no
+    other fails.
 
     Raises:
         UnsatisfiableError: More records are lost than may be suppressed.
     """
     policy, subject, units = table.policy, table.subject, table.units
     judge = table.judge([np.array(each.counts) for each in units.attributes])
-    if all(high == tree.height for high, tree in zip(subject.high, subject.trees, strict=True)):
+    if all(at == tree.height for at, tree in zip(node, subject.trees, strict=True)):
         models = Demands(np.zeros((0, 0), np.int64), judge.every)
         refused = unsatisfied_as_one(policy, models, records=subject.records)
         if refused is not None:
             raise refused
-    state, lost = units.parted(engine, subject.high), 0
+    state, lost = units.parted(engine, node), 0
     while True:
         held, numbers = initial(engine, units, state)
         good = judge.holds(held, held.part, groups=len(numbers))
@@ -192,6 +251,10 @@ def _start(engine: Engine, table: _Table) -> tuple[exp.Table, Judge, int]:
         if good.all():
             return state, judge, lost
         state = without(engine, state, numbers[~good])
+        if policy.suppressed == "keep":
+            if not judge.holds(held, np.where(good, -1, 0), groups=1).all():
+                raise _unsatisfied(policy, lost, records=subject.records)
+            return state, judge, lost
         counts = zip(held.held, units.attributes, strict=True)
         judge = table.judge([own.counts(good, len(each.counts)) for own, each in counts])
 
@@ -201,8 +264,9 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
     return UnsatisfiableError(
         f"no recoding within the levels allowed satisfies {models_text(policy)}: even at the "
         f"highest levels {lost:,} of {records:,} records are in classes that fail, and "
-        f"{policy.allowance(records):,} may be suppressed; raise max_level (--max-level) or the "
-        "suppression limit (--suppression-limit), or ask for less"
+        f"{policy.allowance(records):,} may be suppressed"
+        f"{' and kept as one class' if policy.suppressed == 'keep' else ''}; raise max_level "
+        "(--max-level) or the suppression limit (--suppression-limit), or ask for less"
     )
 
 
@@ -213,5 +277,7 @@ def _notes(found: Closed) -> Iterator[str]:
             f"{counted(found.lost, 'record')} in classes that fail even at the highest levels "
             f"{'is' if found.lost == 1 else 'are'} left out"
         )
+    if found.is_lent:
+        yield "these are the classes of the best full-domain recoding, cut further"
     if found.ended:
         yield "the time limit ended the partition: a better recoding may exist"

@@ -14,6 +14,7 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
+from sqlanon.errors import TimeLimitError
 from sqlanon.microdata.distinct import whole_numbers
 from sqlanon.microdata.units import Units
 from sqlanon.query.classes import parts
@@ -86,11 +87,14 @@ def cut_large(
         large = [part for part, rows in sizes if rows > most and part not in whole]
         if not large or rule.deadline.expired:
             return state
-        cuts = _Cuts.of(engine, units, state, large=large, rule=rule)
-        whole |= set(large) - set(cuts.part.tolist())
-        if len(cuts.part):
-            first = sizes[-1][0] + 1
-            state = _cut(engine, state, cuts=cuts, first=first, words=units.layout.words)
+        try:
+            cuts = _Cuts.of(engine, units, state, large=large, rule=rule)
+            whole |= set(large) - set(cuts.part.tolist())
+            if len(cuts.part):
+                first = sizes[-1][0] + 1
+                state = _cut(engine, state, cuts=cuts, first=first, words=units.layout.words)
+        except TimeLimitError:
+            return state  # as it was before the round
 
 
 @dataclass(frozen=True, slots=True)
