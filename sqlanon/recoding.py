@@ -18,7 +18,7 @@ section 2.2.1, for local recoding.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -182,11 +182,8 @@ class Clusters:
         Args:
             heights: The highest level of each.
         """
-        counts = [[0] * (height + 1) for height in heights]
-        for number, records in self._sizes.items():
-            for own, level in zip(counts, self.nodes[number] or (), strict=False):
-                own[level] += records
-        return counts
+        sizes = self._sizes.items()
+        return per_level(((self.nodes[number], records) for number, records in sizes), heights)
 
     def to_document(self) -> dict[str, Any]:
         """Its nodes, runs and columns."""
@@ -308,23 +305,15 @@ class ValueMap:
         )
 
 
-READERS: Mapping[str, Callable[[Any], Recoding]] = {
-    FullDomain.kind: FullDomain.from_document,
-    ValueMap.kind: ValueMap.from_document,
-    Clusters.kind: Clusters.from_document,
-}
+def per_level(nodes: Iterable[tuple[Node | None, int]], heights: Sequence[int]) -> list[list[int]]:
+    """Per quasi-identifier its published records at each level [records].
 
-
-def recoding_of(document: Any) -> Recoding:
-    """Reads the recoding of a saved plan.
-
-    A document names its `kind`, but for the two oldest: a node is a list of levels, and clusters
-    have no name.
-
-    Raises:
-        LookupError: Something is missing, or the kind is not known.
-        TypeError: A run has too few or too many numbers.
-        PolicyError: It is no recoding.
+    Args:
+        nodes: Nodes with their records; None where these are not published.
+        heights: The highest level of each.
     """
-    named = isinstance(document, Mapping)
-    return READERS[document.get("kind", Clusters.kind) if named else FullDomain.kind](document)
+    counts = [[0] * (height + 1) for height in heights]
+    for node, records in nodes:
+        for own, level in zip(counts, node or (), strict=False):
+            own[level] += records
+    return counts

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 # siblings, which never import each other.
 LAYERS = (
     ("errors", "wording", "deadline", "arguments"),
-    ("recoding", "classes", "hierarchy"),
+    ("recoding", "regions", "stored_recoding", "classes", "hierarchy"),
     ("policy", "loss", "reports"),
     {"search", "query", "engine", "resources"},
     ("microdata",),

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from sqlanon.errors import PolicyError
-from sqlanon.recoding import Clusters, ColumnMap, FullDomain, Group, Run, ValueMap, recoding_of
+from sqlanon.recoding import Clusters, ColumnMap, FullDomain, Group, Run, ValueMap
+from sqlanon.stored_recoding import recoding_of
 
 NODES = ((0, 1), (1, 1), (0, 0), None)
 RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 2), Run(2, 3, 3))

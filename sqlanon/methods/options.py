@@ -241,6 +241,24 @@ class DirectCoverOptions(CoverOptions):
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
 
 
+CUTS = ("best", "nodes", "median")
+
+
+@dataclass(frozen=True, slots=True)
+class PartOptions:
+    """Options of a partition from the top."""
+
+    cuts: str = _option(
+        "best",
+        "Cut parts where that saves most loss per bit told (best), or the widest column: between "
+        "the nodes below its closure (nodes) or at the median of its values (median): best.",
+        "best|nodes|median",
+        is_valid=CUTS.__contains__,
+        fault="cuts {!r} are not known; choose best, nodes or median",
+    )
+    time_limit: float | None = _time_limit()
+
+
 @dataclass(frozen=True, slots=True)
 class AgglomerativeOptions(ClusterOptions):
     """Options of clusters that grow together."""

@@ -17,6 +17,7 @@ from sqlanon.methods.options import (
     DirectCoverOptions,
     LatticeOptions,
     Option,
+    PartOptions,
     PatternOptions,
     SchemeOptions,
     described,
@@ -121,6 +122,12 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.clustering.direct_cover",
             "every model of the policy, for every record",
             DirectCoverOptions,
+        ),
+        Method(
+            "mondrian",
+            "sqlanon.methods.clustering.mondrian",
+            "every model of the policy, for any number of records",
+            PartOptions,
         ),
         Method(
             "forest",

@@ -121,17 +121,17 @@ def distinct_combinations(
     rows = engine.fetch(select(figures, coded_rows).order_by(by_unit, copy=False))
     if any(rows.column(word(w)).null_count for w in range(words)):
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
-    codes = np.stack([_whole(rows.column(word(w))) for w in range(words)], axis=1)
-    ranks = [_whole(rows.column(name)) for name in carried]
+    codes = np.stack([whole_numbers(rows.column(word(w))) for w in range(words)], axis=1)
+    ranks = [whole_numbers(rows.column(name)) for name in carried]
     return DistinctCombinations(
         by,
-        _whole(rows.column(COUNT)),
+        whole_numbers(rows.column(COUNT)),
         codes,
         leaf_numbers(subject.trees, layout, codes=codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
         coded_rows,
-        _whole(rows.column(PERSON)) if is_counted else None,
+        whole_numbers(rows.column(PERSON)) if is_counted else None,
         policy.k,
     )
 
@@ -142,7 +142,7 @@ def _person() -> exp.Expr:
     return alias(bigint(over(exp.DenseRank(), order=order)), PERSON)
 
 
-def _whole(values: object) -> Numbers:
+def whole_numbers(values: object) -> Numbers:
     """An Arrow column of whole numbers; NULL is -1."""
     held: Any = values
     filled = held.fill_null(-1) if held.null_count else held

@@ -85,7 +85,7 @@ def encode_subject(
     rows, records = engine.rows(encode.extent(table, layout.words))[0]
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps, show_values=show_values))
-    counts = _leaf_counts(engine, subject, layout=layout, table=table)
+    counts = leaf_counts(engine, subject, layout=layout, table=table)
     return Encoded(table, rows, layout, counts, maps, details)
 
 
@@ -309,7 +309,7 @@ def _listed(found: Sequence[tuple[str | None, int]], values: int) -> str:
     return listed([*named, *rest])
 
 
-def _leaf_counts(
+def leaf_counts(
     engine: Engine, subject: Subject, *, layout: Layout, table: exp.Table
 ) -> tuple[tuple[int, ...], ...]:
     """Records per leaf of every column, where binding has not counted them from the table."""

@@ -27,9 +27,10 @@ from sqlanon.publishing.promises import (
 from sqlanon.query.publish.statement import Publication, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.text import is_zoned
-from sqlanon.recoding import Recoding, recoding_of
+from sqlanon.recoding import Recoding
 from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
+from sqlanon.stored_recoding import recoding_of
 
 Fingerprint = tuple[int, str]
 _FIRST = "duckdb"  # the dialect of plans that name none

@@ -39,6 +39,7 @@ class Settings(Opening, total=False):
     cooling: float | None
     loss_weight: float | None
     block_records: int
+    cuts: str
     suppress_uncovered: bool
     distance: str
     patterns: Patterns | None

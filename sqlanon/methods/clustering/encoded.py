@@ -23,7 +23,7 @@ def problem_of(read: EncodedRecords) -> ClusteringProblem:
         high < tree.height for high, tree in zip(subject.high, subject.trees, strict=True)
     )
     return ClusteringProblem(
-        tuple(_taxonomies(subject, read.costs)),
+        tuple(taxonomies(subject, read.costs)),
         read.combinations.leaves[records],
         policy.k,
         None if demands is None else demands.part(records),
@@ -35,7 +35,7 @@ def problem_of(read: EncodedRecords) -> ClusteringProblem:
     )
 
 
-def _taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
+def taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
     """The hierarchies as arrays.
 
     Below the lowest level allowed a cell costs what it does there; above the highest one it costs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,9 @@ from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Clusters, Run
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
+
+Origins = Mapping[tuple[int, int], int]
+"""Records of a column by the level that they are published at and their leaf [records]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +97,48 @@ def tallied(original: Original, assigned: Assigned) -> Tallied:
     Raises:
         PolicyError: The label of suppressed records is that of another value or node, too.
     """
-    subject, label = original.subject, original.policy.suppressed_label
     there = ~assigned.dropped
     leaves = original.leaves[assigned.combination[there]]
     count, levels = assigned.count[there], assigned.levels[there]
     cells = [
-        _Cells.of(tree, leaves[:, c], level=levels[:, c]) for c, tree in enumerate(subject.trees)
+        _Cells.of(tree, leaves[:, c], level=levels[:, c])
+        for c, tree in enumerate(original.subject.trees)
     ]
+    return _counted(original, cells, count=count)
+
+
+def tallied_parts(original: Original, parts: CountedParts) -> Tallied:
+    """As `tallied`, of a release whose records are counted by part and by value already."""
+    cells = [
+        _Cells.of(tree, parts.leaves[:, c], level=parts.levels[:, c])
+        for c, tree in enumerate(original.subject.trees)
+    ]
+    return _counted(original, cells, count=parts.sizes, origins=parts.origins)
+
+
+def _counted(
+    original: Original,
+    cells: Sequence[_Cells],
+    *,
+    count: Numbers,
+    origins: Sequence[Origins] | None = None,
+) -> Tallied:
+    """The release of parts with these cells and counts."""
+    subject, label = original.subject, original.policy.suppressed_label
     first, group = alike(np.stack([each.label for each in cells], axis=1))
     sizes = np.bincount(group, weights=count).astype(np.int64)
     says_nothing = np.logical_and.reduce([each.says(label)[first] for each in cells])
     kept = ~says_nothing | (sizes == subject.records)
     suppressed = None if (says_nothing & kept).any() else label
-    starred = int(original.policy.suppressed == "keep") * int(assigned.count[~there].sum())
+    starred = int(original.policy.suppressed == "keep") * (subject.records - int(count.sum()))
     if starred or not kept.all():
         refuse_two_meanings(subject.trees, label)
     tally = _Tally(count * kept[group], first[kept], sizes[kept])
     columns = tuple(
-        each.column(weight, held, tally=tally)
-        for each, weight, held in zip(cells, subject.weights, original.counts, strict=True)
+        each.column(weight, held, tally=tally, origins=None if origins is None else origins[number])
+        for number, (each, weight, held) in enumerate(
+            zip(cells, subject.weights, original.counts, strict=True)
+        )
     )
     alone = int(sizes[~kept].sum()) + starred
     classes = (tally.sizes, np.append(sizes[kept], alone) if alone else sizes)
@@ -120,6 +146,23 @@ def tallied(original: Original, assigned: Assigned) -> Tallied:
     ambiguities = _ambiguities(cells, tally)
     release = Release(subject.records, original.policy.k, statistics, columns, ambiguities)
     return Tallied(release, every, suppressed)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedParts:
+    """The parts of a release, and what their records were.
+
+    Args:
+        leaves: `leaves[part, column]`: a leaf that the part holds.
+        levels: `levels[part, column]`: the level that it is published at.
+        sizes: Its records [records].
+        origins: Per column the records of parts that do not count as suppressed, by level and leaf.
+    """
+
+    leaves: Numbers
+    levels: Numbers
+    sizes: Numbers
+    origins: Sequence[Origins]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,27 +218,44 @@ class _Cells:
         """Which parts have this label."""
         return np.array([own == text for own in self.texts], bool)[self.label]
 
-    def column(self, weight: float, counts: Sequence[int], *, tally: _Tally) -> Column:
-        """Records and classes per node; `counts` are records of the table per leaf [records]."""
+    def column(
+        self,
+        weight: float,
+        counts: Sequence[int],
+        *,
+        tally: _Tally,
+        origins: Origins | None = None,
+    ) -> Column:
+        """Records and classes per node; `counts` are records of the table per leaf [records].
+
+        Without `origins`, the leaves of the parts are those of their records.
+        """
         number = len(self.texts)
         records = _sums(self.label, tally.count, numbers=number)
         classes = np.bincount(self.label[tally.first], minlength=number).tolist()
         places = self._places(Nodes(self.tree, counts), records, classes=classes)
-        width = len(self.tree.leaves)
-        pairs, pair = _distinct(self.label * width + self.leaf)
-        origins = [
-            (each % width, places[each // width], own)
-            for each, own in zip(
-                pairs.tolist(), _sums(pair, tally.count, numbers=len(pairs)), strict=True
-            )
-            if own
-        ]
+        known = self._origins(tally.count) if origins is None else self._labelled(origins)
+        origin = [(leaf, places[label], own) for leaf, label, own in known if own]
         held: dict[Place, int] = {}
         alike: dict[Place, int] = {}
         for label, place in places.items():
             held[place] = held.get(place, 0) + records[label]
             alike[place] = alike.get(place, 0) + classes[label]
-        return Column(self.tree, weight, counts, held, alike, origins)
+        return Column(self.tree, weight, counts, held, alike, origin)
+
+    def _origins(self, count: Numbers) -> Iterator[tuple[int, int, int]]:
+        """Leaves, the numbers of the labels that they became, and their records [records]."""
+        width = len(self.tree.leaves)
+        pairs, pair = _distinct(self.label * width + self.leaf)
+        sums = _sums(pair, count, numbers=len(pairs))
+        for each, own in zip(pairs.tolist(), sums, strict=True):
+            yield each % width, each // width, own
+
+    def _labelled(self, origins: Origins) -> Iterator[tuple[int, int, int]]:
+        """The same, from records by level and leaf."""
+        numbers = {text: number for number, text in enumerate(self.texts)}
+        for (level, leaf), own in origins.items():
+            yield leaf, numbers[self.tree.labels[level][leaf]], own
 
     def _places(
         self, nodes: Nodes, records: Sequence[int], *, classes: Sequence[int]

@@ -38,6 +38,7 @@ from sqlanon.query.syntax import (
 )
 from sqlanon.query.text import text_of
 from sqlanon.recoding import Clusters
+from sqlanon.regions import Regions
 
 UNIT = "sqlanon_unit"
 POSITION = "sqlanon_position"
@@ -121,7 +122,7 @@ def assigned(recoding: Clusters, *, every: bool = False) -> exp.Select:
 
     FIRST and LAST are positions within the unit, from 0. With `every`, suppressed ones, too.
     """
-    return _listed(_ranges(recoding, every=every), [UNIT, FIRST, LAST, NODE])
+    return listed_numbers(_ranges(recoding, every=every), [UNIT, FIRST, LAST, NODE])
 
 
 def _ranges(recoding: Clusters, *, every: bool) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _ranges(recoding: Clusters, *, every: bool) -> Iterator[str]:
         first += records
 
 
-def nodes(recoding: Clusters, *, every: bool = False) -> exp.Select:
+def nodes(recoding: Clusters | Regions, *, every: bool = False) -> exp.Select:
     """The nodes of the published runs as rows of NODE and a `level` per quasi-identifier.
 
     They are few: their levels are written once, not with every run. With `every`, suppressed
@@ -144,10 +145,10 @@ def nodes(recoding: Clusters, *, every: bool = False) -> exp.Select:
     above = (SUPPRESSED,) * width if every else None
     numbered = enumerate(above if node is None else node for node in recoding.nodes)
     rows = (":".join(map(str, (number, *node))) for number, node in numbered if node is not None)
-    return _listed(rows, [NODE, *(level(n) for n in range(width))])
+    return listed_numbers(rows, [NODE, *(level(n) for n in range(width))])
 
 
-def _listed(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
+def listed_numbers(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
     """Rows of whole numbers, parted by colons.
 
     They travel as one text: a literal for each number would be most of the statement.

@@ -13,6 +13,7 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.publish import recode
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
+from sqlanon.regions import Regions
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,21 @@ def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
     )
 
 
+def _of_regions(recoding: Regions, publication: Publication) -> exp.Select:
+    from sqlanon.query.publish import regions  # recodings at one level do not need it
+
+    return regions.published(
+        publication.source,
+        publication.columns,
+        hierarchies=publication.hierarchies,
+        recoding=recoding,
+        suppressed=publication.label,
+    )
+
+
 STATEMENTS: Mapping[str, Callable[[Any, Publication], exp.Select]] = {
     FullDomain.kind: _of_node,
     ValueMap.kind: _of_map,
     Clusters.kind: _of_clusters,
+    Regions.kind: _of_regions,
 }

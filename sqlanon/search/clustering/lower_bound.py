@@ -10,6 +10,7 @@ import numpy as np
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.direct_cover import sweep
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 
 def record_bounds(
@@ -47,11 +48,17 @@ def column_bounds(problem: ClusteringProblem) -> Numbers:
     total = np.zeros(problem.records, np.int64)
     for column, taxonomy in enumerate(problem.taxonomies):
         counts = np.bincount(problem.leaves[:, column], minlength=taxonomy.leaves)
-        before = np.append(0, np.cumsum(counts))
-        support = before[taxonomy.high + 1] - before[taxonomy.low]
-        enough = support[taxonomy.ancestors] >= problem.k
-        lowest = taxonomy.ancestors[enough.argmax(axis=0), np.arange(taxonomy.leaves)]
-        total += taxonomy.cost[lowest][problem.leaves[:, column]]
+        total += leaf_bounds(taxonomy, counts, k=problem.k)[problem.leaves[:, column]]
         if problem.highest:  # after each column, so that no sum is too large
             np.minimum(total, problem.suppressed, out=total)
     return total
+
+
+def leaf_bounds(taxonomy: Taxonomy, counts: Numbers, *, k: int) -> Numbers:
+    """What a cell of each leaf costs at least [units], by the records of each leaf."""
+    before = np.append(0, np.cumsum(counts))
+    support = before[taxonomy.high + 1] - before[taxonomy.low]
+    enough = support[taxonomy.ancestors] >= k
+    lowest = taxonomy.ancestors[enough.argmax(axis=0), np.arange(taxonomy.leaves)]
+    found: Numbers = taxonomy.cost[lowest]
+    return found

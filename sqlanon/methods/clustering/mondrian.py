@@ -1,0 +1,283 @@
+"""Mondrian: parts of a table that are cut from the top, along its hierarchies.
+
+The table is read once, as one row per distinct combination. While a part has more rows than memory
+is given for, it is cut in the database, by counts (`rounds`); smaller ones are read and cut to the
+end (`closed_parts`). What is kept of a part is what it is published as.
+
+Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.deadline import Deadline, phase
+from sqlanon.engine.base import Engine
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering.closed_parts import Closed, ClosedParts
+from sqlanon.methods.clustering.encoded import taxonomies
+from sqlanon.methods.clustering.rounds import batches, combinations, cut_large, initial, without
+from sqlanon.methods.local.input import end_after, reading_end, refuse_mixed_labels
+from sqlanon.methods.local.release import Original, tallied_parts
+from sqlanon.methods.local.result import Basis, Findings, recoded, reported
+from sqlanon.methods.options import PartOptions
+from sqlanon.methods.registry import Decided, Options
+from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import leaf_counts
+from sqlanon.microdata.units import Units, units_of
+from sqlanon.policy.policy import Policy
+from sqlanon.recoding import Node
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.lower_bound import leaf_bounds
+from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.search import Rule
+from sqlanon.search.partitioning.space import Dimension
+from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.wording import counted
+
+FIRST = 0.6
+"""Share of the time for the parts that the highest levels make."""
+BATCH = 500_000
+"""Rows that are cut in memory at once."""
+ROW_BYTES = 1_000
+"""Memory that each of them takes there, about: its leaves, and what is counted of each column."""
+
+
+def decide(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
+) -> Decided:
+    """The recoding that cuts find, beside the least that all cells lose column by column.
+
+    Raises:
+        HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
+        UnsatisfiableError: Too many records are in parts that nothing can be done about.
+        TimeLimitError: The time limit came before there were parts.
+    """
+    refuse_mixed_labels(subject)
+    started = time.monotonic()
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        table = _Table.of(engine, subject, policy=policy, loss=options.loss)
+    at = time.monotonic()
+    deadline = end_after(at - started, policy, options.deadline)
+    found = _better(engine, table, options=options, deadline=deadline)
+    searched_at = time.monotonic()
+    original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
+    told = tallied_parts(original, found.parts(subject.records))
+    search = {"parts": found.made, "combinations": len(found.node), "proven": False}
+    basis = Basis(subject, policy, table.costs, at)
+    findings = Findings(table.bound, search, tuple(_notes(found)))
+    report = reported(basis, options, findings=findings, told=told)
+    recoding = found.recoding(table.units.values)
+    return recoded(report, recoding, at=(at, searched_at), told=told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table in codes, and what its cells cost.
+
+    Args:
+        subject: The table.
+        policy: Its policy.
+        units: Its combinations.
+        counts: `counts[column][leaf]`: records that hold a leaf [records].
+        costs: What cells cost.
+        dimensions: The hierarchies.
+    """
+
+    subject: Subject
+    policy: Policy
+    units: Units
+    counts: tuple[tuple[int, ...], ...]
+    costs: CellCosts
+    dimensions: tuple[Dimension, ...]
+
+    @classmethod
+    def of(cls, engine: Engine, subject: Subject, *, policy: Policy, loss: str) -> _Table:
+        """Encodes a table."""
+        units = units_of(engine, subject, policy=policy)
+        counts = leaf_counts(engine, subject, layout=units.layout, table=units.coded)
+        costs = CellCosts.of(
+            loss, subject.trees, weights=subject.weights, records=subject.records, counts=counts
+        )
+        dimensions = tuple(map(Dimension.of, taxonomies(subject, costs)))
+        return cls(subject, policy, units, counts, costs, dimensions)
+
+    def least_at(self, node: Node) -> int:
+        """What a full-domain recoding loses at least [units], exactly where it suppresses none."""
+        total = 0
+        for column, level in enumerate(node):
+            cost, tree = self.costs.costs[column][level], self.subject.trees[column]
+            pairs = zip(tree.nodes[level], self.counts[column], strict=True)
+            total += sum(cost[own] * count for own, count in pairs)
+        return total
+
+    def cost_of(self, found: Closed) -> int:
+        """What parts lose [units], records that are left out included."""
+        total = found.lost * self.costs.unit
+        for each in found.found:
+            for origins in (each.origins, each.silent):
+                for column, own in enumerate(origins):
+                    costs, nodes = self.costs.costs[column], self.subject.trees[column].nodes
+                    total += sum(costs[at][nodes[at][leaf]] * n for (at, leaf), n in own.items())
+        return total
+
+    @property
+    def bound(self) -> int:
+        """What all cells lose at least [units], those of records that are left out included.
+
+        Such a record loses all of its cells, which costs no less than any node above its values.
+        """
+        total = 0
+        tops = [column[-1][0] for column in self.costs.costs]
+        for own, counts, top in zip(self.dimensions, self.counts, tops, strict=True):
+            least = leaf_bounds(own.taxonomy, np.array(counts), k=self.policy.k)
+            # What only nodes above the highest level hold must be left out.
+            least = np.minimum(least, top)
+            total += sum(int(cost) * count for cost, count in zip(least, counts, strict=True))
+        return total
+
+    def judge(self, counts: Sequence[Numbers]) -> Judge:
+        """Who says what may be published, by the records or persons of each sensitive value."""
+        every = tuple(
+            ValueDemand(place, model, count, tuple(map(np.array, each.nodes)))
+            for place, (each, count) in enumerate(zip(self.units.attributes, counts, strict=True))
+            for model in each.models
+        )
+        return Judge(self.policy.k, every)
+
+    def rule(self, judge: Judge, options: Options[PartOptions], *, deadline: Deadline) -> Rule:
+        """What decides on cuts.
+
+        Of persons, models look at unions that are no mixtures: who has records in two classes
+        counts once in their union.
+        """
+        persons = self.policy.entity is not None
+        closed = all(each.model.union_closed and not persons for each in judge.every)
+        unit, cuts = self.costs.unit, options.own.cuts
+        return Rule(self.dimensions, judge, unit, cuts, halves=closed, deadline=deadline)
+
+
+def _better(
+    engine: Engine, table: _Table, *, options: Options[PartOptions], deadline: Deadline
+) -> Closed:
+    """The parts that the highest levels make, or those of the best full-domain recoding.
+
+    The classes of a full-domain recoding may be cut further, so nothing is ever lost by them. They
+    are tried where that recoding may lose less than what was found.
+
+    Raises:
+        UnsatisfiableError: Neither satisfies the policy.
+        TimeLimitError: The time limit came before anything was cut.
+    """
+    found, failed = None, None
+    try:
+        found = _found(engine, table, options=options, deadline=deadline.share(FIRST))
+    except UnsatisfiableError as error:
+        failed = error
+    node = None if options.lend is None else options.lend()
+    if node is not None and (found is None or table.least_at(node) < table.cost_of(found)):
+        try:
+            other = _found(engine, table, options=options, deadline=deadline, node=node)
+        except UnsatisfiableError:
+            other = None
+        if other is not None and (found is None or table.cost_of(other) < table.cost_of(found)):
+            return replace(other, is_lent=True)
+    if found is None:
+        assert failed is not None
+        raise failed
+    return found
+
+
+def _found(
+    engine: Engine,
+    table: _Table,
+    *,
+    options: Options[PartOptions],
+    deadline: Deadline,
+    node: Node | None = None,
+) -> Closed:
+    """Parts of the table, from the classes of a node on; without one, of the highest levels.
+
+    Raises:
+        UnsatisfiableError: Too many of these classes fail.
+        TimeLimitError: The time limit came before anything was cut.
+    """
+    units = table.units
+    state, judge, lost = _start(engine, table, table.subject.high if node is None else node)
+    rule = table.rule(judge, options, deadline=deadline)
+    most = BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
+    with engine.limited(deadline):
+        state = cut_large(engine, units, state, most=most, rule=rule)
+    found = list[ClosedParts]()
+    for batch in batches(engine, units, state, most=most):
+        options.tell(f"partition: {counted(len(batch.rows), 'combination')}")
+        found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=rule))
+    engine.drop(state)
+    if sum(len(each.sizes) for each in found) == 1 and any(each.ended for each in found):
+        raise TimeLimitError("the partition")  # nothing that the highest node would not do
+    return Closed.of(found, combinations(engine, units), lost=lost)
+
+
+def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, Judge, int]:
+    """The classes of a node that can be published, who says so, and the records lost.
+
+    What is not published changes what relative models refer to, so classes are judged until no
+    other fails.
+
+    Raises:
+        UnsatisfiableError: More records are lost than may be suppressed.
+    """
+    policy, subject, units = table.policy, table.subject, table.units
+    judge = table.judge([np.array(each.counts) for each in units.attributes])
+    if all(at == tree.height for at, tree in zip(node, subject.trees, strict=True)):
+        models = Demands(np.zeros((0, 0), np.int64), judge.every)
+        refused = unsatisfied_as_one(policy, models, records=subject.records)
+        if refused is not None:
+            raise refused
+    state, lost = units.parted(engine, node), 0
+    while True:
+        held, numbers = initial(engine, units, state)
+        good = judge.holds(held, held.part, groups=len(numbers))
+        lost += int(held.count[~good].sum())
+        if lost > policy.allowance(subject.records) or not good.any():
+            raise _unsatisfied(policy, lost, records=subject.records)
+        if good.all():
+            return state, judge, lost
+        state = without(engine, state, numbers[~good])
+        if policy.suppressed == "keep":
+            if not judge.holds(held, np.where(good, -1, 0), groups=1).all():
+                raise _unsatisfied(policy, lost, records=subject.records)
+            return state, judge, lost
+        counts = zip(held.held, units.attributes, strict=True)
+        judge = table.judge([own.counts(good, len(each.counts)) for own, each in counts])
+
+
+def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableError:
+    """The error where the highest levels leave too many records in classes that fail."""
+    return UnsatisfiableError(
+        f"no recoding within the levels allowed satisfies {models_text(policy)}: even at the "
+        f"highest levels {lost:,} of {records:,} records are in classes that fail, and "
+        f"{policy.allowance(records):,} may be suppressed"
+        f"{' and kept as one class' if policy.suppressed == 'keep' else ''}; raise max_level "
+        "(--max-level) or the suppression limit (--suppression-limit), or ask for less"
+    )
+
+
+def _notes(found: Closed) -> Iterator[str]:
+    """What a reader should know of the search."""
+    if found.lost:
+        yield (
+            f"{counted(found.lost, 'record')} in classes that fail even at the highest levels "
+            f"{'is' if found.lost == 1 else 'are'} left out"
+        )
+    if found.is_lent:
+        yield "these are the classes of the best full-domain recoding, cut further"
+    if found.ended:
+        yield "the time limit ended the partition: a better recoding may exist"

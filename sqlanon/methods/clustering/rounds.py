@@ -1,0 +1,202 @@
+"""Rounds: parts that memory does not hold are cut in the database, all of them at once.
+
+A round asks for the records of every such part by the values of each column, which is a small
+answer, decides on all cuts as in memory, and names the rows' parts anew in one statement. Parts
+that memory holds are then read, several at a time, and cut to the end there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.errors import TimeLimitError
+from sqlanon.microdata.distinct import whole_numbers
+from sqlanon.microdata.units import Units
+from sqlanon.query.classes import parts
+from sqlanon.query.classes.frequency import mask
+from sqlanon.query.encoding.encode import SIZE, word
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.partitioning.histogram import Histogram
+from sqlanon.search.partitioning.rows import Parted, PartRows
+from sqlanon.search.partitioning.search import Candidate, Rule, candidates, chosen, groups
+
+
+@dataclass(frozen=True, slots=True)
+class PartBatch:
+    """Parts that are read at once.
+
+    Args:
+        rows: Their rows.
+        unit: The combination of each row.
+        part: The part of each row.
+    """
+
+    rows: PartRows
+    unit: Numbers
+    part: Numbers
+
+
+def batches(engine: Engine, units: Units, state: exp.Table, *, most: int) -> Iterator[PartBatch]:
+    """The parts, so many rows at a time and more only where one part has more.
+
+    Args:
+        engine: Where the table lives.
+        units: Its combinations.
+        state: The table of them, parted.
+        most: PartRows that are read at once.
+    """
+    for numbers in _packed(sizes_of(engine, state), most):
+        found = _columns(engine, parts.rows_of(state, numbers))
+        yield PartBatch(units.rows(found), found[parts.UNIT], found[parts.PART])
+
+
+def _packed(sizes: Sequence[tuple[int, int]], most: int) -> Iterator[list[int]]:
+    """Neighbouring parts, so many rows at a time."""
+    held, room = list[int](), most
+    for part, rows in sizes:
+        if held and rows > room:
+            yield held
+            held, room = [], most
+        held.append(part)
+        room -= rows
+    if held:
+        yield held
+
+
+def sizes_of(engine: Engine, state: exp.Table) -> list[tuple[int, int]]:
+    """The parts and their rows, in the order of parts."""
+    return [(part, rows) for part, rows, _ in engine.rows(parts.part_sizes(state))]
+
+
+def cut_large(
+    engine: Engine, units: Units, state: exp.Table, *, most: int, rule: Rule
+) -> exp.Table:
+    """Cuts parts of more than so many rows until none is left that can be cut.
+
+    Returns:
+        The table of combinations with its last parts.
+    """
+    whole = set[int]()
+    while True:
+        sizes = sizes_of(engine, state)
+        large = [part for part, rows in sizes if rows > most and part not in whole]
+        if not large or rule.deadline.expired:
+            return state
+        try:
+            cuts = _Cuts.of(engine, units, state, large=large, rule=rule)
+            whole |= set(large) - set(cuts.part.tolist())
+            if len(cuts.part):
+                first = sizes[-1][0] + 1
+                state = _cut(engine, state, cuts=cuts, first=first, words=units.layout.words)
+        except TimeLimitError:
+            return state  # as it was before the round
+
+
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """The cuts of parts: rows of the part, the code of a value, and the group that it goes to.
+
+    Args:
+        part: The part.
+        codes: `codes[row, word]`.
+        group: The group, from 0 up over all parts.
+        masks: Per part that is cut the bits of its column.
+    """
+
+    part: Numbers
+    codes: Numbers
+    group: Numbers
+    masks: dict[int, tuple[int, ...]]
+
+    @classmethod
+    def of(
+        cls, engine: Engine, units: Units, state: exp.Table, *, large: Sequence[int], rule: Rule
+    ) -> _Cuts:
+        """Asks for what the parts hold, column by column, and decides."""
+        found: list[Candidate] = []
+        counted: list[tuple[int, Parted, Numbers]] = []
+        layout, names = units.layout, np.array(large)
+        for column in range(len(rule.dimensions)):
+            bits = layout.column_masks(column, 0)
+            query = parts.marginal(state, bits, carried=units.carried, parts=large)
+            parted, codes = _marginal(units, _columns(engine, query), large=names, column=column)
+            for candidate in candidates(parted, column, rule=rule, column=column):
+                found.append(candidate)
+                counted.append((column, parted, codes))
+        choice = chosen(found, len(large))
+        named = groups(found, choice, parted=[own for _, own, _ in counted])
+        rows: list[tuple[Numbers, Numbers, Numbers]] = []
+        masks = dict[int, tuple[int, ...]]()
+        for number, ((column, parted, codes), own) in enumerate(zip(counted, named, strict=True)):
+            held, group = own
+            rows.append((names[parted.part[held]], codes[held], group))
+            cut = np.flatnonzero(choice == number).tolist()
+            masks |= {large[place]: layout.column_masks(column, 0) for place in cut}
+        if not rows:
+            nothing = np.zeros(0, np.int64)
+            return cls(nothing, np.zeros((0, layout.words), np.int64), nothing, {})
+        part, codes, group = (np.concatenate(each) for each in zip(*rows, strict=True))
+        distinct = np.unique(np.column_stack([part, group, codes]), axis=0)
+        return cls(distinct[:, 0], distinct[:, 2:], distinct[:, 1], masks)
+
+
+def _marginal(
+    units: Units, found: dict[str, Numbers], *, large: Numbers, column: int
+) -> tuple[Parted, Numbers]:
+    """Rows of one column in the order of their parts, whose numbers are places among the large."""
+    nothing = np.zeros_like(found[SIZE])
+    whole = {word(w): found.get(word(w), nothing) for w in range(units.layout.words)}
+    rows = units.rows(found | whole)
+    part = np.searchsorted(large, found[parts.PART])
+    return Parted(rows, part, len(large)), np.stack(list(whole.values()), axis=1)
+
+
+def _cut(engine: Engine, state: exp.Table, *, cuts: _Cuts, first: int, words: int) -> exp.Table:
+    """The table of combinations with its parts cut; new ones are numbered from the first on."""
+    marks = {parts.PART: list(cuts.masks)}
+    marks |= {mask(w): [bits[w] for bits in cuts.masks.values()] for w in range(words)}
+    rows = {parts.PART: cuts.part.tolist(), parts.GROUP: (cuts.group + first).tolist()}
+    rows |= {word(w): own.tolist() for w, own in enumerate(cuts.codes.T)}
+    marked, listed = engine.load_rows("marks", marks), engine.load_rows("cuts", rows)
+    query = parts.cut(state, marked, listed, words=words)
+    fresh = engine.materialize("parts", query)
+    for table in (state, marked, listed):
+        engine.drop(table)
+    return fresh
+
+
+def _columns(engine: Engine, query: exp.Select) -> dict[str, Numbers]:
+    """The columns of an answer; NULL is -1."""
+    rows = engine.fetch(query)
+    return {name: whole_numbers(rows.column(name)) for name in rows.column_names}
+
+
+def initial(engine: Engine, units: Units, state: exp.Table) -> tuple[Histogram, Numbers]:
+    """The parts as entries of a histogram, and their numbers."""
+    nothing = [0] * units.layout.words
+    found = _columns(engine, parts.marginal(state, nothing, carried=units.carried))
+    numbers, part = np.unique(found[parts.PART], return_inverse=True)
+    rows = units.rows_at(np.zeros((len(part), 0), np.int64), found)
+    parted = Parted(rows, part, len(numbers))
+    histogram, _ = parted.histogram(np.zeros_like(part), width=np.ones_like(numbers))
+    return histogram, numbers
+
+
+def without(engine: Engine, state: exp.Table, numbers: Numbers) -> exp.Table:
+    """The table of combinations without some parts."""
+    gone = engine.load_rows("gone", {parts.PART: numbers.tolist()})
+    fresh = engine.materialize("parts", parts.without(state, gone))
+    for table in (state, gone):
+        engine.drop(table)
+    return fresh
+
+
+def combinations(engine: Engine, units: Units) -> int:
+    """How many combinations of values the table has."""
+    found: int = engine.rows(parts.combinations(units.coded, units.keys))[0][0]
+    return found

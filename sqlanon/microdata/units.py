@@ -1,0 +1,127 @@
+"""Units: the distinct combinations of a table as a table of codes, numbered by their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.layout import Layout
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import Maps, coded, leaf_maps, uncovered_faults
+from sqlanon.microdata.sensitive_codes import SensitiveCodes, ranked
+from sqlanon.policy.policy import Policy
+from sqlanon.query.classes import parts
+from sqlanon.query.classes.violations import ENTITY
+from sqlanon.query.encoding import encode
+from sqlanon.query.encoding.encode import Carried, word
+from sqlanon.query.publish.regions import PLACE, factors, places
+from sqlanon.query.syntax import alias, bigint, column, nested, rows_of, select
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.packing import leaf_numbers
+from sqlanon.search.partitioning.rows import PartRows
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The combinations of a table, and how a search reads them.
+
+    Args:
+        subject: The table.
+        layout: Which bits hold which level of which column.
+        coded: Words, keys, what is carried, and the size of each row.
+        keys: The columns of a combination's places, which number it.
+        values: Distinct values of each quasi-identifier.
+        attributes: The sensitive attributes that models look at.
+        carried: What rows carry for them.
+    """
+
+    subject: Subject
+    layout: Layout
+    coded: exp.Table
+    keys: tuple[str, ...]
+    values: tuple[int, ...]
+    attributes: tuple[SensitiveCodes, ...]
+    carried: tuple[str, ...]
+
+    def parted(self, engine: Engine, node: tuple[int, ...]) -> exp.Table:
+        """The table of combinations, parted by the nodes of the lattice's node."""
+        query = parts.parted(
+            self.coded,
+            self.layout.words,
+            keys=self.keys,
+            carried=self.carried,
+            bits=self.layout.node_masks(node),
+        )
+        return engine.materialize("parts", query)
+
+    def rows(self, found: Mapping[str, Numbers]) -> PartRows:
+        """Rows of a search, from columns of a table of combinations."""
+        codes = np.stack([found[word(w)] for w in range(self.layout.words)], axis=1)
+        return self.rows_at(leaf_numbers(self.subject.trees, self.layout, codes=codes), found)
+
+    def rows_at(self, leaves: Numbers, found: Mapping[str, Numbers]) -> PartRows:
+        """Rows with `leaves[row, column]`, and the other columns of a table of combinations."""
+        values = [found[f"value_{each.number}"] for each in self.attributes]
+        return PartRows(
+            tuple(np.ascontiguousarray(own, np.int32) for own in leaves.T),
+            found[encode.SIZE],
+            tuple(values),
+            tuple(each.persons for each in self.attributes),
+            found.get(ENTITY),
+        )
+
+
+def units_of(engine: Engine, subject: Subject, *, policy: Policy) -> Units:
+    """Encodes the distinct combinations of a table, with what models look at.
+
+    Raises:
+        HierarchyError: A hierarchy does not fit its column.
+    """
+    layout, maps = leaf_maps(engine, subject)
+    attributes: list[SensitiveCodes] = []
+    carried: dict[str, Carried] = {}
+    if policy.demands or policy.entity:
+        attributes, carried = ranked(engine, subject, policy=policy)
+    if policy.entity is not None:
+        carried[ENTITY] = Carried(policy.entity, _persons(engine, subject, policy.entity))
+    values, placed = _placed(engine, subject, coding=(layout, maps))
+    words = 1 + max(word_ for word_, _ in factors(values))
+    wide = Layout(layout.fields, layout.words + words)
+    query = coded(engine, subject, source=subject.table, coding=(wide, placed), carried=carried)
+    table = engine.materialize("units", query)
+    _, records = engine.rows(encode.extent(table, layout.words))[0]
+    if records != subject.records:
+        raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
+    keys = tuple(word(layout.words + number) for number in range(words))
+    return Units(subject, layout, table, keys, values, tuple(attributes), tuple(carried))
+
+
+def _placed(
+    engine: Engine, subject: Subject, *, coding: tuple[Layout, Maps]
+) -> tuple[tuple[int, ...], dict[str, exp.Select]]:
+    """Distinct values per quasi-identifier, and its leaf map with the places of its values."""
+    layout, maps = coding
+    held = [engine.materialize("places", places(subject.table, name)) for name in subject.names]
+    values = tuple(engine.rows(rows_of(each))[0][0] for each in held)
+    placed = {}
+    for name, own, (number, factor) in zip(subject.names, held, factors(values), strict=True):
+        words, key = maps[name].named_selects[1:], word(layout.words + number)
+        query = parts.placed_leaves(
+            nested(maps[name], "leaves"), own, words=words, key=key, factor=factor
+        )
+        table = engine.materialize("leaves", query)
+        figures = [column(encode.VALUE), *map(column, [*words, key])]
+        placed[name] = select(figures, table)
+    return values, placed
+
+
+def _persons(engine: Engine, subject: Subject, entity: str) -> exp.Table:
+    """Rows of VALUE and RANK that number persons."""
+    rank = alias(bigint(column(PLACE)), encode.RANK)
+    query = select([column(encode.VALUE), rank], nested(places(subject.table, entity), "persons"))
+    return engine.materialize("persons", query)

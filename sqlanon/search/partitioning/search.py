@@ -1,0 +1,202 @@
+"""Search: which of its cuts each part of a table gets, until no part can be cut any more.
+
+A cut tells the groups of a part apart, which takes some bits of the log2(records / k) that a part
+has in all, and saves some loss. The cut that saves most per bit is taken: by what it saves alone, a
+column of many values would be cut first and leave nothing for the others. What no cut by nodes
+helps is halved where it is widest, since smaller parts may close lower in other columns.
+
+Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity": `median` is
+its greedy algorithm over ordered values, `nodes` the same over hierarchies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.search.arrays import Numbers, Reals
+from sqlanon.search.partitioning.cuts import NOT, PartCuts, by_nodes, in_two
+from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.rows import Parted, PartRows
+from sqlanon.search.partitioning.space import Dimension
+
+NODES, MEDIAN, BEST = "nodes", "median", "best"
+RULES = (BEST, NODES, MEDIAN)
+"""Which cut a part gets: the one that saves most per bit; the widest column, between the nodes
+right below its closure; the widest column, at the median of its leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What decides on cuts.
+
+    Args:
+        dimensions: The columns.
+        judge: Says which groups may be classes.
+        unit: What a record that loses all cells costs [units].
+        cuts: One of `RULES`.
+        halves: Whether parts may be halved that then close alike: only where the union of classes
+            may be a class, since what closes alike is published as one.
+        deadline: When the search ends with what there is.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    judge: Judge
+    unit: int
+    cuts: str = BEST
+    halves: bool = True
+    deadline: Deadline = NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One cut of every part that allows it, at one column.
+
+    Args:
+        score: What speaks for it, per part; -1 where it is not allowed.
+        cut: The cut.
+        entry: The entry of each row in the cut's histogram.
+    """
+
+    score: Reals
+    cut: PartCuts
+    entry: Numbers
+
+
+def candidates(parted: Parted, place: int, *, rule: Rule, column: int) -> Iterator[Candidate]:
+    """The cuts of all parts at one column.
+
+    Args:
+        parted: PartRows in the order of their parts.
+        place: Where among their leaves those of the column are.
+        rule: What decides.
+        column: The number of the column.
+    """
+    dimension, parts = rule.dimensions[column], parted.parts
+    taxonomy = dimension.taxonomy
+    low, high = parted.bounds(place)
+    node = taxonomy.closure(low, high)
+    is_median = rule.cuts == MEDIAN
+    level = np.zeros_like(node) if is_median else np.maximum(taxonomy.level[node] - 1, 0)
+    first = dimension.place[level, low]
+    width = dimension.place[level, high] - first + 1
+    if not (width > 1).any():
+        return
+    child = parted.children(place, dimension, level=level) - first[parted.part]
+    histogram, entry = parted.histogram(child, width=width)
+    if not is_median:
+        below = dimension.child_nodes(
+            level[histogram.part], first[histogram.part] + histogram.child
+        )
+        gain = taxonomy.cost[node][histogram.part] - taxonomy.cost[below]
+        cut = by_nodes(histogram, gain, parts=parts, judge=rule.judge)
+        per_bit = 1.0 + cut.saved / np.maximum(cut.told, np.finfo(np.float64).tiny)
+        worth = cut.saved > 0 if rule.cuts == BEST else cut.allowed
+        score = per_bit if rule.cuts == BEST else (high - low) / taxonomy.leaves
+        yield Candidate(np.where(worth, score, NOT), cut, entry)
+    if rule.cuts != NODES and rule.halves:
+        two = in_two(histogram, parts=parts, judge=rule.judge)
+        wide = (high - low) / taxonomy.leaves if is_median else taxonomy.cost[node] / rule.unit
+        yield Candidate(np.where(two.allowed, wide, NOT), two, entry)
+
+
+def chosen(found: Sequence[Candidate], parts: int) -> Numbers:
+    """The candidate of each part with the best score, the first of those alike; `NOT` for none."""
+    best, which = np.full(parts, -0.5), np.full(parts, NOT)
+    for number, candidate in enumerate(found):
+        better = candidate.score > best
+        best[better] = candidate.score[better]
+        which[better] = number
+    return which
+
+
+def groups(
+    found: Sequence[Candidate], choice: Numbers, *, parted: Sequence[Parted]
+) -> list[tuple[Numbers, Numbers]]:
+    """Per candidate its rows of parts that are cut so, and the group of each.
+
+    Groups are numbered part by part.
+
+    Args:
+        found: The candidates.
+        choice: The candidate of each part.
+        parted: Per candidate the rows that its entries are of.
+    """
+    counts = np.zeros(len(choice), np.int64)
+    for number, candidate in enumerate(found):
+        made = np.bincount(candidate.cut.part, minlength=len(choice))
+        counts = np.where(choice == number, made, counts)
+    starts, named = np.cumsum(counts) - counts, []
+    for number, (candidate, rows) in enumerate(zip(found, parted, strict=True)):
+        own = candidate.cut
+        held = np.flatnonzero((choice == number)[rows.part])
+        part = rows.part[held]
+        offset = starts - np.searchsorted(own.part, np.arange(len(choice)))
+        named.append((held, own.group[candidate.entry[held]] + offset[part]))
+    return named
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Parts of a table that are not cut any more.
+
+    Args:
+        part: The part of each row, from 0 up.
+        parts: How many there are.
+        ended: Whether the deadline came before all of them had been cut as far as they can be.
+    """
+
+    part: Numbers
+    parts: int
+    ended: bool = False
+
+
+def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
+    """Cuts parts until no cut is left or time is over.
+
+    Args:
+        rows: The rows.
+        start: The part of each at first.
+        rule: What decides.
+    """
+    final, made = np.full(len(rows), NOT), 0
+    active = np.argsort(start, kind="stable")
+    part = start[active]
+    while len(active) and not rule.deadline.expired:
+        _, part = np.unique(part, return_inverse=True)
+        parted = Parted(rows.taken(active), part, int(part[-1]) + 1)
+        # Nothing can be told apart in less than two classes.
+        small = (parted.sizes < 2 * rule.judge.k)[part]
+        final[active[small]] = made + part[small]
+        made += parted.parts
+        active, part = active[~small], part[~small]
+        if not len(active):
+            break
+        _, part = np.unique(part, return_inverse=True)
+        parted = Parted(parted.rows.taken(np.flatnonzero(~small)), part, int(part[-1]) + 1)
+        group = _cut_once(parted, rule)
+        done = group == NOT
+        final[active[done]] = made + part[done]
+        made += parted.parts
+        active, group = active[~done], group[~done]
+        order = np.argsort(group, kind="stable")
+        active, part = active[order], group[order]
+    ended = len(active) > 0
+    final[active] = made + part
+    held, number = np.unique(final, return_inverse=True)
+    return Partition(number, len(held), ended)
+
+
+def _cut_once(parted: Parted, rule: Rule) -> Numbers:
+    """The group that each row goes to; `NOT` where its part is not cut."""
+    found: list[Candidate] = []
+    for column in range(len(rule.dimensions)):
+        found += candidates(parted, column, rule=rule, column=column)
+    choice = chosen(found, parted.parts)
+    group = np.full(len(parted.part), NOT)
+    for rows, own in groups(found, choice, parted=[parted] * len(found)):
+        group[rows] = own
+    return group

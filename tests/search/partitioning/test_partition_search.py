@@ -1,0 +1,137 @@
+"""Partitions in memory against the published algorithm, and what every part must be."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import mondrian
+from strategies import hierarchies
+
+from sqlanon.deadline import Deadline
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.loss.cells import CellCosts
+from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.search.clustering.taxonomy import Taxonomy
+from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.rows import PartRows
+from sqlanon.search.partitioning.search import RULES, Rule, partition
+from sqlanon.search.partitioning.space import Dimension
+from sqlanon.search.privacy import ValueDemand
+
+
+@st.composite
+def tables(draw):
+    """Trees, records as leaves, and k."""
+    trees = [Tree.grow("", rows) for rows in draw(st.lists(hierarchies(), min_size=1, max_size=3))]
+    record = st.tuples(*(st.integers(0, len(tree.leaves) - 1) for tree in trees))
+    records = draw(st.lists(record, min_size=1, max_size=40))
+    return trees, sorted(records), draw(st.integers(1, 4))
+
+
+def rule_of(trees, records, judge, **more):
+    costs = CellCosts.of("lm", trees, weights=[1.0] * len(trees), records=len(records))
+    taxonomies = [Taxonomy.of(tree, own) for tree, own in zip(trees, costs.costs, strict=True)]
+    return Rule(tuple(map(Dimension.of, taxonomies)), judge, costs.unit, **more)
+
+
+def rows_of(records, **more):
+    leaves = np.array(records, np.int32)
+    columns = tuple(np.ascontiguousarray(own) for own in leaves.T)
+    return PartRows(columns, np.ones(len(records), np.int64), **more)
+
+
+def cut(records, rule, rows=None):
+    rows = rows_of(records) if rows is None else rows
+    return partition(rows, np.zeros(len(rows), np.int64), rule=rule)
+
+
+def members(found):
+    return sorted(np.flatnonzero(found.part == part).tolist() for part in range(found.parts))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.sampled_from(("median", "nodes")))
+def test_strict_partitions_are_those_of_the_published_algorithm(case, cuts):
+    trees, records, k = case
+    found = cut(records, rule_of(trees, records, Judge(k), cuts=cuts))
+    expected = mondrian.parts(records, [tree.nodes for tree in trees], k, cuts)
+    assert members(found) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.sampled_from(RULES), st.data())
+def test_parts_are_large_enough_and_split_no_combination(case, cuts, data):
+    trees, records, k = case
+    rule = rule_of(trees, records, Judge(k), cuts=cuts)
+    found = cut(records, rule)
+    if len(records) >= k:
+        assert np.bincount(found.part).min() >= k
+    assert len({*zip(records, found.part.tolist(), strict=True)}) == len(set(records))
+    # Records that are alike may as well be one row of a size.
+    distinct, sizes = np.unique(np.array(records), axis=0, return_counts=True)
+    leaves = tuple(own.astype(np.int32) for own in distinct.T)
+    alike = cut(records, rule, PartRows(leaves, sizes))
+    order = data.draw(st.permutations(range(len(records))))
+    shuffled = cut(records, rule, rows_of([records[at] for at in order]))
+    whole = {frozenset(records[at] for at in part) for part in members(found)}
+    assert {
+        frozenset(tuple(distinct[at].tolist()) for at in part) for part in members(alike)
+    } == whole
+    assert {frozenset(records[order[at]] for at in part) for part in members(shuffled)} == whole
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.sampled_from(RULES), st.data())
+def test_every_part_satisfies_the_models_where_the_table_does(case, cuts, data):
+    trees, records, k = case
+    drawn = st.lists(st.integers(0, 2), min_size=len(records), max_size=len(records))
+    values = np.array(data.draw(drawn))
+    counts = np.bincount(values, minlength=3)
+    values, counts = np.searchsorted(np.flatnonzero(counts), values), counts[counts > 0]
+    models = data.draw(
+        st.sampled_from((LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3)))
+    )
+    demand = ValueDemand(0, models, counts)
+    rows = rows_of(records, values=(values,), persons=(False,))
+    found = cut(records, rule_of(trees, records, Judge(k, (demand,)), cuts=cuts), rows)
+    if len(records) >= k and demand.holds(counts[np.newaxis])[0]:
+        held = np.stack(
+            [np.bincount(values[part], minlength=len(counts)) for part in members(found)]
+        )
+        assert demand.holds(held).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(tables(), st.sampled_from(RULES), st.data())
+def test_every_part_has_k_persons_where_the_table_does(case, cuts, data):
+    trees, records, k = case
+    person = data.draw(st.lists(st.integers(0, 5), min_size=len(records), max_size=len(records)))
+    rows = rows_of(records, person=np.array(person))
+    found = cut(records, rule_of(trees, records, Judge(k), cuts=cuts), rows)
+    if len(set(person)) >= k:
+        assert all(len({person[at] for at in part}) >= k for part in members(found))
+
+
+def test_a_deadline_leaves_parts_as_they_are():
+    tree = Tree.grow("", [(str(n), "*") for n in range(8)])
+    records = [(n,) for n in range(8)]
+    ended = Deadline(0.0)
+    found = cut(records, rule_of([tree], records, Judge(2), deadline=ended))
+    assert (found.parts, found.ended) == (1, True)
+
+
+def test_the_cut_that_tells_least_for_what_it_saves_comes_first():
+    """Both columns save all that they cost, b with half the bits of a."""
+    wide = Tree.grow("a", [(str(n), "*") for n in range(4)])
+    narrow = Tree.grow("b", [(str(n), "*") for n in range(2)])
+    records = [(n % 4, n % 2) for n in range(4)]
+    found = cut(records, rule_of([wide, narrow], records, Judge(2)))
+    assert members(found) == [[0, 2], [1, 3]]
+
+
+@pytest.mark.parametrize(("cuts", "sizes"), [("best", [3, 3]), ("nodes", [6]), ("median", [3, 3])])
+def test_halves_are_cut_where_no_node_is_large_enough(cuts, sizes):
+    tree = Tree.grow("", [(str(n), "*") for n in range(6)])
+    records = [(n,) for n in range(6)]
+    found = cut(records, rule_of([tree], records, Judge(3), cuts=cuts))
+    assert np.bincount(found.part).tolist() == sizes
