@@ -26,9 +26,9 @@ def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | Non
     whole = releases.whole
     found = Clustering(_classes(releases, node), np.zeros((0, len(node)), np.int64))
     while True:
-        records, own = releases.placed(found)
-        if len(records) < whole.k:
+        if int((found.label != NOWHERE).sum()) < whole.k:
             return None
+        records, own = releases.placed(found)
         label = renumbered(found.label[records])
         failing = [
             held for held in members(Clustering(label, found.nodes)) if not own.satisfies(held)
@@ -38,9 +38,8 @@ def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | Non
         left = found.label.copy()
         left[records[np.concatenate(failing)]] = NOWHERE
         found = replace(found, label=left)
-    if releases.suppresses(found) or not releases.holds(found):
-        return None
-    return Clustering.of(whole, found.label)
+    found = Clustering.of(whole, found.label)
+    return None if releases.suppresses(found) or not releases.holds(found) else found
 
 
 def _classes(releases: Releases, node: Node) -> Numbers:
