@@ -254,7 +254,7 @@ class _Search:
         """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
         count = len(self._nodes)
         size = min(int(self._random.integers(3, self._most)), count)
-        if size < 2:
+        if size < (1 if self._problem.allowance else 2):  # one can do without a record
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
         above = self._cost[self.label] - self._least
