@@ -1,0 +1,98 @@
+"""Clusters beside full-domain search: its best classes are a start, where those lose less."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon.methods.fulldomain import method as fulldomain
+from sqlanon.methods.options import ClusterOptions
+from sqlanon.methods.registry import METHODS
+from sqlanon.publishing import planner
+
+CLUSTERS = [name for name, row in METHODS.items() if issubclass(row.options, ClusterOptions)]
+# Every other value of a goes with one ill alone, its neighbour with four: their union is diverse.
+STRUCTURED = """
+    CREATE TABLE people AS
+    SELECT i % 16 AS a, (i * 3) % 11 AS b, (i // 2) % 8 AS c,
+           CASE WHEN (i % 16) // 2 % 2 = 0 THEN 0 ELSE 1 + (i // 16) % 4 END AS ill
+    FROM range(240) AS r(i)
+"""
+GRIDS = {
+    "a": Hierarchy.intervals(2, 4, 8),
+    "b": Hierarchy.intervals(2, 4),
+    "c": Hierarchy.intervals(2, 4),
+}
+DIVERSE = Policy(GRIDS, ["ill"], models=[KAnonymity(4), LDiversity(2, "entropy")], others="drop")
+LOST = "these are the classes of the best full-domain recoding, refined"
+
+
+@pytest.fixture
+def people():
+    with duckdb.connect() as connection:
+        connection.execute(STRUCTURED)
+        yield connection
+
+
+@pytest.mark.parametrize("method", CLUSTERS)
+def test_no_clusters_of_a_structured_table_lose_more_than_the_best_node(people, method):
+    best = sqlanon.plan(people, "people", DIVERSE).report.loss["lm"]
+    found = sqlanon.plan(people, "people", DIVERSE, method=method).report
+    assert found.loss["lm"] <= best + 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
+def test_covers_would_lose_more_by_themselves(people, method, monkeypatch):
+    best = sqlanon.plan(people, "people", DIVERSE).report.loss["lm"]
+    helped = sqlanon.plan(people, "people", DIVERSE, method=method).report
+    monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
+    alone = sqlanon.plan(people, "people", DIVERSE, method=method).report
+    assert helped.loss["lm"] <= best < alone.loss["lm"]
+    assert any(note.startswith(LOST) for note in helped.notes)
+    assert not any(note.startswith(LOST) for note in alone.notes)
+
+
+def test_clusters_that_stay_as_they_were_found_ask_for_nothing_else(people, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(planner, "_lent", refuse)
+    assert sqlanon.plan(people, "people", DIVERSE, method="direct-cover", refine=False).report.holds
+
+
+@pytest.mark.slow
+def test_a_search_that_is_lent_looks_at_few_nodes_of_a_large_table(people, monkeypatch):
+    monkeypatch.setattr(fulldomain, "LENT", 0)
+    monkeypatch.setattr(fulldomain, "FEWEST", 1)
+    said = []
+    found = sqlanon.plan(people, "people", DIVERSE, method="direct-cover", progress=said.append)
+    assert found.report.holds
+    assert "search: 1 node checked" not in said
+
+
+@pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
+def test_the_policy_file_of_the_readme_works_with_covers(method):
+    """Its highest level and its limit; nobody is published above the one or beyond the other."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT 20 + (i * 7) % 60 AS age, 10000 + (i * 37) % 90 AS zip, "
+            "i % 2 AS sex, i % 5 AS diagnosis, i AS name FROM range(300) AS r(i)"
+        )
+        policy = Policy(
+            {
+                "age": QuasiIdentifier(Hierarchy.intervals(5, 10, 20), weight=2.0, max_level=3),
+                "zip": Hierarchy.prefix(4, 3, 2),
+                "sex": Hierarchy.suppression(),
+            },
+            ["diagnosis"],
+            identifiers=["name"],
+            models=[KAnonymity(5), LDiversity(2, "entropy")],
+            suppression_limit=0.02,
+        )
+        report = sqlanon.anonymize(connection, "people", policy, method=method, into="released")
+        assert sqlanon.check(connection, "released", policy).holds
+        assert connection.execute("SELECT count(*) FROM released").fetchone()[0] >= 294
+        assert report.records_per_level["age"][4] == 0
