@@ -21,9 +21,13 @@ RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 1), Run(2, 1, 0))
 RECODING = Clusters(((0, 2), (1, 0)), RUNS)
 
 
-def published(recoding):
+def published(recoding, suppressed=None):
     return clusters.published(
-        PEOPLE, dict.fromkeys(["age", "sex", "zip"]), hierarchies=HIERARCHIES, recoding=recoding
+        PEOPLE,
+        dict.fromkeys(["age", "sex", "zip"]),
+        hierarchies=HIERARCHIES,
+        recoding=recoding,
+        suppressed=suppressed,
     )
 
 
@@ -68,6 +72,22 @@ SNAPSHOTS = [
             ("*", "known", "10117"),
             ("*", "known", "20095"),
             ("*", None, "20095"),
+        ],
+    ),
+    Snapshot(
+        "published, with suppressed records dropped",
+        published(Clusters((None, (1, 0)), RUNS)),
+        [("*", "f", "10117"), ("*", "f", "10117"), ("*", "m", "20095")],
+    ),
+    Snapshot(
+        "published, with suppressed records kept under their label",
+        published(Clusters((None, (0, 0)), RUNS), "gone"),
+        [
+            ("31", "f", "10117"),
+            ("31", "f", "10117"),
+            ("45", "m", "20095"),
+            ("gone", "gone", "10115"),
+            ("gone", "gone", "20095"),
         ],
     ),
 ]

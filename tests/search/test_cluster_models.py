@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.lattice import demand_of, fails
 from strategies import models
 
-from sqlanon.policy.privacy import LDiversity
+from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.search.privacy import Demands, ValueDemand
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
@@ -57,3 +57,36 @@ def test_values_that_a_small_cluster_lacks_take_no_time(monkeypatch):
 def test_a_uniform_cluster_of_exactly_l_values_passes_entropy_l(number):
     demand = ValueDemand(0, LDiversity(number, "entropy"), np.ones(number, np.int64))
     assert demand.holds(np.full((1, number), 3)).tolist() == [True]
+
+
+PERSONS = np.array([0, 0, 1, 1, 2])
+
+
+def test_persons_are_counted_once_for_each_value_and_k_counts_them():
+    """Two records of person 0 with one value are one of that value."""
+    demand = ValueDemand(0, LDiversity(2, "entropy"), np.array([2, 2]), of_persons=True)
+    values = np.array([[0], [0], [1], [1], [-1]])
+    demands = Demands(values, (demand,), PERSONS, 2)
+    assert demands.holds(np.array([0, 1, 2]))
+    assert not demands.holds(np.array([0, 1]))
+    assert not Demands(values, (), PERSONS, 3).holds(np.array([0, 1, 2, 3]))
+    assert not demands.union_closed
+
+
+def test_what_is_left_out_leaves_the_reference_and_the_values_with_it():
+    demand = ValueDemand(0, TCloseness(0.1), np.array([1, 2, 2]))
+    whole = Demands(np.array([[0], [1], [1], [2], [2]]), (demand,))
+    published = np.array([1, 2, 3, 4])
+    own = whole.referring(published).part(published)
+    assert own.every[0].table.tolist() == [2, 2]
+    assert own.values.T.tolist() == [[0, 0, 1, 1]]
+    assert own.holds(np.array([0, 2]))
+    assert not whole.holds(np.array([1, 3]))
+
+
+@pytest.mark.parametrize("kind", [LDiversity(1, "recursive", 2), TCloseness(0.1, "hierarchical")])
+def test_a_column_without_any_value_that_counts_is_judged(kind):
+    nodes = (np.zeros(0, np.int64),)
+    demand = ValueDemand(0, kind, np.zeros(0, np.int64), nodes)
+    found = Demands(np.full((2, 1), -1), (demand,)).holds(np.arange(2))
+    assert found == kind.holds_without_values

@@ -334,7 +334,7 @@ def _bounds(releases: Releases, begun: Sequence[_Begun]) -> Numbers:
 
 
 def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) -> Assigned:
-    """What becomes of every record; those without a cluster have all cells suppressed, or go."""
+    """What becomes of every record; those without a cluster are at the top, or left out."""
     nodes = np.vstack([clusters.nodes, releases.whole.root])[clusters.label]
     taxonomies, lowest = releases.whole.taxonomies, read.subject.low
     levels = [
@@ -342,12 +342,11 @@ def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) ->
         for column, (taxonomy, low) in enumerate(zip(taxonomies, lowest, strict=True))
     ]
     combination = expanded(read.combinations.sizes)
-    is_dropped = read.policy.suppressed == "drop" and not releases.suppresses(clusters)
     return Assigned(
         combination,
         np.ones_like(combination),
         np.stack(levels, axis=1),
-        (clusters.label == NOWHERE) & is_dropped,
+        (clusters.label == NOWHERE) & (not releases.suppresses(clusters)),
     )
 
 

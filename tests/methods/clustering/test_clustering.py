@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import duckdb
@@ -387,6 +388,42 @@ def test_nobody_is_left_out_where_clusters_stay_as_they_were_found(people):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
     plan = sqlanon.plan(people, "people", policy, method="direct-cover", refine=False)
     assert plan.report.search["left_out"] == 0
+
+
+def test_kept_records_are_left_out_only_as_a_class_that_satisfies_the_policy(people):
+    """NULL alone would lose less outside, but one record is no class of two."""
+    more = {"suppression_limit": 0.4, "suppressed": "keep", "suppressed_label": "gone"}
+    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], **more)
+    alone = sqlanon.plan(people, "people", policy, method="direct-cover")
+    assert alone.report.suppressed_records == 0
+    people.execute("INSERT INTO people VALUES (NULL, 'c')")
+    capped = {"q0": QuasiIdentifier(Hierarchy.from_rows(SEX), max_level=0)}
+    policy = Policy(capped, models=[KAnonymity(3)], drop=["job"], **more)
+    with pytest.raises(UnsatisfiableError, match="highest levels 6 of 6 records"):
+        sqlanon.plan(people, "people", policy, method="direct-cover")
+    people.execute("INSERT INTO people SELECT 'f', 'a' FROM range(4)")
+    report = sqlanon.anonymize(people, "people", policy, method="direct-cover", into="released")
+    rows = people.execute("SELECT q0, count(*) FROM released GROUP BY 1 ORDER BY 1").fetchall()
+    assert rows == [("f", 6), ("gone", 4)]
+    assert (report.suppressed_records, report.statistics.smallest) == (4, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", COVERS)
+@pytest.mark.parametrize("most", [4, 6, 9])
+def test_blocks_keep_to_levels_and_share_the_limit(lonely, method, most):
+    connection, policy = lonely
+    tops = {"q0": 0, "q1": 1}
+    capped = {n: replace(each, max_level=tops[n]) for n, each in policy.attributes.items()}
+    policy = replace(policy.with_attributes(capped), suppression_limit=0.2)
+    report = sqlanon.anonymize(
+        connection, "people", policy, method=method, block_records=most, into="released"
+    )
+    rows = connection.execute("SELECT * FROM released").fetchall()
+    assert {row[0] for row in rows} <= {"x", "y"}
+    assert min(Counter(rows).values()) >= 2
+    assert len(rows) >= 10
+    assert report.lower_bound <= report.loss["lm"] + 1e-12
 
 
 CAPPED = {
