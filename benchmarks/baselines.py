@@ -6,14 +6,13 @@
     python benchmarks/baselines.py adult14 --k 100 --records 10000
     python benchmarks/baselines.py attributes
     python benchmarks/baselines.py suppression
-    python benchmarks/baselines.py growth --k 50
 
 `adult` (nine hierarchies), `adult14` (fourteen attributes, their coarsest levels) and `nursery` are
 figures 9.1 to 9.6 of Kenig 2009, `attributes` is figure 9.4: the seconds of a cover by number of
 attributes, and of suppression alone. `suppression` is figure 12 of Park and Shim 2007: cells of
-nine attributes of both files of Adult, suppressed or kept. `growth` has more and more records.
-Nothing is refined unless --refine says so; every row is a process's part of processor time, mining
-and neighbours included. Reads the folder named by SQLANON_DATA, or ../shared/data.
+nine attributes of both files of Adult, suppressed or kept. Nothing is refined unless --refine says
+so; seconds are of processor time, mining and neighbours included. Reads the folder named by
+SQLANON_DATA, or ../shared/data.
 """
 
 import argparse
@@ -120,24 +119,9 @@ def by_attributes(connection, given):
                 row(connection, policy, f"{title}, {k}", method=method, given=given)
 
 
-def by_records(connection, given):
-    """Every method for more and more records of Adult."""
-    for most in (5_000, 10_000, 20_000, given.records):
-        complete(connection, NINE, most=most)
-        [(size, distinct)] = connection.execute(
-            f"SELECT sum(n), count(*) FROM (SELECT count(*) AS n FROM people GROUP BY "
-            f"{', '.join(NINE)})"
-        ).fetchall()
-        for k in given.k or (50,):
-            policy = Policy({name: full(name) for name in NINE}, models=[KAnonymity(k)])
-            for method in given.methods:
-                title = f"{size:,} records, {distinct:,} distinct, {k}"
-                row(connection, policy, title, method=method, given=given)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", choices=[*TASKS, "attributes", "growth"])
+    parser.add_argument("task", choices=[*TASKS, "attributes"])
     parser.add_argument("--k", type=int, nargs="+")
     parser.add_argument("--methods", nargs="+")
     parser.add_argument("--loss")
@@ -151,7 +135,7 @@ def main():
     print("| | method | loss | times the bound | classes | largest | processor time |")
     print("|---|---|---|---|---|---|---|")
     connection = duckdb.connect(config={"threads": 2})
-    {"attributes": by_attributes, "growth": by_records}.get(given.task, by_k)(connection, given)
+    (by_attributes if given.task == "attributes" else by_k)(connection, given)
 
 
 if __name__ == "__main__":

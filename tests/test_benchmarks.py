@@ -9,6 +9,12 @@ from public import DATA
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 SMALLEST = [
+    "baselines.py adult --k 5 --records 60",
+    "baselines.py adult --k 5 --records 60 --methods forest --loss monotone-entropy --refine",
+    "baselines.py adult14 --k 20 --records 60 --methods direct-cover",
+    "baselines.py nursery --k 5 --records 60 --methods forest agglomerative",
+    "baselines.py attributes --k 20 --records 60",
+    "baselines.py suppression --k 5 --records 60 --methods forest",
     "check.py --records 2000 --runs 1",
     "scale.py --records 5000",
     "covers.py adult --k 5 --records 100",

@@ -32,7 +32,8 @@ def decide(
 
 
 def _link(problem: ClusteringProblem, neighbours: Neighbours) -> FirstClusters:
-    guarantee = _guarantee(problem.k) if problem.demand is None else ""
+    is_bounded = problem.demand is None and not problem.allowance
+    guarantee = _guarantee(problem.k) if is_bounded else ""
     return FirstClusters(diameter_cover(problem, neighbours), guarantee=guarantee)
 
 

@@ -30,7 +30,8 @@ def decide(
 
 
 def _link(problem: ClusteringProblem, neighbours: Neighbours) -> FirstClusters:
-    guarantee = _guarantee(problem.k) if problem.demand is None and problem.k > 1 else ""
+    is_bounded = problem.demand is None and not problem.allowance and problem.k > 1
+    guarantee = _guarantee(problem.k) if is_bounded else ""
     return FirstClusters(forest(problem, neighbours), guarantee=guarantee)
 
 

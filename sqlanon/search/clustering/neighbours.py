@@ -5,6 +5,9 @@ records alike, which cost what the lowest level allowed does: a closure that hol
 no more than that of a and b and that of b and c together, since closures of one column that share a
 record contain each other (Kenig 2009, lemma 4.1.1).
 
+That is asked of records of one division, which a cluster may hold: of others the costs stand for
+nothing.
+
 Records with the same values are one combination with a number of copies, and their distances are
 asked for a row at a time: no more than one row of the matrix is ever in memory.
 """
@@ -224,8 +227,7 @@ class Nearest:
     @classmethod
     def of(cls, problem: ClusteringProblem, count: int) -> Nearest:
         """For rows of so many combinations of a problem."""
-        most = sum(int(taxonomy.cost.max()) for taxonomy in problem.taxonomies)
-        return cls((most + 2) * count < FARTHEST)
+        return cls((problem.suppressed + 2) * count < FARTHEST)
 
     def of_row(self, row: Numbers, records: int, *, sizes: Numbers) -> Numbers:
         """The nearest combinations that hold so many records.

@@ -46,26 +46,26 @@ class _Column:
     Args:
         place: Its place in the tuples.
         taxonomy: Its hierarchy.
-        table: The cost of the closure of each two nodes; None where there are too many.
+        rows: The rows that were asked for, by their nodes; None where they are too long to be kept.
     """
 
     place: int
     taxonomy: Taxonomy
-    table: Numbers | None
+    rows: dict[int, Numbers] | None
 
     @classmethod
     def of(cls, place: int, taxonomy: Taxonomy) -> _Column:
-        """A column with its table, if that is small."""
-        count = len(taxonomy.cost)
-        if count**2 > LARGEST_TABLE:
-            return cls(place, taxonomy, None)
-        return cls(place, taxonomy, np.stack([_row(taxonomy, node) for node in range(count)]))
+        """A column of which no row is known."""
+        return cls(place, taxonomy, {} if len(taxonomy.cost) ** 2 <= LARGEST_TABLE else None)
 
     def row(self, nodes: Numbers) -> Numbers:
         """The cost of the closure of the node of a tuple with each node."""
         node = int(nodes[self.place])
-        row: Numbers = _row(self.taxonomy, node) if self.table is None else self.table[node]
-        return row
+        if self.rows is None:
+            return _row(self.taxonomy, node)
+        if node not in self.rows:
+            self.rows[node] = _row(self.taxonomy, node)
+        return self.rows[node]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError
 from sqlanon.methods.clustering import (
     agglomerative,
@@ -85,6 +85,26 @@ def test_clusters_of_near_records_satisfy_models_of_sensitive_columns(people, me
     assert report.holds
     assert sqlanon.check(people, "released", policy).holds
     assert not any("at most" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("method", LINKAGES)
+def test_clusters_do_not_cross_what_the_highest_levels_keep_apart(people, method):
+    policy = policy_of(4)
+    apart = {
+        **policy.quasi_identifiers,
+        "sex": QuasiIdentifier(Hierarchy.suppression(), max_level=0),
+        "zip": QuasiIdentifier(Hierarchy.prefix(2, 1), max_level=2),
+    }
+    policy = Policy(apart, models=[KAnonymity(4)], drop=["ill"])
+    report = sqlanon.anonymize(
+        people, "people", policy, method=method, refine=False, into="released", overwrite=True
+    )
+    told = people.execute("SELECT DISTINCT sex, zip[:1] FROM released ORDER BY ALL").fetchall()
+    assert told == [("f", "1"), ("f", "2"), ("m", "1"), ("m", "2")]
+    assert report.suppressed_records == 0
+    assert report.statistics.smallest >= 4
+    assert report.lower_bound <= report.loss["lm"]
+    assert sqlanon.bound(people, "people", policy).lower_bound <= report.loss["lm"]
 
 
 @pytest.mark.parametrize(("method", "home"), LINKAGES.items())
