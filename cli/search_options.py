@@ -23,10 +23,13 @@ def search_field(name: str) -> str:
 
 
 def _panel(name: str) -> str | None:
-    """The heading of an option that only some methods take."""
+    """The heading of an option that only some methods take: these, or the fewer others."""
     owners = owners_of(name)
-    few = 0 < len(owners) <= len(METHODS) / 2
-    return f"Only with {listed(owners)}" if few else None
+    others = [method for method in METHODS if method not in owners]
+    if not owners or not others:
+        return None
+    few = len(owners) <= len(others)
+    return f"Only with {listed(owners)}" if few else f"Not with {listed(others)}"
 
 
 OF_ONE = ("method", "loss", "consistent", "minimal_nodes")

@@ -203,7 +203,8 @@ class _Runner:
     def _choice(self, policy: Policy, loss: str) -> Choice | None:
         """What `auto` chooses; None where it is refused."""
         try:
-            options = self.request.options(Asked(AUTO, loss, policy.k), None)
+            limit = self.request.settings.get("time_limit")
+            options = self.request.options(Asked(AUTO, loss, policy.k), limit)
             with searching(self.engine, options.deadline), self.engine.workspace():
                 subject = bind(self.engine, self.table, policy=policy)
                 return choose(Situation(subject, policy, options))

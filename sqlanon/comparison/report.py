@@ -234,7 +234,7 @@ class Comparison:
     def caption(self, loss: str, k: int) -> str:
         """What a section is of, and what is known of every recoding."""
         bound = self.bound(loss, k)
-        if bound is None:
+        if not bound:
             return f"{loss}, k = {k:,}: no lower bound of all recodings is known"
         least = at_least(bound)
         return (
@@ -303,7 +303,7 @@ class Comparison:
         ]
         if not points:
             return
-        bounds = {k: bound for k in self.ks if (bound := self.bound(loss, k)) is not None}
+        bounds = {k: bound for k in self.ks if (bound := self.bound(loss, k))}
         tables, measures = [], []
         for k in self.ks:
             done = [row for row in self.section(loss, k) if row.report is not None]

@@ -20,6 +20,8 @@ COVERED = 250_000
 """Largest table that covers are chosen for: they take it as a whole [records]."""
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record [bytes]."""
+PACE = 1_000
+"""Records that a cover is found for in a second, about, on one core [1 / second]."""
 EXACT = 40_000
 """Records times patterns up to which the least loss with k alone is proven within a minute."""
 
@@ -134,11 +136,15 @@ def _coverable(at: Situation) -> str:
     )
 
 
+def _hurried(at: Situation) -> str:
+    seconds, records = at.options.own.time_limit, at.subject.records
+    if seconds is None or records <= PACE * seconds:
+        return ""
+    return f"covers of {counted(records, 'record')} take longer than the time limit"
+
+
 def _large(at: Situation) -> str:
-    return (
-        f"{counted(at.subject.records, 'record')} are more than covers can take as a whole, and "
-        "record by record less is lost all the same"
-    )
+    return f"{counted(at.subject.records, 'record')} are more than covers can take as a whole"
 
 
 RULES = (
@@ -151,7 +157,9 @@ RULES = (
     ChoiceRule("incognito", _of_classes),
     ChoiceRule("incognito", _mixed_labels),
     ChoiceRule("set-cover", _only),
+    ChoiceRule("mondrian", _hurried),
     ChoiceRule("direct-cover", _coverable),
+    ChoiceRule("mondrian", _large),
     ChoiceRule("direct-cover", _large),
     ChoiceRule("set-cover", _coverable),
     ChoiceRule("set-cover", _large),

@@ -47,6 +47,7 @@ def test_the_ratio_is_to_the_bound_of_every_recoding(compared):
         assert row["ratio"] == pytest.approx(row["loss"]["value"] / bound)
 
 
+@pytest.mark.slow
 def test_no_bound_of_nodes_is_held_against_schemes(compared):
     given = compared("--json", methods="scheme,direct-cover").document["methods"]
     rows = {row["method"]: row for row in given}
@@ -59,6 +60,7 @@ def test_a_bound_of_nodes_alone_bounds_no_other_method(compared):
     assert (rows[0]["bound"], rows[0]["ratio"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_every_loss_with_every_k(compared):
     given = compared("--ks", "2,5", "--losses", "lm,suppressed-cells", "--json").document
     asked = {(row["asked"]["loss"], row["asked"]["k"]) for row in given["methods"]}
@@ -79,6 +81,7 @@ def test_a_method_that_is_refused_is_a_row_with_its_reason(compared):
     assert "\n– direct-cover: loss 'discernibility' is measured" in page
 
 
+@pytest.mark.slow
 def test_without_names_every_method_has_a_row(run, database):
     outcome = run("compare", database, "people", *QUASI, "--json")
     assert {row["asked"]["method"] for row in outcome.document["methods"]} == set(METHODS)
@@ -168,6 +171,7 @@ def test_charts_are_written(compared, tmp_path):
     assert "<script" not in text
 
 
+@pytest.mark.slow
 def test_names_of_a_table_are_escaped(run, tmp_path):
     pytest.importorskip("altair")
     database, page = tmp_path / "x.duckdb", tmp_path / "x.html"
@@ -186,3 +190,13 @@ def test_patterns_of_a_policy_file_are_for_the_methods_that_take_them(run, datab
     assert [row["error"] for row in alone.document["methods"]] == [None]
     both = run(*words, "--methods", "incognito,pattern-greedy")
     assert [row["error"] for row in both.document["methods"]] == [None, None]
+
+
+def test_a_file_of_data_is_compared_by_its_name(run, patients):
+    words = ["--qi", "age,sex", "--k", 2, "--methods", "incognito", "--json"]
+    assert run("compare", patients, *words).document["table"] == "patients.csv"
+
+
+def test_a_quiet_comparison_says_nothing(compared):
+    outcome = compared("--quiet", methods="incognito")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")

@@ -1,11 +1,14 @@
 """Comparing in Python: rows, failures, limits, and what stays as it was."""
 
+from dataclasses import replace
+
 import duckdb
 import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.comparison import comparing
+from sqlanon.comparison.report import Comparison
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
@@ -172,3 +175,34 @@ def test_a_picture_needs_a_result(connection, monkeypatch, tmp_path):
     with pytest.raises(PolicyError, match="nothing to draw"):
         found.chart(tmp_path / "x.svg")
     assert not (tmp_path / "x.svg").exists()
+
+
+def test_auto_is_told_the_time_that_a_row_has(connection):
+    connection.execute(
+        "CREATE TABLE many AS SELECT range % 7 AS a, range % 3 AS b FROM range(2000)"
+    )
+    asked = {"methods": ["auto"], "patterns": None}
+    [whole] = sqlanon.compare(connection, "many", POLICY, **asked).rows
+    [hurried] = sqlanon.compare(connection, "many", POLICY, time_limit=1.5, **asked).rows
+    assert (whole.asked.method, hurried.asked.method) == ("direct-cover", "mondrian")
+    assert "time limit" in hurried.reason
+
+
+def test_a_bound_of_a_smaller_k_holds_for_a_larger_one(connection):
+    rows = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"], ks=[5, 10]).rows
+    low, high = rows
+    weak = replace(high, report=replace(high.report, lower_bound=0.0))
+    asked = {"table": "people", "losses": ("lm",), "ks": (5, 10)}
+    found = Comparison(rows=(low, weak), **asked)
+    assert found.bound("lm", 10) == low.report.lower_bound
+    assert found.ratio(weak) == high.value / low.report.lower_bound
+    # And none of a larger one for a smaller one.
+    assert Comparison(rows=(replace(low, report=None), high), **asked).bound("lm", 5) is None
+
+
+def test_a_bound_of_nothing_is_not_told(connection):
+    [row] = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"]).rows
+    row = replace(row, report=replace(row.report, lower_bound=0.0))
+    found = Comparison("people", (row,), ("lm",), (2,))
+    assert found.ratio(row) is None
+    assert "lm, k = 2: no lower bound of all recodings is known" in found.to_text()

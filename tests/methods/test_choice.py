@@ -56,8 +56,11 @@ def capped(**changes):
     [
         ({}, "direct-cover", "covers can take 84 records as a whole"),
         ({"records": 250_000}, "direct-cover", "as a whole"),
-        ({"records": 250_001}, "direct-cover", "more than covers can take as a whole"),
-        ({"records": 2_000, "memory": 10**6}, "direct-cover", "more than covers can take"),
+        ({"records": 250_001}, "mondrian", "more than covers can take as a whole"),
+        ({"records": 2_000, "memory": 10**6}, "mondrian", "more than covers can take"),
+        ({"records": 250_001, "block_records": 9}, "direct-cover", "more than covers can take"),
+        ({"records": 10_001, "time_limit": 10}, "mondrian", "longer than the time limit"),
+        ({"records": 10_000, "time_limit": 10}, "direct-cover", "as a whole"),
         ({"consistent": True}, "incognito", "one level"),
         ({"loss": "discernibility"}, "incognito", "discernibility is not a loss of cells"),
         ({"loss": "utility"}, "incognito", "no other method"),
