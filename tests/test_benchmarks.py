@@ -9,6 +9,9 @@ from public import DATA
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 SMALLEST = [
+    "annealing.py gains --table students --records 60 --k 3",
+    "annealing.py losses --table students --records 60 --k 4",
+    "annealing.py partial --records 100 --k 5",
     "check.py --records 2000 --runs 1",
     "scale.py --records 5000",
     "covers.py adult --k 5 --records 100",
