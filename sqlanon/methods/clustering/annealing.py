@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
@@ -97,13 +98,15 @@ def annealed_part(
 
     Raises:
         TimeLimitError: There was no time to get to clusters that satisfy the policy.
-        UnsatisfiableError: No clusters have k persons.
+        UnsatisfiableError: There are no clusters of k records, or persons.
     """
     demands = problem.demand
     assert isinstance(demands, Demands)
     persons = None if demands.persons is None else replace(demands, every=())
     alone = replace(problem, demand=persons, deadline=problem.deadline.share(ALONE))
     first = search(alone)
+    if not len(first.nodes):
+        raise UnsatisfiableError("no records are in clusters that could be annealed")
     options.tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
     alone = replace(alone, deadline=problem.deadline.share(HEATED))
     done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
