@@ -1,15 +1,17 @@
-"""Annealing: gains of entropy and closeness against iterations, and what is lost for models.
+"""Annealing and partial domain: what Khaitan's algorithms gain, and what that costs.
 
     python benchmarks/annealing.py gains --table students
     python benchmarks/annealing.py gains --table adult --k 10
-    python benchmarks/annealing.py losses --k 5 20
+    python benchmarks/annealing.py losses --k 10 --records 10000
+    python benchmarks/annealing.py partial --k 5 50
 
 `gains` draws figures 3 to 5 of Khaitan, Babu, Jena and Majhi as tables: clusters of k records are
 annealed for more and more iterations towards an entropy that none can reach, or a distance of 0,
 and the gain is that of the mean over the clusters. E(v) is the tree measure over the purity gained.
-`losses` compares what models lose under `--improve anneal` and without it. Seconds are of processor
-time. Students are made up; Adult is read from the folder named by SQLANON_DATA, or ../shared/data,
-with its occupation as the sensitive attribute.
+`losses` compares what models lose under `--improve anneal` and without it. `partial` compares E and
+the tree measure of the best full-domain node by E with those of `partial-domain`. Seconds are of
+processor time. Students are made up; Adult is read from the folder named by SQLANON_DATA, or
+../shared/data, with its occupation as the sensitive attribute.
 """
 
 import argparse
@@ -155,9 +157,31 @@ def losses(connection, given):
                 print(f"| {' | '.join(cells)} |", flush=True)
 
 
+def partial(connection, given):
+    """Prints E of the best node of the full domain and of groups with nodes of their own."""
+    hierarchies, sensitive = table(connection, given.table, given.records)
+    ways = (
+        {"method": "incognito", "loss": "utility"},
+        {"method": "partial-domain", "loss": "tree", "refine": False},
+        {"method": "partial-domain", "loss": "tree"},
+    )
+    for k in given.k:
+        policy = Policy(hierarchies, sensitive=sensitive, models=[KAnonymity(k)], others="drop")
+        for way in ways:
+            began = time.process_time()
+            report = sqlanon.plan(connection, "people", policy, **way).report
+            name = way["method"] + (", refined" if way.get("refine", way["loss"] == "tree") else "")
+            cells = (
+                f"{k}", name, f"{report.loss['utility']:.3f}", f"{report.loss['tree']:.4f}",
+                f"{report.loss['purity_gain']:.4f}", f"{report.loss['lm']:.4f}",
+                f"{report.statistics.classes:,}", f"{time.process_time() - began:.1f} s",
+            )  # fmt: skip
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", choices=("gains", "losses"))
+    parser.add_argument("task", choices=("gains", "losses", "partial"))
     parser.add_argument("--table", choices=("students", "adult"), default="adult")
     parser.add_argument("--k", type=int, nargs="+", default=[10])
     parser.add_argument("--records", type=int, help="only the first of them, and so many made up")
@@ -165,7 +189,7 @@ def main():
     given = parser.parse_args()
     Options.of(given.method)
     connection = duckdb.connect(config={"threads": 2})
-    {"gains": gains, "losses": losses}[given.task](connection, given)
+    {"gains": gains, "losses": losses, "partial": partial}[given.task](connection, given)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ def annealing_lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield f"  annealed        {told['iterations']:,} exchanges tried, {accepted} accepted"
     for each in told["models"]:
         before, after = each["before"], each["after"]
+        persons = " by persons" if each["persons"] else ""
         yield (
-            f"    {each['model']} of {each['column']}: {before['failing']:,} of "
+            f"    {each['model']} of {each['column']}{persons}: {before['failing']:,} of "
             f"{each['clusters']:,} clusters failed, {after['failing']:,} after it; worst "
             f"{figure(before['worst'])}, then {figure(after['worst'])}; mean "
             f"{figure(before['mean'])}, then {figure(after['mean'])}"

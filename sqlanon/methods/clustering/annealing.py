@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
@@ -22,7 +23,6 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anneal.search import Annealed, ModelState, Schedule, anneal, states
 from sqlanon.search.clustering.assign import assign_rest, mend
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
-from sqlanon.search.clustering.refine.search import Effort, refine
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
@@ -38,7 +38,7 @@ class AnnealedPart:
         done: Iterations and exchanges.
         states: How the clusters stand with each model, before and after.
         stages: The clusters for k alone, those after the exchanges, and those that satisfy every
-            model.
+            model, before they are refined.
     """
 
     done: Annealed
@@ -89,7 +89,7 @@ def annealed_part(
     *,
     search: Callable[[ClusteringProblem], Clustering],
 ) -> AnnealedPart:
-    """Clusters for k alone whose records are exchanged until the models hold.
+    """Clusters for k alone whose records are exchanged until the models hold, or merged.
 
     Args:
         problem: The table or a block of it, of which no record may be left out.
@@ -98,23 +98,22 @@ def annealed_part(
 
     Raises:
         TimeLimitError: There was no time to get to clusters that satisfy the policy.
-        UnsatisfiableError: No clusters have k persons.
+        UnsatisfiableError: There are no clusters of k records, or persons.
     """
     demands = problem.demand
     assert isinstance(demands, Demands)
     persons = None if demands.persons is None else replace(demands, every=())
     alone = replace(problem, demand=persons, deadline=problem.deadline.share(ALONE))
     first = search(alone)
+    if not len(first.nodes):
+        raise UnsatisfiableError("no records are in clusters that could be annealed")
     options.tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
     alone = replace(alone, deadline=problem.deadline.share(HEATED))
     done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
-    found = _mended(problem, done.label)
-    if options.own.refine:
-        found = refine(problem, found, effort=Effort(seed=options.seed))
     return AnnealedPart(
         done,
         tuple(zip(states(demands, first.label), states(demands, done.label), strict=True)),
-        (first, Clustering.of(alone, done.label), found),
+        (first, Clustering.of(alone, done.label), _mended(problem, done.label)),
     )
 
 
@@ -157,6 +156,7 @@ def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[st
         row: dict[str, object] = {
             "model": demand.model.describe(),
             "column": columns[demand.attribute],
+            "persons": demand.of_persons,
             "threshold": demand.model.threshold,
             "clusters": sum(each.states[number][0].clusters for each in found),
         }
@@ -181,6 +181,9 @@ def annealing_notes(
     if not policy.demands:
         yield "no model of a sensitive attribute is asked for, so there was nothing to anneal"
     elif found is None:
-        yield "the time limit ended annealing: the clusters are those of the ordinary way"
+        yield (
+            "annealing did not come to clusters that satisfy the policy, or not in time: these are "
+            "those of the ordinary way"
+        )
     elif any(each.done.ended for each in found.parts):
         yield "the time limit ended annealing before its last iteration"

@@ -167,19 +167,16 @@ def _annealed(
     """Annealed clusters of all records; None where there is nothing to anneal, or no time."""
     if not (begun and anneals(releases.policy, options)):
         return None
-    parts: list[AnnealedPart] = []
+
+    def search(alone: ClusteringProblem) -> Clustering:
+        first = _started(alone, start)
+        refines = options.own.refine
+        return _refined_part(alone, first, seed=options.seed) if refines else first.found
+
+    parts, ended = list[AnnealedPart](), releases.problem.deadline.share(COVERED)
     for number, each in enumerate(begun):
-        deadline = releases.problem.deadline.share(1 / (len(begun) - number))
+        deadline = ended.share(1 / (len(begun) - number))
         part = replace(each.problem, allowance=0, deadline=deadline)
-
-        def search(alone: ClusteringProblem) -> Clustering:
-            first = _started(alone, start)
-            return (
-                _refined_part(alone, first, seed=options.seed)
-                if options.own.refine
-                else first.found
-            )
-
         try:
             parts.append(annealed_part(part, options, search=search))
         except (TimeLimitError, UnsatisfiableError):
@@ -187,6 +184,11 @@ def _annealed(
     stages = [
         _together(releases, begun, own) for own in zip(*(p.stages for p in parts), strict=True)
     ]
+    mended = [
+        replace(each, first=replace(each.first, found=part.stages[-1]))
+        for each, part in zip(begun, parts, strict=True)
+    ]
+    stages[-1] = _refined(releases, mended, options)
     alone, exchanged, found = (clusters.loss(releases.whole) for clusters in stages)
     told = Annealing(tuple(parts), (alone, exchanged, found, ordinary.loss(releases.whole)))
     return stages[-1], told

@@ -311,3 +311,15 @@ def test_records_of_other_divisions_are_no_neighbours():
     assert found.accepted > 0
     assert (found.label % 2 == division).all()
     assert states(demands_of(np.arange(24) // 12, LDiversity(2)), found.label)[0].failing == 0
+
+
+def test_clusters_are_counted_so_many_at_a_time(monkeypatch):
+    problem, label, values = planted()
+    demands = demands_of(np.where(label < 19, values, 5), LDiversity(2), TCloseness(0.1))
+    whole = states(demands, label), Energy(problem, demands, weight=0.0).lacking(clusters_of(label))
+    monkeypatch.setattr(energy, "CELLS", 20)
+    parts = states(demands, label), Energy(problem, demands, weight=0.0).lacking(clusters_of(label))
+    assert parts[1] == whole[1]
+    for one, other in zip(parts[0], whole[0], strict=True):
+        assert (one.failing, one.worst) == (other.failing, other.worst)
+        assert one.mean == pytest.approx(other.mean)

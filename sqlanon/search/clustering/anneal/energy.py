@@ -9,7 +9,7 @@ weight.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ from sqlanon.search.shortfalls import shortfalls, worst_alone
 
 TABLE = 2**22
 """Most pairs of leaves whose closures are kept."""
+CELLS = 2**20
+"""Most counts of values at a time."""
 
 
 class Energy:
@@ -44,7 +46,8 @@ class Energy:
         """What each of some clusters, given by their records, lacks; 0 where every model holds."""
         total = np.zeros(len(clusters))
         for demand, scale in self._models:
-            total += scale * shortfalls(demand, counts(self._demands, demand, clusters=clusters))
+            parts = counts(self._demands, demand, clusters=clusters)
+            total += scale * np.concatenate([shortfalls(demand, part) for part in parts])
         found: list[float] = total.tolist()
         return found
 
@@ -97,12 +100,17 @@ class _Closing:
         return found
 
 
-def counts(demands: Demands, demand: ValueDemand, *, clusters: Sequence[Numbers]) -> Numbers:
-    """Records, or persons, per value of each of some clusters, shape `(clusters, values)`.
+def counts(
+    demands: Demands, demand: ValueDemand, *, clusters: Sequence[Numbers]
+) -> Iterator[Numbers]:
+    """Records, or persons, per value of some clusters, `(clusters, values)`, so many at a time.
 
     Args:
         demands: The models.
         demand: One of them, which says of which attribute.
         clusters: Their records.
     """
-    return np.stack([demands.counts(records, demand) for records in clusters])
+    step = max(1, CELLS // max(len(demand.table), 1))
+    for start in range(0, len(clusters), step):
+        part = clusters[start : start + step]
+        yield np.stack([demands.counts(records, demand) for records in part])

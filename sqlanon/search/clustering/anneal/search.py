@@ -135,20 +135,24 @@ def anneal(
 
 
 def states(demands: Demands, label: Numbers) -> list[ModelState]:
-    """How clusters stand with each model, by the cluster of each record."""
+    """How clusters stand with each model, by the cluster of each record; there is one or more."""
     held = clusters_of(label)
     found = []
     for demand in demands.every:
-        own = counts(demands, demand, clusters=held)
-        failing = len(held) - int(demand.holds(own).sum())
-        found.append(ModelState(len(held), failing, *figures(demand, own)))
+        failing, total, worst = 0, 0.0, (-math.inf, 0.0)
+        for part in counts(demands, demand, clusters=held):
+            failing += len(part) - int(demand.holds(part).sum())
+            lacking, figure, mean = figures(demand, part)
+            total += mean * len(part)
+            worst = max(worst, (lacking, figure))
+        found.append(ModelState(len(held), failing, *worst, total / len(held)))
     return found
 
 
 def clusters_of(label: Numbers) -> list[Numbers]:
     """The records of each cluster, by its number."""
     order, starts = runs(label)
-    return np.split(order, starts[1:])
+    return np.split(order, starts[1:]) if len(starts) else []
 
 
 class _Search:
