@@ -21,12 +21,21 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.closed_parts import Closed, ClosedParts
+<<<<<<< HEAD
 from sqlanon.methods.clustering.encoded import taxonomies
+=======
+from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters, taxonomies
+>>>>>>> 8106214 (Let alike records go to either half on request)
 from sqlanon.methods.clustering.rounds import batches, combinations, cut_large, initial, without
-from sqlanon.methods.local.input import end_after, reading_end, refuse_mixed_labels
+from sqlanon.methods.local.input import (
+    encode_records,
+    end_after,
+    reading_end,
+    refuse_mixed_labels,
+)
 from sqlanon.methods.local.release import Original, tallied_parts
 from sqlanon.methods.local.result import Basis, Findings, recoded, reported
-from sqlanon.methods.options import PartOptions
+from sqlanon.methods.options import ClusterOptions, PartOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
@@ -35,6 +44,8 @@ from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.clustering.lower_bound import leaf_bounds
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.partitioning.clusters import relaxed_clusters
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.search import Rule
 from sqlanon.search.partitioning.space import Dimension
@@ -59,6 +70,8 @@ def decide(
         UnsatisfiableError: Too many records are in parts that nothing can be done about.
         TimeLimitError: The time limit came before there were parts.
     """
+    if options.own.partitioning == "relaxed":
+        return _relaxed(engine, subject, policy=policy, options=options)
     refuse_mixed_labels(subject)
     started = time.monotonic()
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
@@ -75,6 +88,30 @@ def decide(
     report = reported(basis, options, findings=findings, told=told)
     recoding = found.recoding(table.units.values)
     return recoded(report, recoding, at=(at, searched_at), told=told)
+
+
+def _relaxed(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
+) -> Decided:
+    """A recoding of single records, by blocks that memory holds record by record."""
+
+    def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
+        found = relaxed_clusters(problem, cuts=options.own.cuts, seed=options.seed)
+        ended = "the partition" if problem.deadline.expired else ""
+        return FirstClusters(found, ended=ended)
+
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        read = encode_records(engine, subject, policy=policy, loss=options.loss)
+    alone = Options(
+        options.method,
+        ClusterOptions(refine=False),
+        options.loss,
+        options.seed,
+        options.progress,
+        options.memory,
+        options.deadline,
+    )
+    return decide_clusters(read, alone, start=start)
 
 
 @dataclass(frozen=True, slots=True)

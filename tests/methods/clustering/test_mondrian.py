@@ -53,14 +53,13 @@ def published(connection, policy, **settings):
 
 @pytest.mark.slow
 @settings(max_examples=12, deadline=None)
-@given(tables(), st.sampled_from(RULES))
-def test_the_published_table_is_what_the_report_says(case, cuts):
+@given(tables(), st.sampled_from(RULES), st.sampled_from(("strict", "relaxed")))
+def test_the_published_table_is_what_the_report_says(case, cuts, partitioning):
     trees, records, k = case
     policy = policy_of(trees, k, keep=["job"])
     with connected(records) as connection:
-        report = sqlanon.anonymize(
-            connection, "people", policy, method="mondrian", cuts=cuts, into="released"
-        )
+        settings = {"method": "mondrian", "cuts": cuts, "partitioning": partitioning}
+        report = sqlanon.anonymize(connection, "people", policy, **settings, into="released")
         rows = connection.execute("SELECT * FROM released").fetchall()
         found = sqlanon.measure(connection, "people", "released", policy).loss
     assert Counter(row[-1] for row in rows) == Counter(record[-1] for record in records)
@@ -159,10 +158,13 @@ def test_persons_are_counted(people):
 @pytest.mark.parametrize(
     "model", [LDiversity(3, "entropy"), LDiversity(2, "recursive", c=2.0), TCloseness(0.25)]
 )
-def test_models_hold(people, model):
+@pytest.mark.parametrize("partitioning", ["strict", "relaxed"])
+def test_models_hold(people, model, partitioning):
     quasi = {"age": AGE, "sex": Hierarchy.suppression()}
     policy = Policy(quasi, sensitive=["job"], models=[KAnonymity(4), model], drop=["person"])
-    report = sqlanon.anonymize(people, "people", policy, method="mondrian", into="released")
+    report = sqlanon.anonymize(
+        people, "people", policy, method="mondrian", partitioning=partitioning, into="released"
+    )
     assert report.holds
     assert report.statistics.classes > 1
 

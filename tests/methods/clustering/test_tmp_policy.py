@@ -1,0 +1,58 @@
+"""The whole policy with covers: levels, persons, weights, limits and models, on random tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import cases
+
+import sqlanon
+from sqlanon.errors import UnsatisfiableError
+
+COVERS = ("mondrian",)
+CELLS = ("lm", "precision", "suppressed-cells")
+LEAST = 1e-9
+
+
+@st.composite
+def bounded(draw):
+    """Cases steered by a loss of cells, some without models beyond k."""
+    case = replace(draw(cases()), loss=draw(st.sampled_from(CELLS)))
+    return replace(case, models=case.models if draw(st.booleans()) else [])
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(bounded(), st.sampled_from(COVERS))
+def test_what_is_published_keeps_to_the_whole_policy_and_is_no_worse_than_full_domain(case, method):
+    with case.connection() as connection:
+        try:
+            best = sqlanon.plan(connection, "people", case.policy, loss=case.loss).report
+        except UnsatisfiableError:
+            best = None
+        try:
+            report = sqlanon.anonymize(
+                connection, "people", case.policy, method=method, loss=case.loss, into="released"
+            )
+        except UnsatisfiableError:
+            assert best is None
+            return
+        rows = connection.execute("SELECT * FROM released").fetchall()
+        if rows:
+            assert sqlanon.check(connection, "released", case.published_policy).holds
+    assert report.holds
+    value = report.loss[case.loss.replace("-", "_")]
+    if best is not None:
+        assert value <= best.loss[case.loss.replace("-", "_")] + LEAST
+    assert report.lower_bound <= value + LEAST
+    assert len(case.records) - len(rows) <= case.policy.allowance(len(case.records))
+    for column, (tree, (low, high)) in enumerate(zip(case.trees, case.bounds, strict=True)):
+        allowed = {label for row in tree for label in row[low : high + 1]}
+        allowed |= {case.policy.suppressed_label} if case.suppressed == "keep" else set()
+        assert {row[column] for row in rows} <= allowed
+    beside = Counter(tuple(row[len(case.trees) :]) for row in rows)
+    assert beside <= Counter(record[len(case.trees) : -1] for record in case.records)
