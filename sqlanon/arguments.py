@@ -57,14 +57,9 @@ _SCHEMES: _Kind = (
 
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
-<<<<<<< HEAD
     **dict.fromkeys(("refine", "suppress_uncovered", "consistent"), _BOOLEAN),
-    **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into", "cuts"), _TEXT),
-=======
-    **dict.fromkeys(("refine", "suppress_uncovered"), _BOOLEAN),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("cuts", "partitioning"), _TEXT),
->>>>>>> 8106214 (Let alike records go to either half on request)
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding", "distance", "improve"), _TEXT),
     **dict.fromkeys(

@@ -21,11 +21,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.closed_parts import Closed, ClosedParts
-<<<<<<< HEAD
+from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
 from sqlanon.methods.clustering.encoded import taxonomies
-=======
-from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters, taxonomies
->>>>>>> 8106214 (Let alike records go to either half on request)
 from sqlanon.methods.clustering.rounds import batches, combinations, cut_large, initial, without
 from sqlanon.methods.local.input import (
     encode_records,
