@@ -58,7 +58,8 @@ _SCHEMES: _Kind = (
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
     **dict.fromkeys(("refine", "suppress_uncovered", "consistent"), _BOOLEAN),
-    **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into", "cuts"), _TEXT),
+    **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
+    **dict.fromkeys(("cuts", "partitioning"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding", "distance", "improve"), _TEXT),
     **dict.fromkeys(

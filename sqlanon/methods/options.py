@@ -256,6 +256,14 @@ class PartOptions:
         is_valid=CUTS.__contains__,
         fault="cuts {!r} are not known; choose best, nodes or median",
     )
+    partitioning: str = _option(
+        "strict",
+        "Records that are alike stay together (strict), or may go to either half, in tables that "
+        "memory holds record by record (relaxed): strict.",
+        "strict|relaxed",
+        is_valid=("strict", "relaxed").__contains__,
+        fault="partitioning {!r} is not known; choose strict or relaxed",
+    )
     time_limit: float | None = _time_limit()
 
 

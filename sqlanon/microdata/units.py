@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlglot import exp
@@ -16,7 +16,7 @@ from sqlanon.microdata.encoding import Maps, coded, leaf_maps, uncovered_faults
 from sqlanon.microdata.sensitive_codes import SensitiveCodes, ranked
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes import parts
-from sqlanon.query.classes.violations import ENTITY
+from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried, word
 from sqlanon.query.publish.regions import PLACE, factors, places
@@ -38,6 +38,7 @@ class Units:
         values: Distinct values of each quasi-identifier.
         attributes: The sensitive attributes that models look at.
         carried: What rows carry for them.
+        ranks: Per attribute the number of each value; -1 for one that no record holds any more.
     """
 
     subject: Subject
@@ -47,6 +48,23 @@ class Units:
     values: tuple[int, ...]
     attributes: tuple[SensitiveCodes, ...]
     carried: tuple[str, ...]
+    ranks: tuple[Numbers, ...]
+
+    def referring(self, counts: Sequence[Numbers]) -> Units:
+        """The same, where records of each attribute's values are these; no others have a number.
+
+        Args:
+            counts: Per attribute the records, or persons, of each value.
+        """
+        attributes, ranks = [], []
+        for each, own, count in zip(self.attributes, self.ranks, counts, strict=True):
+            held = np.flatnonzero(count)
+            nodes = tuple(tuple(np.array(level)[held].tolist()) for level in each.nodes)
+            attributes.append(replace(each, counts=tuple(count[held].tolist()), nodes=nodes))
+            number = np.full(len(count) + 1, -1)  # the last one is that of no value
+            number[held] = np.arange(len(held))
+            ranks.append(number[own])
+        return replace(self, attributes=tuple(attributes), ranks=tuple(ranks))
 
     def parted(self, engine: Engine, node: tuple[int, ...]) -> exp.Table:
         """The table of combinations, parted by the nodes of the lattice's node."""
@@ -66,7 +84,8 @@ class Units:
 
     def rows_at(self, leaves: Numbers, found: Mapping[str, Numbers]) -> PartRows:
         """Rows with `leaves[row, column]`, and the other columns of a table of combinations."""
-        values = [found[f"value_{each.number}"] for each in self.attributes]
+        pairs = zip(self.attributes, self.ranks, strict=True)
+        values = [rank[found[value_of(each.number)]] for each, rank in pairs]
         return PartRows(
             tuple(np.ascontiguousarray(own, np.int32) for own in leaves.T),
             found[encode.SIZE],
@@ -98,7 +117,8 @@ def units_of(engine: Engine, subject: Subject, *, policy: Policy) -> Units:
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
     keys = tuple(word(layout.words + number) for number in range(words))
-    return Units(subject, layout, table, keys, values, tuple(attributes), tuple(carried))
+    ranks = tuple(np.append(np.arange(len(each.counts)), -1) for each in attributes)
+    return Units(subject, layout, table, keys, values, tuple(attributes), tuple(carried), ranks)
 
 
 def _placed(

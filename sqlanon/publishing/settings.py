@@ -40,6 +40,7 @@ class Settings(Opening, total=False):
     loss_weight: float | None
     block_records: int
     cuts: str
+    partitioning: str
     suppress_uncovered: bool
     distance: str
     patterns: Patterns | None

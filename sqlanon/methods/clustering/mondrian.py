@@ -10,7 +10,7 @@ Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anon
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,12 +21,18 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.closed_parts import Closed, ClosedParts
+from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
 from sqlanon.methods.clustering.encoded import taxonomies
 from sqlanon.methods.clustering.rounds import batches, combinations, cut_large, initial, without
-from sqlanon.methods.local.input import end_after, reading_end, refuse_mixed_labels
+from sqlanon.methods.local.input import (
+    encode_records,
+    end_after,
+    reading_end,
+    refuse_mixed_labels,
+)
 from sqlanon.methods.local.release import Original, tallied_parts
 from sqlanon.methods.local.result import Basis, Findings, recoded, reported
-from sqlanon.methods.options import PartOptions
+from sqlanon.methods.options import ClusterOptions, PartOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
@@ -34,8 +40,9 @@ from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.lower_bound import leaf_bounds
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.partitioning.clusters import relaxed_clusters
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.search import Rule
 from sqlanon.search.partitioning.space import Dimension
@@ -60,6 +67,8 @@ def decide(
         UnsatisfiableError: Too many records are in parts that nothing can be done about.
         TimeLimitError: The time limit came before there were parts.
     """
+    if options.own.partitioning == "relaxed":
+        return _relaxed(engine, subject, policy=policy, options=options)
     refuse_mixed_labels(subject)
     started = time.monotonic()
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
@@ -76,6 +85,30 @@ def decide(
     report = reported(basis, options, findings=findings, told=told)
     recoding = found.recoding(table.units.values)
     return recoded(report, recoding, at=(at, searched_at), told=told)
+
+
+def _relaxed(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
+) -> Decided:
+    """A recoding of single records, by blocks that memory holds record by record."""
+
+    def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
+        found = relaxed_clusters(problem, cuts=options.own.cuts, seed=options.seed)
+        ended = "the partition" if problem.deadline.expired else ""
+        return FirstClusters(found, ended=ended)
+
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        read = encode_records(engine, subject, policy=policy, loss=options.loss)
+    alone = Options(
+        options.method,
+        ClusterOptions(refine=False),
+        options.loss,
+        options.seed,
+        options.progress,
+        options.memory,
+        options.deadline,
+    )
+    return decide_clusters(read, alone, start=start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +176,22 @@ class _Table:
             total += sum(int(cost) * count for cost, count in zip(least, counts, strict=True))
         return total
 
-    def judge(self, counts: Sequence[Numbers]) -> Judge:
+    def judge(self) -> Judge:
         """Who says what may be published, by the records or persons of each sensitive value."""
         every = tuple(
-            ValueDemand(place, model, count, tuple(map(np.array, each.nodes)))
-            for place, (each, count) in enumerate(zip(self.units.attributes, counts, strict=True))
+            ValueDemand(place, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
+            for place, each in enumerate(self.units.attributes)
             for model in each.models
         )
         return Judge(self.policy.k, every)
 
-    def rule(self, judge: Judge, options: Options[PartOptions], *, deadline: Deadline) -> Rule:
+    def rule(self, options: Options[PartOptions], *, deadline: Deadline) -> Rule:
         """What decides on cuts.
 
         Of persons, models look at unions that are no mixtures: who has records in two classes
         counts once in their union.
         """
-        persons = self.policy.entity is not None
+        judge, persons = self.judge(), self.policy.entity is not None
         closed = all(each.model.union_closed and not persons for each in judge.every)
         unit, cuts = self.costs.unit, options.own.cuts
         return Rule(self.dimensions, judge, unit, cuts, halves=closed, deadline=deadline)
@@ -209,9 +242,8 @@ def _found(
         UnsatisfiableError: Too many of these classes fail.
         TimeLimitError: The time limit came before anything was cut.
     """
-    units = table.units
-    state, judge, lost = _start(engine, table, table.subject.high if node is None else node)
-    rule = table.rule(judge, options, deadline=deadline)
+    state, table, lost = _start(engine, table, table.subject.high if node is None else node)
+    units, rule = table.units, table.rule(options, deadline=deadline)
     most = BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
     with engine.limited(deadline):
         state = cut_large(engine, units, state, most=most, rule=rule)
@@ -225,8 +257,8 @@ def _found(
     return Closed.of(found, combinations(engine, units), lost=lost)
 
 
-def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, Judge, int]:
-    """The classes of a node that can be published, who says so, and the records lost.
+def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table, int]:
+    """The classes of a node that can be published, the table without the others, what these lose.
 
     What is not published changes what relative models refer to, so classes are judged until no
     other fails.
@@ -234,29 +266,29 @@ def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, Judge,
     Raises:
         UnsatisfiableError: More records are lost than may be suppressed.
     """
-    policy, subject, units = table.policy, table.subject, table.units
-    judge = table.judge([np.array(each.counts) for each in units.attributes])
+    policy, subject = table.policy, table.subject
     if all(at == tree.height for at, tree in zip(node, subject.trees, strict=True)):
-        models = Demands(np.zeros((0, 0), np.int64), judge.every)
+        models = Demands(np.zeros((0, 0), np.int64), table.judge().every)
         refused = unsatisfied_as_one(policy, models, records=subject.records)
         if refused is not None:
             raise refused
-    state, lost = units.parted(engine, node), 0
+    state, lost = table.units.parted(engine, node), 0
     while True:
-        held, numbers = initial(engine, units, state)
+        judge, (held, numbers) = table.judge(), initial(engine, table.units, state)
         good = judge.holds(held, held.part, groups=len(numbers))
         lost += int(held.count[~good].sum())
         if lost > policy.allowance(subject.records) or not good.any():
             raise _unsatisfied(policy, lost, records=subject.records)
         if good.all():
-            return state, judge, lost
+            return state, table, lost
         state = without(engine, state, numbers[~good])
         if policy.suppressed == "keep":
             if not judge.holds(held, np.where(good, -1, 0), groups=1).all():
                 raise _unsatisfied(policy, lost, records=subject.records)
-            return state, judge, lost
-        counts = zip(held.held, units.attributes, strict=True)
-        judge = table.judge([own.counts(good, len(each.counts)) for own, each in counts])
+            return state, table, lost
+        pairs = zip(held.held, table.units.attributes, strict=True)
+        counts = [own.counts(good, len(each.counts)) for own, each in pairs]
+        table = replace(table, units=table.units.referring(counts))
 
 
 def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableError:

@@ -82,19 +82,20 @@ def cut_large(
         The table of combinations with its last parts.
     """
     whole = set[int]()
-    while True:
-        sizes = sizes_of(engine, state)
-        large = [part for part, rows in sizes if rows > most and part not in whole]
-        if not large or rule.deadline.expired:
-            return state
-        try:
+    try:
+        while not rule.deadline.expired:
+            sizes = sizes_of(engine, state)
+            large = [part for part, rows in sizes if rows > most and part not in whole]
+            if not large:
+                break
             cuts = _Cuts.of(engine, units, state, large=large, rule=rule)
             whole |= set(large) - set(cuts.part.tolist())
             if len(cuts.part):
                 first = sizes[-1][0] + 1
                 state = _cut(engine, state, cuts=cuts, first=first, words=units.layout.words)
-        except TimeLimitError:
-            return state  # as it was before the round
+    except TimeLimitError:
+        pass  # parts are as they were before the round
+    return state
 
 
 @dataclass(frozen=True, slots=True)

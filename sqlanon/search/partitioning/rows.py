@@ -113,6 +113,14 @@ class Parted:
         found = Histogram(part, held - starts[part], count, *self._held(entry))
         return found, entry
 
+    def in_order(self, child: Numbers) -> tuple[Histogram, Numbers]:
+        """As `histogram`, each row a child of its own, in the order of their children."""
+        order = np.lexsort((np.arange(len(child)), child, self.part))
+        starts = np.searchsorted(self.part, np.arange(self.parts + 1))
+        place = np.empty(len(child), np.int64)
+        place[order] = np.arange(len(child))
+        return self.histogram(place - starts[self.part], width=np.diff(starts))
+
     def _held(self, entry: Numbers) -> tuple[tuple[Held, ...], Held | None]:
         """What the entries of a histogram hold of sensitive attributes, and whose they are."""
         rows, held = self.rows, []

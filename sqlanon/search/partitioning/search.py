@@ -38,6 +38,7 @@ class Rule:
         judge: Says which groups may be classes.
         unit: What a record that loses all cells costs [units].
         cuts: One of `RULES`.
+        relaxed: Whether records of one value may go to either half, so that halves are even.
         halves: Whether parts may be halved that then close alike: only where the union of classes
             may be a class, since what closes alike is published as one.
         deadline: When the search ends with what there is.
@@ -47,6 +48,7 @@ class Rule:
     judge: Judge
     unit: int
     cuts: str = BEST
+    relaxed: bool = False
     halves: bool = True
     deadline: Deadline = NEVER
 
@@ -98,9 +100,11 @@ def candidates(parted: Parted, place: int, *, rule: Rule, column: int) -> Iterat
         score = per_bit if rule.cuts == BEST else (high - low) / taxonomy.leaves
         yield Candidate(np.where(worth, score, NOT), cut, entry)
     if rule.cuts != NODES and rule.halves:
+        if rule.relaxed:
+            histogram, entry = parted.in_order(child)
         two = in_two(histogram, parts=parts, judge=rule.judge)
         wide = (high - low) / taxonomy.leaves if is_median else taxonomy.cost[node] / rule.unit
-        yield Candidate(np.where(two.allowed, wide, NOT), two, entry)
+        yield Candidate(np.where(two.allowed & (width > 1), wide, NOT), two, entry)
 
 
 def chosen(found: Sequence[Candidate], parts: int) -> Numbers:

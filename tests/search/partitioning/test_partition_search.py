@@ -11,7 +11,9 @@ from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CellCosts
 from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
+from sqlanon.search.partitioning.clusters import relaxed_clusters
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.rows import PartRows
 from sqlanon.search.partitioning.search import RULES, Rule, partition
@@ -135,3 +137,27 @@ def test_halves_are_cut_where_no_node_is_large_enough(cuts, sizes):
     records = [(n,) for n in range(6)]
     found = cut(records, rule_of([tree], records, Judge(3), cuts=cuts))
     assert np.bincount(found.part).tolist() == sizes
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 6), st.lists(st.integers(0, 9), min_size=1, max_size=60))
+def test_relaxed_parts_of_one_ordered_column_hold_fewer_than_twice_k(k, values):
+    """Parts of one value are not cut any more, as nothing can be told apart in them."""
+    tree = Tree.grow("", [(str(n), "*") for n in range(10)])
+    records = sorted((value,) for value in values)
+    found = cut(records, rule_of([tree], records, Judge(k), cuts="median", relaxed=True))
+    for part in members(found):
+        alike = len({records[at] for at in part}) == 1
+        assert len(records) < k or (k <= len(part) and (alike or len(part) < 2 * k))
+
+
+def test_relaxed_clusters_keep_apart_what_the_highest_levels_do():
+    tree = Tree.grow("", [(str(n), "low" if n < 3 else "high", "*") for n in range(6)])
+    costs = CellCosts.of("lm", [tree], weights=[1.0], records=24)
+    leaves = np.repeat(np.arange(6), 4)[:, np.newaxis]
+    problem = ClusteringProblem((Taxonomy.of(tree, costs.costs[0]),), leaves, 5, highest=(1,))
+    found = relaxed_clusters(problem, cuts="median")
+    assert found.sizes.min() >= 5
+    assert not set(found.label[:12]) & set(found.label[12:])
+    # Two values of three are cut in six records each; clusters that close alike are one.
+    assert found.sizes.tolist() == [12, 12]

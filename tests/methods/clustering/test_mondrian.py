@@ -1,0 +1,211 @@
+"""Mondrian end to end: what is published, whatever is counted in the database."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import hierarchies, records_of
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, TCloseness
+from sqlanon.deadline import Deadline
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.search.partitioning.search import RULES
+
+SEX = [("f", "*"), ("m", "*")]
+
+
+@st.composite
+def tables(draw):
+    """Hierarchies without a label for two nodes, records over their leaves, and k."""
+    trees = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    records = draw(records_of(trees, st.sampled_from("abc"), least=2))
+    return trees, records, draw(st.integers(1, min(4, len(records))))
+
+
+def connected(records):
+    connection = duckdb.connect()
+    columns = [f"q{i}" for i in range(len(records[0]) - 1)]
+    listed = ", ".join(f'"{name}" VARCHAR' for name in [*columns, "job"])
+    connection.execute(f"CREATE TABLE people ({listed})")
+    marks = ", ".join("?" * len(records[0]))
+    connection.executemany(f"INSERT INTO people VALUES ({marks})", records)
+    return connection
+
+
+def policy_of(trees, k, *, models=(), **more):
+    quasi = {f"q{i}": QuasiIdentifier(Hierarchy.from_rows(rows)) for i, rows in enumerate(trees)}
+    return Policy(quasi, models=[KAnonymity(k), *models], **more)
+
+
+def published(connection, policy, **settings):
+    report = sqlanon.anonymize(
+        connection, "people", policy, method="mondrian", into="released", **settings
+    )
+    rows = connection.execute("SELECT * FROM released").fetchall()
+    connection.execute("DROP TABLE released")
+    return report, rows
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(tables(), st.sampled_from(RULES), st.sampled_from(("strict", "relaxed")))
+def test_the_published_table_is_what_the_report_says(case, cuts, partitioning):
+    trees, records, k = case
+    policy = policy_of(trees, k, keep=["job"])
+    with connected(records) as connection:
+        settings = {"method": "mondrian", "cuts": cuts, "partitioning": partitioning}
+        report = sqlanon.anonymize(connection, "people", policy, **settings, into="released")
+        rows = connection.execute("SELECT * FROM released").fetchall()
+        found = sqlanon.measure(connection, "people", "released", policy).loss
+    assert Counter(row[-1] for row in rows) == Counter(record[-1] for record in records)
+    assert min(Counter(row[:-1] for row in rows).values()) >= k
+    for column, tree in enumerate(trees):
+        labels = {label for path in tree for label in path}
+        assert {row[column] for row in rows} <= labels | {None}
+    for measure in ("lm", "tree", "monotone_entropy", "discernibility", "usefulness"):
+        assert report.loss[measure] == pytest.approx(found[measure])
+    assert report.lower_bound <= report.loss["lm"] + 1e-12
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(tables(), st.sampled_from(RULES), st.integers(1, 4), st.booleans())
+def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
+    trees, records, k = case
+    models = [LDiversity(2)] if diverse else []
+    policy = policy_of(trees, k, models=models, sensitive=["job"])
+    with connected(records) as connection, pytest.MonkeyPatch.context() as patch:
+        try:
+            expected = published(connection, policy, cuts=cuts)
+        except UnsatisfiableError:
+            return
+        patch.setattr("sqlanon.methods.clustering.mondrian.BATCH", most)
+        found = published(connection, policy, cuts=cuts)
+    assert found[1] == expected[1]
+    assert found[0].loss == expected[0].loss
+
+
+@pytest.fixture
+def people():
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT range % 40 AS age, chr(102 + 7 * (range % 2)::INT) AS"
+            " sex, range % 30 AS person, chr(97 + (range * 7 % 5)::INT) AS job FROM range(400)"
+            " UNION ALL SELECT 99, 'f', 31, 'a'"
+        )
+        yield connection
+
+
+AGE = Hierarchy.intervals(5, 10, 20)
+
+
+def test_highest_levels_leave_out_who_can_be_in_no_class(people):
+    """Nobody else is as old as the oldest, whatever the interval allowed."""
+    quasi = {"age": QuasiIdentifier(AGE, max_level=2), "sex": Hierarchy.suppression()}
+    policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.01)
+    report = sqlanon.anonymize(people, "people", policy, method="mondrian", into="released")
+    assert report.suppressed_records == 1
+    assert report.holds
+    assert "1 record in classes that fail even at the highest levels is left out" in report.notes
+    with pytest.raises(UnsatisfiableError, match=r"1 of 401 records .* 0 may be suppressed; raise"):
+        sqlanon.plan(
+            people,
+            "people",
+            Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"]),
+            method="mondrian",
+        )
+
+
+def test_records_that_are_kept_suppressed_are_a_class_of_their_own(people):
+    people.execute("INSERT INTO people SELECT 90 + range * 20, 'f', 31, 'a' FROM range(1, 5)")
+    quasi = {"age": QuasiIdentifier(AGE, max_level=2), "sex": Hierarchy.suppression()}
+    policy = Policy(
+        quasi,
+        models=[KAnonymity(5)],
+        drop=["person", "job"],
+        suppression_limit=0.05,
+        suppressed="keep",
+    )
+    report = sqlanon.anonymize(people, "people", policy, method="mondrian", into="released")
+    rows = people.execute("SELECT * FROM released").fetchall()
+    assert len(rows) == 405
+    assert rows.count(("*", "*")) == report.suppressed_records == 5
+    assert report.holds
+
+
+def test_lowest_levels_are_kept_to(people):
+    quasi = {"age": QuasiIdentifier(AGE, min_level=1), "sex": Hierarchy.suppression()}
+    policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"])
+    plan = sqlanon.plan(people, "people", policy, method="mondrian")
+    assert plan.recoding.levels[0][0] == 1
+
+
+def test_persons_are_counted(people):
+    quasi = {"age": AGE, "sex": Hierarchy.suppression()}
+    policy = Policy(
+        quasi, sensitive=["job"], models=[KAnonymity(4), LDiversity(2)], entity="person"
+    )
+    report = sqlanon.anonymize(people, "people", policy, method="mondrian", into="released")
+    assert report.holds
+    assert report.statistics.smallest >= 4
+
+
+@pytest.mark.parametrize(
+    "model", [LDiversity(3, "entropy"), LDiversity(2, "recursive", c=2.0), TCloseness(0.25)]
+)
+@pytest.mark.parametrize("partitioning", ["strict", "relaxed"])
+def test_models_hold(people, model, partitioning):
+    quasi = {"age": AGE, "sex": Hierarchy.suppression()}
+    policy = Policy(quasi, sensitive=["job"], models=[KAnonymity(4), model], drop=["person"])
+    report = sqlanon.anonymize(
+        people, "people", policy, method="mondrian", partitioning=partitioning, into="released"
+    )
+    assert report.holds
+    assert report.statistics.classes > 1
+
+
+def test_a_saved_plan_is_carried_out_and_tells_no_value(people, tmp_path):
+    people.execute("UPDATE people SET sex = 'zqx' WHERE sex = 'm'")
+    quasi = {"age": AGE, "sex": Hierarchy.suppression()}
+    policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"])
+    plan = sqlanon.plan(people, "people", policy, method="mondrian")
+    plan.save(tmp_path / "plan.json")
+    again = Plan.load(tmp_path / "plan.json")
+    assert again.recoding == plan.recoding
+    assert sqlanon.apply(people, again, into="released").holds
+    assert "zqx" not in (tmp_path / "plan.json").read_text()
+    assert "zqx" not in plan.sql()
+
+
+def test_it_never_loses_more_than_the_best_full_domain_recoding(people):
+    records = [("f", "a")] * 3 + [("m", "b")] * 3
+    with connected(records) as connection:
+        policy = policy_of([SEX], 2, drop=["job"])
+        plans = [
+            sqlanon.plan(connection, "people", policy, method=method)
+            for method in ("mondrian", "incognito")
+        ]
+    assert plans[0].report.loss["lm"] <= plans[1].report.loss["lm"] == 0
+
+
+def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
+    """Here it comes when the table has just been read, so classes stay those of one node."""
+    home = "sqlanon.methods.clustering.mondrian"
+    monkeypatch.setattr(f"{home}.end_after", lambda *_: Deadline(0.0))
+    monkeypatch.setattr(f"{home}.BATCH", 10)
+    quasi = {"age": QuasiIdentifier(AGE, max_level=3), "sex": Hierarchy.suppression()}
+    policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.01)
+    plans = [
+        sqlanon.plan(people, "people", policy, method=method)
+        for method in ("mondrian", "incognito")
+    ]
+    assert plans[0].report.statistics == plans[1].report.statistics
+    assert plans[0].report.notes[-2:] == (
+        "these are the classes of the best full-domain recoding, cut further",
+        "the time limit ended the partition: a better recoding may exist",
+    )
