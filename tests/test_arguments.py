@@ -16,7 +16,7 @@ from sqlanon.publishing.settings import Settings
 
 WRONG = ["2", 2.5, -1, True, [], {}, object(), b"x", float("nan"), "nonsense"]
 POLICY = Policy(["a", "b"], models=[KAnonymity(2)])
-FUNCTIONS = ("check", "risk", "measure", "mine", "bound", "plan", "apply", "anonymize")
+FUNCTIONS = ("check", "risk", "measure", "mine", "bound", "plan", "apply", "anonymize", "compare")
 
 
 def test_examples_in_docstrings_are_true():
@@ -47,6 +47,8 @@ def called(name, connection, **given):
         )
     if name == "anonymize":
         given = {"into": "made", "overwrite": True, **given}
+    if name == "compare":
+        given = {"methods": ["incognito"], **given}
     return function(connection, "people", POLICY, **given)
 
 
