@@ -33,9 +33,9 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.sensitive import resolved_sensitive
 from sqlanon.policy.policy import Sensitive
 from sqlanon.search.clustering.anneal.search import Schedule, anneal, clusters_of, states
-from sqlanon.search.clustering.partition import partition
 from sqlanon.search.clustering.problem import Clustering
 from sqlanon.search.clustering.refine.search import refine
+from sqlanon.search.partitioning.clusters import cut_clusters
 
 GRADES = ["A", "B", "C", "D", "P", "F"]
 STUDENTS = """
@@ -105,7 +105,7 @@ def gains(connection, given):
         )
         encoded, problem = read(connection, policy, "tree")
         alone = replace(problem, demand=None)
-        first = refine(alone, partition(alone))
+        first = refine(alone, cut_clusters(alone))
         (before,) = states(problem.demand, first.label)
         start = math.log(before.mean) if model.family == "l" else before.mean
         print(

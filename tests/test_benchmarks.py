@@ -35,6 +35,8 @@ SMALLEST = [
     "limits.py --columns 2 --kept 3 --sensitive --file csv --records 1000 --limits 1 --methods "
     "incognito",
     "load.py {data} --rows 1000 --runs 1 --files adult",
+    "mondrian.py table --k 5 --records 300",
+    "mondrian.py peers --k 5 --records 60",
     "patterns.py table --k 2",
     "patterns.py exact --rows 20 --time-limit 5",
     "patterns.py models --rows 20 --time-limit 5",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from array import array
 
 import pytest
 
 from sqlanon.errors import PolicyError
 from sqlanon.recoding import Clusters, ColumnMap, FullDomain, Group, Run, ValueMap
+from sqlanon.regions import Regions
 from sqlanon.stored_recoding import recoding_of
 
 NODES = ((0, 1), (1, 1), (0, 0), None)
 RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 2), Run(2, 3, 3))
+REGIONS = Regions(((0, 1), None), (5, 2), (3, 2), array("q", [2, 1, 1]), array("q", [0, 1, 0]))
 WORK = ColumnMap((Group("{a, c}", ("a", "c")), Group("b", ("b",)), Group(None, (None,))), (0, 2))
 SEX = ColumnMap((Group("*", ("f", "m")),), (1,))
 
@@ -61,7 +64,7 @@ def test_maps_that_do_not_recode_every_value_once_are_refused(groups, levels):
 
 @pytest.mark.parametrize(
     "recoding",
-    [FullDomain((0, 2)), Clusters(NODES, RUNS, ("diagnosis",)), ValueMap((WORK, SEX))],
+    [FullDomain((0, 2)), Clusters(NODES, RUNS, ("diagnosis",)), ValueMap((WORK, SEX)), REGIONS],
 )
 def test_recodings_survive_a_file(recoding):
     assert recoding_of(json.loads(json.dumps(recoding.to_document()))) == recoding
@@ -96,3 +99,27 @@ def test_levels_of_clusters_are_worked_out_once():
     assert clusters.levels == ((0, 2), (1,))
     assert clusters.levels is clusters.levels
     assert (clusters.records, clusters.published_records) == (7, 3)
+
+
+def test_regions_know_their_records_and_levels():
+    assert (REGIONS.records, REGIONS.published_records) == (7, 5)
+    assert (REGIONS.levels, REGIONS.per_level([1, 2])) == (((0,), (1,)), [[5, 0], [0, 5, 0]])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "sizes", "values", "runs"),
+    [
+        (((0,),), (1,), (1,), ([1, 1], [0])),  # a run without a node
+        (((0,),), (1,), (1,), ([1], [1])),  # no such node
+        (((0,), (1,)), (1, 1), (1,), ([1], [0])),  # a node without a run
+        (((0,),), (1,), (1,), ([0], [0])),  # an empty run
+        (((0,),), (0,), (1,), ([1], [0])),  # a node without a record
+        (((0,),), (1, 1), (1,), ([1], [0])),
+        (((0,), (0, 0)), (1, 1), (1,), ([1, 1], [0, 1])),  # of other quasi-identifiers
+        ((None,), (1,), (1,), ([1], [0])),  # nothing is published
+        (((0,),), (1,), (0,), ([1], [0])),  # a column without a value
+    ],
+)
+def test_regions_that_do_not_recode_every_combination_once_are_refused(nodes, sizes, values, runs):
+    with pytest.raises(PolicyError):
+        Regions(nodes, sizes, values, *(array("q", own) for own in runs))

@@ -154,6 +154,7 @@ def of_wards(*models, **roles):
 
 
 LOCAL = {"method": "direct-cover"}
+PARTS = {"method": "mondrian"}
 PATTERNS = {"method": "pattern-greedy", "patterns": "all"}
 SETS = {"method": "scheme", "scheme": "sps"}
 ALONG = {"method": "scheme", "scheme": "ops"}
@@ -200,6 +201,14 @@ CASES = [
     Case("clusters", "plain", policy(PLAIN), LOCAL),
     Case("l-diverse clusters", "plain", policy(PLAIN, KAnonymity(3), LDiversity(2),
                                                sensitive=["diagnosis"]), {"method": "set-cover"}),
+    Case("regions", "plain", policy(PLAIN), PARTS),
+    Case("regions, kept", "plain", policy(
+        {"age": QuasiIdentifier(AGE, max_level=2), "zip": ZIP, "sex": SEX}, KAnonymity(3),
+        suppressed="keep", suppression_limit=0.5), PARTS),
+    Case("hostile regions", "texts", policy({"name": NAMES, "word": WORDS}), PARTS),
+    Case("number regions", "numbers", policy(
+        {"price": Hierarchy.prefix(2), "small": Hierarchy.intervals(10), "big": ALL_OR_NONE},
+        KAnonymity(4)), PARTS),
     Case("patterns", "plain", policy(PLAIN, suppression_limit=0.1), PATTERNS),
     Case("groups", "plain", policy(AGE_ALONE, suppression_limit=0.1), SETS),
     Case("groups, l-diverse", "plain", policy(AGE_ALONE, KAnonymity(2), LDiversity(2),

@@ -31,9 +31,9 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut
 from sqlanon.search.clustering.left_out import returned
 from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.partition import partition
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
+from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.wording import counted, listed
 
 QUICK, COVERED = 0.25, 0.75
@@ -230,7 +230,7 @@ def _started(problem: ClusteringProblem, start: Start) -> FirstClusters:
     deadline = problem.deadline
     if not deadline.is_limited:
         return start(problem, None)
-    quick = partition(replace(problem, deadline=deadline.share(QUICK)))
+    quick = cut_clusters(replace(problem, deadline=deadline.share(QUICK)))
     try:
         return start(replace(problem, deadline=deadline.share(COVERED)), quick)
     except TimeLimitError as error:

@@ -42,7 +42,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.clustering.lower_bound import leaf_bounds
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
-from sqlanon.search.partitioning.clusters import relaxed_clusters
+from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.search import Rule
 from sqlanon.search.partitioning.space import Dimension
@@ -93,7 +93,7 @@ def _relaxed(
     """A recoding of single records, by blocks that memory holds record by record."""
 
     def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
-        found = relaxed_clusters(problem, cuts=options.own.cuts, seed=options.seed)
+        found = cut_clusters(problem, cuts=options.own.cuts, relaxed=True, seed=options.seed)
         ended = "the partition" if problem.deadline.expired else ""
         return FirstClusters(found, ended=ended)
 

@@ -16,9 +16,9 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
-from sqlanon.search.clustering.partition import partition
 from sqlanon.search.clustering.problem import members
 from sqlanon.search.clustering.set_cover import set_cover
+from sqlanon.search.partitioning.clusters import cut_clusters
 
 FEW = settings(max_examples=40, deadline=None)
 
@@ -31,19 +31,19 @@ def until(problem, looks):
 @given(problems(), st.integers(0, 30))
 def test_every_cluster_stands_whenever_it_is_stopped(problem, looks):
     for stopped in (problem, until(problem, looks)):
-        found = partition(stopped)
+        found = cut_clusters(stopped)
         assert (found.label >= 0).all()
         assert all(problem.satisfies(each) for each in members(found)) or len(found.nodes) == 1
 
 
 def test_records_alike_are_parted():
     problem = problem_of([("a", "x")] * 3 + [("a", "y")] * 3 + [("b", "x")] * 3, 3)
-    assert partition(problem).loss(problem) == 0
+    assert cut_clusters(problem).loss(problem) == 0
 
 
 def test_no_time_is_one_cluster():
     problem = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
-    assert len(partition(until(problem, 0)).nodes) == 1
+    assert len(cut_clusters(until(problem, 0)).nodes) == 1
 
 
 @FEW

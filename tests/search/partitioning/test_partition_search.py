@@ -13,7 +13,7 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.partitioning.clusters import relaxed_clusters
+from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.rows import PartRows
 from sqlanon.search.partitioning.search import RULES, Rule, partition
@@ -151,12 +151,12 @@ def test_relaxed_parts_of_one_ordered_column_hold_fewer_than_twice_k(k, values):
         assert len(records) < k or (k <= len(part) and (alike or len(part) < 2 * k))
 
 
-def test_relaxed_clusters_keep_apart_what_the_highest_levels_do():
+def test_cut_clusters_keep_apart_what_the_highest_levels_do():
     tree = Tree.grow("", [(str(n), "low" if n < 3 else "high", "*") for n in range(6)])
     costs = CellCosts.of("lm", [tree], weights=[1.0], records=24)
     leaves = np.repeat(np.arange(6), 4)[:, np.newaxis]
     problem = ClusteringProblem((Taxonomy.of(tree, costs.costs[0]),), leaves, 5, highest=(1,))
-    found = relaxed_clusters(problem, cuts="median")
+    found = cut_clusters(problem, cuts="median", relaxed=True)
     assert found.sizes.min() >= 5
     assert not set(found.label[:12]) & set(found.label[12:])
     # Two values of three are cut in six records each; clusters that close alike are one.
