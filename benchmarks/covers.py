@@ -5,6 +5,7 @@
     python benchmarks/covers.py blocks --k 5 50
     python benchmarks/covers.py growth --k 50
     python benchmarks/covers.py wide --k 50
+    python benchmarks/covers.py limit --k 5 50
 
 `adult` has nine attributes with their hierarchies and is measured in LM. `suppression` has the same
 attributes of both files, suppressed or kept, and counts suppressed cells; beside it stands a greedy
@@ -15,6 +16,7 @@ mining included. Reads the folder named by SQLANON_DATA, or ../shared/data.
 import argparse
 import resource
 import time
+from dataclasses import replace
 from itertools import combinations
 
 import duckdb
@@ -34,9 +36,10 @@ from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.refine.search import refine as refined
 
 ONE, BOTH = ["adult.csv.gz"], ["adult.csv.gz", "adult_test.csv.gz"]
-FILES = {"adult": ONE, "suppression": BOTH, "blocks": ONE, "growth": ONE, "wide": ONE}
+FILES = {"adult": ONE, "suppression": BOTH, "blocks": ONE, "growth": ONE, "wide": ONE, "limit": ONE}
 LOSS = {"adult": "lm", "suppression": "suppressed-cells"}
 BLOCKS = (30_162, 15_000, 7_500, 3_000)
+LIMIT = 0.05
 
 
 def people(connection, task, copies=1, *, most=None):
@@ -96,6 +99,20 @@ def by_blocks(connection, k, records):
             )
 
 
+def by_limit(connection, k, records):
+    """Prints what covers lose beside the best full-domain recoding, with a suppression limit."""
+    for limit in (0.0, LIMIT):
+        asked = replace(policy("adult", k), suppression_limit=limit)
+        for method in ("incognito", "direct-cover", "set-cover"):
+            start = time.process_time()
+            report = sqlanon.plan(connection, "people", asked, method=method, loss="lm").report
+            print(
+                f"k = {k}, limit {limit:g}, {method}: {report.loss['lm']:.6g} in "
+                f"{time.process_time() - start:.1f} s, {report.suppressed_records:,} suppressed",
+                flush=True,
+            )
+
+
 def by_records(connection, k, records):
     """Prints what a cover and its refinement take for more and more records."""
     for copies in (1, 2, 3, 4):
@@ -149,7 +166,8 @@ def main():
     options = parser.parse_args()
     connection = duckdb.connect(config={"threads": 2})
     people(connection, options.task, most=options.records)
-    printed = {"blocks": by_blocks, "growth": by_records, "wide": wide}.get(options.task)
+    tables = {"blocks": by_blocks, "growth": by_records, "wide": wide, "limit": by_limit}
+    printed = tables.get(options.task)
     if printed:
         for k in options.k:
             printed(connection, k, options.records)

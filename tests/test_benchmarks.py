@@ -25,6 +25,7 @@ SMALLEST = [
     "covers.py blocks --k 5 --records 80",
     "covers.py growth --k 5 --records 40",
     "covers.py wide --k 20 --records 100",
+    "covers.py limit --k 5 --records 80",
     "fulldomain.py adult --runs 1 --k 2",
     "fulldomain.py models --runs 1 --limits 0",
     "fulldomain.py ihis --runs 1 --k 50",
