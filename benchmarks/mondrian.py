@@ -60,7 +60,8 @@ def of_anonypy(frame, k):
 
 def of_polarfrost(frame, k):
     """Its parts: rows are told apart by a column that it carries along as the sensitive one."""
-    if importlib.util.find_spec("pyspark") is None:  # which only its functions for Spark need
+    # Its functions for Spark alone need this.
+    if "pyspark" not in sys.modules and importlib.util.find_spec("pyspark") is None:
         names = ("pyspark", "pyspark.sql", "pyspark.sql.functions")
         modules = {name: types.ModuleType(name) for name in names}
         modules[names[-1]].pandas_udf = modules[names[-1]].PandasUDFType = None
