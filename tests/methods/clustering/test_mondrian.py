@@ -209,3 +209,17 @@ def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
         "these are the classes of the best full-domain recoding, cut further",
         "the time limit ended the partition: a better recoding may exist",
     )
+
+
+def test_models_that_not_even_the_whole_table_satisfies_are_named(people):
+    """Of persons and of records: both are asked of one column."""
+    people.execute("UPDATE people SET job = 'a'")
+    policy = Policy(
+        {"age": AGE},
+        sensitive=["job"],
+        models=[KAnonymity(4), LDiversity(1.5, "entropy")],
+        entity="person",
+        drop=["sex"],
+    )
+    with pytest.raises(UnsatisfiableError, match="needs more values than the 1 that 'job' has"):
+        sqlanon.plan(people, "people", policy, method="mondrian")
