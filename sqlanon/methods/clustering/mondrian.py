@@ -269,9 +269,9 @@ def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table
     policy, subject = table.policy, table.subject
     if all(at == tree.height for at, tree in zip(node, subject.trees, strict=True)):
         asked = table.judge().every
-        numbers = [table.units.attributes[each.attribute].number for each in asked]
-        named = zip(asked, numbers, strict=True)
-        every = tuple(replace(each, attribute=number) for each, number in named)
+        columns = [table.units.attributes[each.attribute].number for each in asked]
+        named = zip(asked, columns, strict=True)
+        every = tuple(replace(each, attribute=column) for each, column in named)
         models = Demands(np.zeros((0, 0), np.int64), every)
         refused = unsatisfied_as_one(policy, models, records=subject.records)
         if refused is not None:
