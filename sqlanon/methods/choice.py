@@ -9,17 +9,13 @@ from importlib.util import find_spec
 
 from sqlanon.engine.base import Engine
 from sqlanon.loss.cells import CELL_LOSSES
-from sqlanon.methods.options import AutoOptions, masks_of
+from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES, AutoOptions, masks_of
 from sqlanon.methods.registry import AUTO, METHODS, Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.wording import counted, listed
 
-COVERED = 250_000
-"""Largest table that covers are chosen for: they take it as a whole [records]."""
-RECORD_BYTES = 16_000
-"""Memory that a cover takes for each record [bytes]."""
 PACE = 1_000
 """Records that a cover is found for in a second, about, on one core [1 / second]."""
 EXACT = 40_000
@@ -128,7 +124,7 @@ def _mixed_labels(at: Situation) -> str:
 
 def _coverable(at: Situation) -> str:
     memory, records = at.options.memory, at.subject.records
-    if records > COVERED or (memory is not None and records * RECORD_BYTES > memory):
+    if records > BLOCK_RECORDS or (memory is not None and records * RECORD_BYTES > memory):
         return ""
     return (
         f"record by record the least is lost, and covers can take {counted(records, 'record')} "

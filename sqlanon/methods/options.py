@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 
 DIRECTIONS = ("bottom-up", "top-down")
+BLOCK_RECORDS = 250_000
+"""Largest table that is clustered as a whole, unless another number is asked for [records]."""
+RECORD_BYTES = 16_000
+"""Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
+those of many columns more."""
 CLUSTER_DISTANCES = ("growth", "closure", "closure-log")
 
 
@@ -182,8 +187,8 @@ class ClusterOptions:
         "loss_weight {!r} is not a number of at least 0",
     )
     block_records: int = _option(
-        250_000,
-        "Cut a larger table into blocks along its hierarchies: 250000.",
+        BLOCK_RECORDS,
+        f"Cut a larger table into blocks along its hierarchies: {BLOCK_RECORDS}.",
         "N",
         int,
         lambda value: type(value) is int and value >= 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlanon.engine.base import Engine
-from sqlanon.methods.clustering.clusters import FirstClusters
+from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.clustering.linkage import Linkage, decide_linkage
 from sqlanon.methods.options import AgglomerativeOptions
 from sqlanon.methods.registry import Decided, Options

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from sqlanon.deadline import phase
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.annealing import (
     AnnealedPart,
@@ -18,6 +17,15 @@ from sqlanon.methods.clustering.annealing import (
     anneals,
 )
 from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.first import (
+    COVERED,
+    Begun,
+    FirstClusters,
+    Start,
+    begin,
+    block_notes,
+    started,
+)
 from sqlanon.methods.clustering.lent import lent_clusters
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.local.input import EncodedRecords, search_end
@@ -28,67 +36,19 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.blocks import cut
 from sqlanon.search.clustering.left_out import returned
 from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.search import Effort, refine
-from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.wording import counted, listed
 
-QUICK, COVERED = 0.25, 0.75
-"""Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
-refinement has the rest."""
 ORDINARY = 0.5
 """Share of the time for clusters found in the ordinary way, where others are annealed besides."""
-RECORD_BYTES = 16_000
-"""Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
-those of many columns more."""
 PUBLISHING, LEAVING = 0.6, 0.5
 """Share of the time for a refinement that publishes everybody, and passes of the one that follows
 and leaves records out, for each pass of the first."""
 PROMISING = 1.25
 """How many times as much as the method's own clusters lent ones may lose and still be refined."""
-
-
-@dataclass(frozen=True, slots=True)
-class FirstClusters:
-    """Clusters of a table or a block of it, before they are refined.
-
-    Args:
-        found: The clusters.
-        bounds: Per record what it loses at least [units]; None where that is not known.
-        candidates: How many itemsets they were chosen from.
-        uncovered: How many records went elsewhere, as no itemset covers them.
-        guarantee: How far from the best they are at most; empty where that is not known.
-        ended: The part of the search that the time limit ended; empty for none.
-    """
-
-    found: Clustering
-    bounds: Numbers | None = None
-    candidates: int = 0
-    uncovered: int = 0
-    guarantee: str = ""
-    ended: str = ""
-
-
-Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
-"""The first clusters of a table or of a block of it, as each method finds them.
-
-They keep to the problem's highest levels. `NOWHERE` stands for records that are left out within its
-allowance, or that are suppressed as a class of their own. With a time limit it gets clusters to
-fall back on. Raises UnsatisfiableError where none satisfy the policy, and TimeLimitError where the
-limit comes before anything is known.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A table or a block of it, as numbers of all records, with its first clusters."""
-
-    records: Numbers
-    problem: ClusteringProblem
-    first: FirstClusters
 
 
 def decide_clusters(
@@ -128,7 +88,7 @@ def decide_clusters(
         "proven": clusters.loss(problem) == bound and not ended,
         **annealing_document(annealing, read),
     }
-    notes = (*_block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
+    notes = (*block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options, policy=read.policy))
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
@@ -138,7 +98,7 @@ def decide_clusters(
 
 def _ordinary(
     releases: Releases, options: Options[ClusterOptions], *, start: Start
-) -> tuple[list[_Begun], Clustering, tuple[str, ...]]:
+) -> tuple[list[Begun], Clustering, tuple[str, ...]]:
     """The first clusters of each block, the clusters that they become, and notes on these.
 
     Raises:
@@ -147,8 +107,9 @@ def _ordinary(
     """
     if anneals(releases.policy, options):
         releases = releases.ended_by(releases.problem.deadline.share(ORDINARY))
-    begun, failed = _begun(releases, options, start=start)
-    lent = lent_clusters(releases, options) if options.own.refine else None
+    begun, failed = begin(releases, options, start=start)
+    stay = options.method.takes("refine") and not options.own.refine
+    lent = None if stay else lent_clusters(releases, options)
     found = _better(releases, begun, lent, options)
     if found is None:
         assert failed is not None
@@ -158,7 +119,7 @@ def _ordinary(
 
 def _annealed(
     releases: Releases,
-    begun: Sequence[_Begun],
+    begun: Sequence[Begun],
     options: Options[ClusterOptions],
     *,
     start: Start,
@@ -169,7 +130,7 @@ def _annealed(
         return None
 
     def search(alone: ClusteringProblem) -> Clustering:
-        first = _started(alone, start)
+        first = started(alone, start)
         refines = options.own.refine
         return _refined_part(alone, first, seed=options.seed) if refines else first.found
 
@@ -194,53 +155,9 @@ def _annealed(
     return stages[-1], told
 
 
-def _begun(
-    releases: Releases, options: Options[ClusterOptions], *, start: Start
-) -> tuple[list[_Begun], UnsatisfiableError | None]:
-    """The first clusters of each block, or why there are none.
-
-    Raises:
-        TimeLimitError: The time limit came before anything was known.
-    """
-    problem = releases.problem
-    with phase("the cut into blocks"):
-        part = replace(problem, deadline=problem.deadline.share(QUICK))
-        blocks = cut(part, largest_block(options))
-    found: list[_Begun] = []
-    room, open_ = problem.allowance, problem.records
-    for number, records in enumerate(blocks, start=1):
-        own = problem
-        if len(blocks) > 1:
-            options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
-            ended = problem.deadline.share(COVERED).share(1 / (len(blocks) - number + 1))
-            own = replace(problem.part(records), deadline=ended)
-        own = replace(own, allowance=room * len(records) // open_)
-        try:
-            first = _started(own, start)
-        except UnsatisfiableError as error:
-            return [], error
-        room -= min(room, int((first.found.label == NOWHERE).sum()))
-        open_ -= len(records)
-        found.append(_Begun(releases.placeable[records], own, first))
-    return found, None
-
-
-def _started(problem: ClusteringProblem, start: Start) -> FirstClusters:
-    """The first clusters, those of a quick partition where the time does not suffice for others."""
-    deadline = problem.deadline
-    if not deadline.is_limited:
-        return start(problem, None)
-    quick = cut_clusters(replace(problem, deadline=deadline.share(QUICK)))
-    try:
-        return start(replace(problem, deadline=deadline.share(COVERED)), quick)
-    except TimeLimitError as error:
-        ended = error.phase or "the cover"
-        return FirstClusters(quick, column_bounds(problem), ended=ended)
-
-
 def _better(
     releases: Releases,
-    begun: Sequence[_Begun],
+    begun: Sequence[Begun],
     lent: Clustering | None,
     options: Options[ClusterOptions],
 ) -> tuple[Clustering, tuple[str, ...]] | None:
@@ -255,18 +172,19 @@ def _better(
     )
     label = lent.label[records]
     first = FirstClusters(Clustering.of(problem, label), _bounds(releases, begun)[records])
-    other = _refined(releases, [_Begun(records, problem, first)], options)
+    other = _refined(releases, [Begun(records, problem, first)], options)
     other = min(lent, other, key=lambda each: each.loss(releases.whole))
     if found is not None and found.loss(releases.whole) <= other.loss(releases.whole):
         return found, ()
+    how = ", refined" if options.own.refine else ""
     return other, (
-        "these are the classes of the best full-domain recoding, refined: they lose less than what "
+        f"these are the classes of the best full-domain recoding{how}: they lose less than what "
         f"{options.method.name} found itself",
     )
 
 
 def _refined(
-    releases: Releases, begun: Sequence[_Begun], options: Options[ClusterOptions]
+    releases: Releases, begun: Sequence[Begun], options: Options[ClusterOptions]
 ) -> Clustering:
     """Clusters of all records, refined where that is asked for, block by block.
 
@@ -308,7 +226,7 @@ def _refined_part(problem: ClusteringProblem, first: FirstClusters, *, seed: int
 
 
 def _together(
-    releases: Releases, begun: Sequence[_Begun], parts: Sequence[Clustering]
+    releases: Releases, begun: Sequence[Begun], parts: Sequence[Clustering]
 ) -> Clustering:
     """The clusters of all blocks as clusters of all records."""
     records = np.concatenate([each.records for each in begun])
@@ -322,7 +240,7 @@ def _together(
     return releases.all_of(np.concatenate(labels), records)
 
 
-def _bounds(releases: Releases, begun: Sequence[_Begun]) -> Numbers:
+def _bounds(releases: Releases, begun: Sequence[Begun]) -> Numbers:
     """What each record costs at least [units].
 
     What a method knows of a block is no bound: clusters of the whole table may cross its border.
@@ -352,29 +270,7 @@ def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) ->
     )
 
 
-def largest_block(options: Options[ClusterOptions]) -> int:
-    """Largest table that is clustered as a whole, where memory counts, too [records]."""
-    most = options.own.block_records
-    return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
-
-
-def _block_notes(options: Options[ClusterOptions], begun: Sequence[_Begun]) -> Iterator[str]:
-    if len(begun) < 2:
-        return
-    most = largest_block(options)
-    limit = "" if most == options.own.block_records else ", as the memory limit allows"
-    yield (
-        f"the table was cut into {len(begun)} blocks of up to {counted(most, 'record')}{limit}, "
-        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, "
-        "and the bound is that of each column by itself"
-    )
-    larger = sum(len(each.records) > most for each in begun)
-    if larger:
-        are = "is" if larger == 1 else "are"
-        yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
-
-
-def _told(begun: Sequence[_Begun]) -> Iterator[str]:
+def _told(begun: Sequence[Begun]) -> Iterator[str]:
     """What the method guarantees, and the records that its candidates left to others."""
     if not begun:
         return
@@ -389,7 +285,7 @@ def _told(begun: Sequence[_Begun]) -> Iterator[str]:
 
 
 def _ended(
-    begun: Sequence[_Begun], problem: ClusteringProblem, options: Options[ClusterOptions]
+    begun: Sequence[Begun], problem: ClusteringProblem, options: Options[ClusterOptions]
 ) -> list[str]:
     """The parts of the search that the time limit ended."""
     ended = list(dict.fromkeys(each.first.ended for each in begun if each.first.ended))

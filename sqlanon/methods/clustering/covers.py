@@ -10,7 +10,8 @@ import numpy as np
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
+from sqlanon.methods.clustering.clusters import decide_clusters
+from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.methods.local.input import (
     EncodedRecords,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.engine.base import Engine
-from sqlanon.methods.clustering.clusters import FirstClusters
 from sqlanon.methods.clustering.covers import decide_cover
+from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.options import DirectCoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject

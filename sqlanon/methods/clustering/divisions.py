@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sqlanon.methods.clustering.clusters import FirstClusters, Start
+from sqlanon.methods.clustering.first import FirstClusters, Start
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, runs

@@ -11,8 +11,9 @@ import numpy as np
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
+from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.divisions import by_division
+from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.local.input import encode_records, reading_end
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -21,8 +22,9 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.closed_parts import Closed, ClosedParts
-from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
+from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.encoded import taxonomies
+from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.clustering.rounds import batches, combinations, cut_large, initial, without
 from sqlanon.methods.local.input import (
     encode_records,
@@ -99,15 +101,8 @@ def _relaxed(
 
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
-    alone = Options(
-        options.method,
-        ClusterOptions(refine=False),
-        options.loss,
-        options.seed,
-        options.progress,
-        options.memory,
-        options.deadline,
-    )
+    given: Options[Any] = options
+    alone = replace(given, own=ClusterOptions(refine=False))
     return decide_clusters(read, alone, start=start)
 
 

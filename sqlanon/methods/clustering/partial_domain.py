@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.methods.clustering.clusters import FirstClusters, decide_clusters
+from sqlanon.methods.clustering.clusters import decide_clusters
+from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.local.input import encode_records, reading_end
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options

@@ -25,7 +25,7 @@ from sqlanon import (
     TCloseness,
 )
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
-from sqlanon.methods.clustering.clusters import largest_block
+from sqlanon.methods.clustering.first import largest_block
 from sqlanon.methods.registry import Options
 from sqlanon.policy.policy import Sensitive
 
@@ -126,7 +126,7 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
 
 def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
     """Five records of 100 MB each do not fit where three do."""
-    monkeypatch.setattr("sqlanon.methods.clustering.clusters.RECORD_BYTES", 100_000_000)
+    monkeypatch.setattr("sqlanon.methods.clustering.first.RECORD_BYTES", 100_000_000)
     people.execute(f"COPY people TO '{tmp_path / 'people.csv'}'")
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     plan = sqlanon.plan(

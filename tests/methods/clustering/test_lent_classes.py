@@ -36,10 +36,17 @@ def people():
         yield connection
 
 
-@pytest.mark.parametrize("method", CLUSTERS)
-def test_no_clusters_of_a_structured_table_lose_more_than_the_best_node(people, method):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"method": name} for name in CLUSTERS),
+        *({"method": "mondrian", "partitioning": name} for name in ("strict", "relaxed")),
+    ],
+    ids=lambda settings: "-".join(settings.values()),
+)
+def test_no_clusters_of_a_structured_table_lose_more_than_the_best_node(people, settings):
     best = sqlanon.plan(people, "people", DIVERSE).report.loss["lm"]
-    found = sqlanon.plan(people, "people", DIVERSE, method=method).report
+    found = sqlanon.plan(people, "people", DIVERSE, **settings).report
     assert found.loss["lm"] <= best + 1e-12
 
 

@@ -1,0 +1,129 @@
+"""First clusters: what a method starts from, of a table as a whole or cut into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlanon.deadline import phase
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.methods.clustering.releases import Releases
+from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
+from sqlanon.methods.registry import Options
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.blocks import cut
+from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
+from sqlanon.search.partitioning.clusters import cut_clusters
+from sqlanon.wording import counted
+
+QUICK, COVERED = 0.25, 0.75
+"""Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
+refinement has the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstClusters:
+    """Clusters of a table or a block of it, before they are refined.
+
+    Args:
+        found: The clusters.
+        bounds: Per record what it loses at least [units]; None where that is not known.
+        candidates: How many itemsets they were chosen from.
+        uncovered: How many records went elsewhere, as no itemset covers them.
+        guarantee: How far from the best they are at most; empty where that is not known.
+        ended: The part of the search that the time limit ended; empty for none.
+    """
+
+    found: Clustering
+    bounds: Numbers | None = None
+    candidates: int = 0
+    uncovered: int = 0
+    guarantee: str = ""
+    ended: str = ""
+
+
+Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
+"""The first clusters of a table or of a block of it, as each method finds them.
+
+They keep to the problem's highest levels. `NOWHERE` stands for records that are left out within its
+allowance, or that are suppressed as a class of their own. With a time limit it gets clusters to
+fall back on. Raises UnsatisfiableError where none satisfy the policy, and TimeLimitError where the
+limit comes before anything is known.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A table or a block of it, as numbers of all records, with its first clusters."""
+
+    records: Numbers
+    problem: ClusteringProblem
+    first: FirstClusters
+
+
+def begin(
+    releases: Releases, options: Options[ClusterOptions], *, start: Start
+) -> tuple[list[Begun], UnsatisfiableError | None]:
+    """The first clusters of each block, or why there are none.
+
+    Raises:
+        TimeLimitError: The time limit came before anything was known.
+    """
+    problem = releases.problem
+    with phase("the cut into blocks"):
+        part = replace(problem, deadline=problem.deadline.share(QUICK))
+        blocks = cut(part, largest_block(options))
+    found: list[Begun] = []
+    room, open_ = problem.allowance, problem.records
+    for number, records in enumerate(blocks, start=1):
+        own = problem
+        if len(blocks) > 1:
+            options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
+            ended = problem.deadline.share(COVERED).share(1 / (len(blocks) - number + 1))
+            own = replace(problem.part(records), deadline=ended)
+        own = replace(own, allowance=room * len(records) // open_)
+        try:
+            first = started(own, start)
+        except UnsatisfiableError as error:
+            return [], error
+        room -= min(room, int((first.found.label == NOWHERE).sum()))
+        open_ -= len(records)
+        found.append(Begun(releases.placeable[records], own, first))
+    return found, None
+
+
+def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
+    """The first clusters, those of a quick partition where the time does not suffice for others."""
+    deadline = problem.deadline
+    if not deadline.is_limited:
+        return start(problem, None)
+    quick = cut_clusters(replace(problem, deadline=deadline.share(QUICK)))
+    try:
+        return start(replace(problem, deadline=deadline.share(COVERED)), quick)
+    except TimeLimitError as error:
+        ended = error.phase or "the cover"
+        return FirstClusters(quick, column_bounds(problem), ended=ended)
+
+
+def largest_block(options: Options[ClusterOptions]) -> int:
+    """Largest table that is clustered as a whole, where memory counts, too [records]."""
+    most = options.own.block_records
+    return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
+
+
+def block_notes(options: Options[ClusterOptions], begun: Sequence[Begun]) -> Iterator[str]:
+    """Notes on the blocks that a table was cut into."""
+    if len(begun) < 2:
+        return
+    most = largest_block(options)
+    limit = "" if most == options.own.block_records else ", as the memory limit allows"
+    yield (
+        f"the table was cut into {len(begun)} blocks of up to {counted(most, 'record')}{limit}, "
+        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, "
+        "and the bound is that of each column by itself"
+    )
+    larger = sum(len(each.records) > most for each in begun)
+    if larger:
+        are = "is" if larger == 1 else "are"
+        yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
