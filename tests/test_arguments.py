@@ -5,8 +5,8 @@ import inspect
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier, arguments
@@ -25,7 +25,7 @@ def test_examples_in_docstrings_are_true():
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(
             "CREATE TABLE people AS SELECT range % 3 AS a, range % 2 AS b FROM range(12)"
         )

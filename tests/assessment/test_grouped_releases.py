@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracles.measures import create, every_measure, in_groups
@@ -28,12 +28,12 @@ POLICY = Policy(
 
 def measured(labels, ages, policy=POLICY, **options):
     """What is found of a release of ORIGINAL, by the label of each value."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE original (work VARCHAR, age INTEGER)")
-        connection.executemany("INSERT INTO original VALUES (?, ?)", ORIGINAL)
+        insert(connection, "original", ORIGINAL)
         connection.execute("CREATE TABLE released (work VARCHAR, age VARCHAR)")
         rows = [(labels[work], ages[age]) for work, age in ORIGINAL]
-        connection.executemany("INSERT INTO released VALUES (?, ?)", rows)
+        insert(connection, "released", rows)
         return sqlanon.measure(connection, "original", "released", policy, **options)
 
 
@@ -112,7 +112,7 @@ def test_measures_of_groups_are_those_of_the_formulas(table, draw):
         None if at is None else tuple(own[v] for own, v in zip(labels, record, strict=True))
         for at, record in zip(levels, table["records"], strict=True)
     ]
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         create(connection, "original", table, table["records"])
         create(connection, "released", table, rows)
         found = sqlanon.measure(

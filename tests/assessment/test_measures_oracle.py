@@ -6,8 +6,8 @@ import itertools
 import math
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from oracles.measures import (
@@ -52,7 +52,7 @@ def nodes_of(table):
 
 
 def connection_of(table):
-    connection = duckdb.connect()
+    connection = empty_database()
     create(connection, "original", table, table["records"])
     return connection
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 import duckdb
 import pyarrow
 import pytest
+from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -277,7 +278,7 @@ def test_column_of_one_value_and_one_of_a_value_each():
     ],
 )
 def test_columns_of_any_plain_type_are_told_apart_as_group_by_does(kind, rows):
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(f"CREATE TABLE t (x {kind}, y INTEGER)")
         for row in rows:
             connection.execute(f"INSERT INTO t VALUES ({row}, 1)")
@@ -327,7 +328,7 @@ def test_no_sets_where_none_are_asked_for():
 def test_too_many_sets_are_an_error():
     names = [f"c{number}" for number in range(40)]
     columns = ", ".join(f"1 AS {name}" for name in names)
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(f"CREATE TABLE t AS SELECT {columns}")
         with pytest.raises(PolicyError, match=r"more than 200,000; lower max_columns"):
             sqlanon.risk(connection, "t", Policy(names), max_columns=20)
@@ -358,7 +359,7 @@ def figures_of_two_columns(name, other):
     """Of a table with columns of these names, by records and by persons, counted either way."""
     found = []
     quoted = ", ".join('"' + each.replace('"', '""') + '"' for each in (name, other))
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         for table, step in (("t", 2), ("p", 1)):
             connection.execute(
                 f"CREATE TABLE {table} AS SELECT * FROM (SELECT i % 5, i % 3, i // 4 "
@@ -379,7 +380,7 @@ def figures_of_two_columns(name, other):
 
 @pytest.mark.slow
 def test_entity_of_a_hostile_name_is_counted():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         for name in HOSTILE:
             quoted = '"' + name.replace('"', '""') + '"'
             connection.execute(

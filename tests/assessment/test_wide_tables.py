@@ -4,8 +4,8 @@ import itertools
 import random
 from unittest.mock import patch
 
-import duckdb
 import pytest
+from databases import empty_database
 from sqlglot import exp
 
 import sqlanon
@@ -19,7 +19,7 @@ NAMES = [f"c{number}" for number in range(7)]
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         yield opened
 
 

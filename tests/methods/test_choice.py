@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
@@ -23,7 +23,7 @@ POLICY = Policy(
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(f"CREATE TABLE people AS {ROWS}")
         yield opened
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
@@ -33,7 +33,7 @@ DEMANDS = {
 @pytest.fixture(scope="module")
 def people():
     """32 records of 16 persons, and one record in a class of its own."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i // 2 AS who, (i * 7) % 16 AS a, i % 3 AS b, "
             "i % 4 AS ill FROM range(32) AS r(i) UNION ALL SELECT 99, 40, 0, 0"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 
 import sqlanon
 from sqlanon import (
@@ -31,7 +31,7 @@ WIDEN, ALLOW, DROP = "raise max_level", "raise suppression_limit", "use suppress
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(PEOPLE)
         yield opened
 
@@ -155,8 +155,8 @@ def test_what_suppression_brings_about_is_counted():
         models=[KAnonymity(2), TCloseness(0.3)],
         suppression_limit=0.2,
     )
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people (city TEXT, ill TEXT)")
-        connection.executemany("INSERT INTO people VALUES (?, ?)", records)
+        insert(connection, "people", records)
         with pytest.raises(UnsatisfiableError, match="6 of 14 records are in classes that do not"):
             sqlanon.plan(connection, "people", policy)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
@@ -21,7 +21,7 @@ WIDTH = 7
 
 @pytest.fixture
 def engine():
-    connection = duckdb.connect()
+    connection = empty_database()
     columns = ", ".join(
         f"CASE WHEN i % 11 = {n} THEN NULL ELSE hash(i, {n}) % {n + 2} END AS held_{n}"
         for n in range(WIDTH)

@@ -3,8 +3,8 @@
 import itertools
 from unittest.mock import patch
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from sqlglot import exp
 
 import sqlanon
@@ -17,9 +17,9 @@ from sqlanon.microdata import spellings
 
 def notes_of(values, kind="TEXT", method="incognito", **settings):
     """What a plan says of the spellings of a column's values."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(f"CREATE TABLE people (city {kind}, sex TEXT)")
-        connection.executemany("INSERT INTO people VALUES (?, 'f')", [(v,) for v in values])
+        insert(connection, "people", [(v, "f") for v in values])
         hierarchy = Hierarchy.suppression()
         policy = Policy({"city": hierarchy, "sex": hierarchy}, models=[KAnonymity(1)])
         plan = sqlanon.plan(connection, "people", policy, method=method, **settings)
@@ -62,9 +62,9 @@ FLU = [("x", "flu"), ("x", "Flu "), ("y", "flu"), ("y", "cold")]
 
 def judged(rows, roles, kind="TEXT"):
     """What plan, anonymize and check say of the spellings of a table of two columns."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(f"CREATE TABLE t (place TEXT, ill {kind})")
-        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        insert(connection, "t", rows)
         policy = Policy(["place"], models=[KAnonymity(1)], **roles)
         documents = {
             "plan": sqlanon.plan(connection, "t", policy).to_dict(),
@@ -105,7 +105,7 @@ def test_spellings_of_persons_are_told():
 
 
 def test_check_tells_spellings_of_quasi_identifiers():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE t AS SELECT unnest(['flu', 'FLU', 'f l']) AS ill, 1 AS n")
         notes = sqlanon.check(connection, "t", Policy(["ill", "n"])).notes
     [note] = [note for note in notes if "spellings (" in note]
@@ -120,7 +120,7 @@ def test_sensitive_values_that_differ_for_people_get_no_note():
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_many_columns_are_looked_at_alike(ascii_only):
     """Twenty columns in several queries, each with its own number of spellings."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         cells = ", ".join(
             f"CASE WHEN i < {n} THEN upper('v' || i // 2) ELSE 'v' || i // 2 END"
             f"{'' if ascii_only else ' || chr(233)'} AS c{n}"
@@ -134,7 +134,7 @@ def test_many_columns_are_looked_at_alike(ascii_only):
 
 
 def test_a_leaf_that_is_no_number_is_no_fault_of_a_column_of_numbers():
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people AS SELECT unnest([0.5, 0.5])::DOUBLE AS share")
     listed = Hierarchy.from_rows([("0.5", "half", "*"), ("?", "unknown", "*")])
     policy = Policy({"share": listed}, models=[KAnonymity(2)])
@@ -142,7 +142,7 @@ def test_a_leaf_that_is_no_number_is_no_fault_of_a_column_of_numbers():
 
 
 def test_spellings_that_only_python_knows_end_at_the_time_limit():
-    with duckdb.connect() as connection, patch.object(spellings, "LOOK", 1):
+    with empty_database() as connection, patch.object(spellings, "LOOK", 1):
         connection.execute("CREATE TABLE t AS SELECT chr(200 + i::INT) AS ill FROM range(50) r(i)")
         engine, table = DuckDB(connection), exp.to_table("t")
         ticks = itertools.count()

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import duckdb
 import numpy as np
+from databases import empty_database, insert
 
 from oracles.models import figures_of
 from sqlanon import (
@@ -94,13 +94,12 @@ class Case:
         """What can be asked of the published table, which has no persons."""
         return replace(self.policy, entity=None, drop=[])
 
-    def connection(self):
+    def connection(self, threads=None):
         """A connection with the table `people`."""
-        opened = duckdb.connect()
+        opened = empty_database(threads)
         columns = ", ".join(f"{name} VARCHAR" for name in self.names)
         opened.execute(f"CREATE TABLE people ({columns}, job VARCHAR, pay INTEGER, person INTEGER)")
-        marks = ", ".join("?" * (len(self.names) + 3))
-        opened.executemany(f"INSERT INTO people VALUES ({marks})", self.records)
+        insert(opened, "people", self.records)
         return opened
 
     def nodes(self):

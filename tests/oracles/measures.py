@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+from databases import insert
+
 STAR = "*"
 
 
@@ -232,10 +234,8 @@ def create(connection, name, table, rows):
     columns += [f"s{i}" for i in range(len(table["sensitive"]))] + ["class"]
     typed = ", ".join(f'"{column}" VARCHAR' for column in columns)
     connection.execute(f'CREATE OR REPLACE TABLE "{name}" ({typed})')
-    marks = ", ".join("?" for _ in columns)
     beside = [*table["sensitive"], table["classes"]]
     kept = [
         [*row, *(values[i] for values in beside)] for i, row in enumerate(rows) if row is not None
     ]
-    if kept:
-        connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', kept)
+    insert(connection, f'"{name}"', kept)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import (
@@ -100,7 +100,7 @@ def test_neither_do_bounds_of_what_becomes_more_frequent():
 @pytest.mark.slow
 def test_check_plan_and_anonymize_tell_it():
     policy = Policy(["age"], ["ill"], models=[KAnonymity(2), LDiversity(1)])
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS age, 'flu' AS ill FROM range(3)")
         reports = [
             sqlanon.check(connection, "people", policy),
@@ -124,7 +124,7 @@ def test_check_plan_and_anonymize_tell_it():
 def test_keeping_that_generalizes_all_is_noted(options, told):
     """One 'b' among nine 'a' would stand alone; with three of them kept there is a class."""
     policy = Policy(["x"], models=[KAnonymity(3)], **{"suppression_limit": 0.1, **options})
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         many = 3 if policy.suppression_limit == 0.5 else 1
         values = f"CASE WHEN range < {many} THEN 'b' ELSE 'a' END"
         connection.execute(f"CREATE TABLE t AS SELECT {values} AS x FROM range(10)")

@@ -4,9 +4,9 @@ import struct
 from dataclasses import dataclass, field
 from functools import cache
 
-import duckdb
 import pytest
 import sqlglot
+from databases import empty_database, insert
 from foreign import postgres_server, spark_session, spelling
 from sqlglot import exp
 
@@ -34,12 +34,11 @@ HOSTILE = [
 
 def people(**columns):
     """A connection with a table of those columns, each of the type and texts given."""
-    connection = duckdb.connect()
+    connection = empty_database()
     types = ", ".join(f"{quoted(name)} {kind}" for name, (kind, _) in columns.items())
     connection.execute(f"CREATE TABLE people ({types})")
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
-    marks = ", ".join("?" for _ in columns)
-    connection.executemany(f"INSERT INTO people VALUES ({marks})", rows)
+    insert(connection, "people", rows)
     return connection
 
 

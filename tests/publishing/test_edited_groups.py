@@ -2,8 +2,8 @@
 
 import json
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
@@ -19,7 +19,7 @@ def edited(tmp_path):
     """Loads a plan of the groups A and {B, D}, with other groups and levels in their place."""
 
     def load(groups, levels, **bounds):
-        with duckdb.connect() as connection:
+        with empty_database() as connection:
             connection.execute("CREATE TABLE people AS SELECT 'abbbcd'[1 + i % 6] AS work, i % 2 "
                                "AS sex FROM range(12) AS r(i)")  # fmt: skip
             works = QuasiIdentifier(Hierarchy.from_rows(WORK), **bounds)
@@ -69,7 +69,7 @@ def carried_out(tmp_path):
     """Publishes a plan of ages in tens at least, with other groups in place of its own."""
 
     def publish(change):
-        with duckdb.connect() as connection:
+        with empty_database() as connection:
             connection.execute("CREATE TABLE people AS SELECT 20 + i % 20 AS age, i % 2 AS sex "
                                "FROM range(80) AS r(i)")  # fmt: skip
             ages = QuasiIdentifier(Hierarchy.intervals(5, 10, 20), min_level=2)

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database
 from sqlglot import parse
 
 import sqlanon
@@ -25,7 +25,7 @@ AS_IT_IS = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("CREATE TABLE people (ward VARCHAR, job VARCHAR, person INTEGER)")
         for ward, counts in WARDS.items():
             for job, count in zip(("nurse", "clerk", "boss"), counts, strict=True):

@@ -2,8 +2,8 @@
 
 import json
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,9 +19,9 @@ HELD = ["nurse"] * 4 + ["clerk"] * 3 + ["pilot", "diver", "diver"] + [None] * 2
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("CREATE TABLE people (job VARCHAR, age INTEGER)")
-        opened.executemany("INSERT INTO people VALUES (?, ?)", [(job, 1) for job in HELD])
+        insert(opened, "people", [(job, 1) for job in HELD])
         yield opened
 
 

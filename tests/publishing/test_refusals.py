@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, UnsatisfiableError
@@ -16,7 +16,7 @@ from sqlanon.errors import PolicyError
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("CREATE TABLE t AS SELECT range AS id, range % 3 AS a FROM range(9)")
         yield opened
 

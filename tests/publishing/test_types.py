@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import duckdb
 import pytest
+from databases import empty_database
 from oracles.cells import (
     DAYS,
     EXACT,
@@ -60,7 +61,7 @@ def table_of(names, rows, *, copies=1):
 
     Every row is there a number of times.
     """
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("SET TimeZone = 'Asia/Tokyo'")
     lines = []
     for row in range(rows):

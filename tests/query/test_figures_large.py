@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 
 from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.figures import (
@@ -42,10 +42,10 @@ def figures(connection, needed):
     rest = [a - b for a, b in zip(COUNTS, HELD, strict=True)]
     rows = [(c, v, n) for c, held in ((0, HELD), (1, rest)) for v, n in enumerate(held) if n]
     connection.execute("CREATE TABLE source (class BIGINT, value BIGINT, size BIGINT)")
-    connection.executemany("INSERT INTO source VALUES (?, ?, ?)", rows)
+    insert(connection, "source", rows)
     whole = [(rank, rank, n) for rank, n in enumerate(COUNTS)]
     connection.execute("CREATE TABLE whole (value BIGINT, rank BIGINT, size BIGINT)")
-    connection.executemany("INSERT INTO whole VALUES (?, ?, ?)", whole)
+    insert(connection, "whole", whole)
     counts = reference(table("whole")).sql("duckdb")
     connection.execute(f"CREATE TABLE reference AS {counts}")
     query = sensitive.class_figures(
@@ -63,7 +63,7 @@ def figures(connection, needed):
 
 @pytest.mark.parametrize(("name", "exact"), [("equal", equal), ("ordered", ordered)])
 def test_distances_of_billions_of_records_are_exact(name, exact):
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         found = figures(connection, Needed(distances=(name,)))
     assert found[distance(name)] == pytest.approx(float(exact(HELD)), rel=1e-14)
 
@@ -71,7 +71,7 @@ def test_distances_of_billions_of_records_are_exact(name, exact):
 def test_what_exceeds_is_exact_for_billions_of_records():
     n, left = sum(HELD), RECORDS - 7
     more = [(c * left - n * q, q) for c, q in zip(HELD, COUNTS, strict=True) if c * left > n * q]
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         found = figures(connection, Needed(distances=("equal",), left=left))
     assert int(found[EXCEEDING]) == sum(excess for excess, _ in more)
     assert found[FAVOURED] == sum(records for _, records in more)

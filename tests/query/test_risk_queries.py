@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-import duckdb
 import pytest
+from databases import empty_database
 from sqlglot import ErrorLevel, exp, parse_one
 
 from sqlanon.hierarchy.layout import Field
@@ -118,7 +118,7 @@ SNAPSHOTS = [
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(TABLES)
         yield opened
 

@@ -1,6 +1,7 @@
 """Equivalence classes of tables as they stand, and what tells a table apart."""
 
 import pytest
+from databases import insert
 from snapshots import (  # noqa: F401
     PEOPLE,
     Snapshot,
@@ -41,7 +42,7 @@ def test_classes_are_counted_whatever_a_column_is_called(connection, name):
 def fingerprint_of(connection, rows):
     """The fingerprint of a table of two columns with those rows."""
     connection.execute("CREATE OR REPLACE TEMP TABLE printed (a INTEGER, b VARCHAR)")
-    connection.executemany("INSERT INTO printed VALUES (?, ?)", rows)
+    insert(connection, "printed", rows)
     kinds = {"a": exp.DataType.build("INT"), "b": exp.DataType.build("TEXT")}
     return connection.execute(text(fingerprint(table("printed"), kinds))).fetchone()
 

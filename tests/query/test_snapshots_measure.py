@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database
 from snapshots import (  # noqa: F401
     INTEGER,
     Snapshot,
@@ -235,7 +235,7 @@ SNAPSHOTS = [
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(TABLES)
         yield opened
 

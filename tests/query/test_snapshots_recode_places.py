@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from databases import insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshots import (  # noqa: F401
@@ -91,8 +92,7 @@ def statements(levels, few, suppressed, kept_label):
 
 def fill(connection, records):
     connection.execute("CREATE OR REPLACE TEMP TABLE held_rows (p VARCHAR, q VARCHAR, s VARCHAR)")
-    if records:
-        connection.executemany("INSERT INTO held_rows VALUES (?, ?, ?)", records)
+    insert(connection, "held_rows", records)
 
 
 @settings(max_examples=25, deadline=None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
@@ -17,7 +17,7 @@ from sqlanon.search.clustering.anneal.search import Schedule, anneal
 @pytest.fixture
 def people():
     """Jobs come in runs of ages, so neighbours have the same."""
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute(
         "CREATE TABLE people AS SELECT range AS age, range % 4 AS zone, "
         "chr((97 + range // 7 % 3)::INTEGER) AS job FROM range(84)"

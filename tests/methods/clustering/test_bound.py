@@ -6,8 +6,8 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, level_bounds, records_of, weights
@@ -32,11 +32,10 @@ def bounded(draw):
 
 def opened(trees, bounds, weighing, records, k, limit, **more):
     """A connection to the table, and the policy."""
-    connection, names = duckdb.connect(), [f"q{number}" for number in range(len(trees))]
+    connection, names = empty_database(), [f"q{number}" for number in range(len(trees))]
     listed = ", ".join(f"{name} VARCHAR" for name in names)
     connection.execute(f"CREATE TABLE people ({listed}, person INTEGER)")
-    marks = ", ".join("?" * (len(names) + 1))
-    connection.executemany(f"INSERT INTO people VALUES ({marks})", records)
+    insert(connection, "people", records)
     quasi = {
         name: QuasiIdentifier(Hierarchy.from_rows(rows), weight, *levels)
         for name, rows, weight, levels in zip(names, trees, weighing, bounds, strict=True)

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
@@ -43,12 +43,11 @@ def tables(draw):
 
 
 def connected(records, width):
-    connection = duckdb.connect()
+    connection = empty_database()
     columns = [f"q{i}" for i in range(width)]
     listed = ", ".join(f"{name} VARCHAR" for name in [*columns, "job"])
     connection.execute(f"CREATE TABLE people ({listed})")
-    marks = ", ".join("?" * (width + 1))
-    connection.executemany(f"INSERT INTO people VALUES ({marks})", records)
+    insert(connection, "people", records)
     return connection, columns
 
 
@@ -277,7 +276,7 @@ def test_what_is_suppressed_without_a_limit_is_noted(people):
 
 def test_what_there_is_one_of_is_told_as_one():
     said = []
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 0 AS a FROM range(2)")
         policy = Policy(["a"], models=[KAnonymity(2)])
         sqlanon.plan(connection, "people", policy, method="set-cover", progress=said.append)

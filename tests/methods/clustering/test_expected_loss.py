@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_clustering import connected, policy_of, tables
@@ -62,7 +62,7 @@ def released(connection, **settings):
 
 def test_hdm_is_exact_where_nested_nodes_are_published():
     """Of a, a, a, b, c: three a stay, b and c lose all; the table alone does not tell of which."""
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'a', 'a', 'b', 'c']) AS town")
     report = released(connection, method="pattern-greedy", patterns=[["town"], ["none"]])
     assert report.loss["hdm"] == pytest.approx(2 / 5)
@@ -70,7 +70,7 @@ def test_hdm_is_exact_where_nested_nodes_are_published():
 
 def test_a_label_on_several_levels_counts_as_where_the_table_is_read():
     """c stays c at level 1; a column of ab and c is one of level 1."""
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'b', 'c', 'c']) AS town")
     report = released(connection, method="pattern-greedy", patterns=[["town"], ["town@1"]])
     assert report.records_per_level == {"town": [2, 2, 0]}
@@ -78,14 +78,14 @@ def test_a_label_on_several_levels_counts_as_where_the_table_is_read():
 
 
 def test_a_table_that_says_nothing_at_all_is_a_class_and_not_suppressed():
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'b', 'c']) AS town")
     report = released(connection, method="pattern-greedy", patterns=[["town"], ["none"]])
     assert (report.loss["row_types"], report.loss["discernibility"]) == (1, 9)
 
 
 def test_records_that_lose_all_cells_count_as_suppressed_and_as_a_class():
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'a', 'b', 'c']) AS town")
     report = released(connection, method="pattern-greedy", patterns=[["town"]])
     assert (report.suppressed_records, report.statistics.classes) == (2, 2)
@@ -94,7 +94,7 @@ def test_records_that_lose_all_cells_count_as_suppressed_and_as_a_class():
 
 
 def test_records_that_are_left_out_are_no_class():
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'a', 'b']) AS town")
     policy = Policy(["town"], models=[KAnonymity(2)], suppression_limit=0.5)
     plan = sqlanon.plan(connection, "people", policy, method="pattern-greedy", patterns=[["town"]])

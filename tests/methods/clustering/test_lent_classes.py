@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
@@ -31,7 +31,7 @@ LOST = "these are the classes of the best full-domain recoding, refined"
 
 @pytest.fixture
 def people():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(STRUCTURED)
         yield connection
 
@@ -83,7 +83,7 @@ def test_a_search_that_is_lent_looks_at_few_nodes_of_a_large_table(people, monke
 @pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
 def test_the_policy_file_of_the_readme_works_with_covers(method):
     """Its highest level and its limit; nobody is published above the one or beyond the other."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT 20 + (i * 7) % 60 AS age, 10000 + (i * 37) % 90 AS zip, "
             "i % 2 AS sex, i % 5 AS diagnosis, i AS name FROM range(300) AS r(i)"

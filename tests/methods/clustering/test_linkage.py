@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
@@ -45,14 +45,14 @@ def policy_of(k, *models, sensitive=(), **more):
 @pytest.fixture(scope="module")
 def people():
     chance = random.Random(7)
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people (age INTEGER, zip TEXT, sex TEXT, ill TEXT)")
     rows = [
         (chance.randrange(20, 80), str(chance.choice([101, 117, 203, 209])), chance.choice("fm"),
          chance.choice(["flu", "gout", "none"]))
         for _ in range(60)
     ]  # fmt: skip
-    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
+    insert(connection, "people", rows)
     yield connection
     connection.close()
 

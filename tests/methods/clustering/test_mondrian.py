@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of
@@ -28,12 +28,11 @@ def tables(draw):
 
 
 def connected(records):
-    connection = duckdb.connect()
+    connection = empty_database()
     columns = [f"q{i}" for i in range(len(records[0]) - 1)]
     listed = ", ".join(f'"{name}" VARCHAR' for name in [*columns, "job"])
     connection.execute(f"CREATE TABLE people ({listed})")
-    marks = ", ".join("?" * len(records[0]))
-    connection.executemany(f"INSERT INTO people VALUES ({marks})", records)
+    insert(connection, "people", records)
     return connection
 
 
@@ -92,7 +91,7 @@ def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
 
 @pytest.fixture
 def people():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT range % 40 AS age, chr(102 + 7 * (range % 2)::INT) AS"
             " sex, range % 30 AS person, chr(97 + (range * 7 % 5)::INT) AS job FROM range(400)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
@@ -16,7 +16,7 @@ WIDTH = 5
 
 @pytest.fixture
 def people():
-    connection = duckdb.connect()
+    connection = empty_database()
     columns = ", ".join(f"(hash(i, {n}) % 23)::INTEGER AS c{n}" for n in range(WIDTH))
     connection.execute(
         f"CREATE TABLE people AS SELECT {columns}, hash(i) % 3 AS ill FROM range(300) t(i)"

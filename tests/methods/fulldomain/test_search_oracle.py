@@ -6,8 +6,8 @@ import itertools
 from collections import Counter
 from fractions import Fraction
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import LOSSES
@@ -101,12 +101,11 @@ def policy_of(case):
     return Policy(attributes, models=[KAnonymity(case["k"])], suppression_limit=case["limit"])
 
 
-def table_of(case):
-    connection = duckdb.connect()
+def table_of(case, threads=None):
+    connection = empty_database(threads)
     columns = ", ".join(f"c{i} VARCHAR" for i in range(len(case["trees"])))
     connection.execute(f"CREATE TABLE people ({columns})")
-    marks = ", ".join("?" for _ in case["trees"])
-    connection.executemany(f"INSERT INTO people VALUES ({marks})", case["records"])
+    insert(connection, "people", case["records"])
     return connection
 
 
@@ -148,8 +147,7 @@ def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, seed):
     shuffled = {**case, "records": seed.sample(case["records"], len(case["records"]))}
     plans = []
     for variant, threads in ((case, 1), (case, 4), (shuffled, 2)):
-        connection = table_of(variant)
-        connection.execute(f"SET threads = {threads}")
+        connection = table_of(variant, threads)
         try:
             plan = sqlanon.plan(connection, "people", policy_of(variant), loss=case["loss"])
         except UnsatisfiableError as error:

@@ -5,8 +5,8 @@ from collections import Counter as Sizes
 from contextlib import closing, contextmanager
 from unittest.mock import patch
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
@@ -46,11 +46,10 @@ def cases(draw):
 
 
 def table_of(case):
-    connection = duckdb.connect()
+    connection = empty_database()
     names = [f"c{number}" for number in range(len(case["trees"]))]
     connection.execute(f"CREATE TABLE people ({', '.join(f'{name} VARCHAR' for name in names)})")
-    marks = ", ".join("?" * len(names))
-    connection.executemany(f"INSERT INTO people VALUES ({marks})", case["records"])
+    insert(connection, "people", case["records"])
     return connection
 
 

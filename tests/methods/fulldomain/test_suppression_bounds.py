@@ -6,8 +6,8 @@ A class is given by its records per value, the table by those and the records of
 import itertools
 from collections import Counter
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import fails
@@ -64,9 +64,9 @@ def by_figures(own, others, model, scope):
     """What of a class is required to go, of its details; None where it violates nothing."""
     codes = codes_of(model, own, others)
     rows = [(number, job, 1) for number in (0, 1) for job in spelled((own, others)[number])]
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE source (class INTEGER, value VARCHAR, size BIGINT)")
-        connection.executemany("INSERT INTO source VALUES (?, ?, ?)", rows)
+        insert(connection, "source", rows)
         counted = reference(table("source"), order=TREE, height=2)
         connection.execute(render(create_table(table("reference"), counted), "duckdb"))
         needed = scope.needed(codes)

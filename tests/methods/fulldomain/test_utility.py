@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from fractions import Fraction
 from unittest.mock import patch
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -113,10 +113,10 @@ def ratio(case, node, classes):
     return 0 if not cost else cost / gain if gain > 0 else math.inf
 
 
-def connected(records):
-    connection = duckdb.connect()
+def connected(records, threads=None):
+    connection = empty_database(threads)
     connection.execute("CREATE TABLE people (city TEXT, age TEXT, s TEXT, t TEXT)")
-    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", records)
+    insert(connection, "people", records)
     return connection
 
 
@@ -206,9 +206,8 @@ def test_the_number_of_threads_changes_nothing():
     ]
     case = {"k": 40, "weights": (1, 2), "nulls": "value", "limit": 0.2, "suppressed": "drop"}
     found = []
-    with connected(records) as connection:
-        for threads in (1, 2, 8):
-            connection.execute(f"SET threads = {threads}")
+    for threads in (1, 2, 8):
+        with connected(records, threads) as connection:
             policy = policy_of({**case, "model": None})
             report = sqlanon.plan(connection, "people", policy, loss="utility").report
             found.append((report.levels, report.loss, report.lower_bound, report.search))

@@ -4,8 +4,8 @@ import re
 from contextlib import closing
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import HealthCheck, assume, given, settings
 from oracles.lattice import brute_force
 from strategies import cases
@@ -70,9 +70,9 @@ def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
 def test_the_advice_looks_at_nodes_between_the_lowest_and_the_highest():
     """At the bottom all are alone, at the top x prevails; in between only the class of x fails."""
     rows = [(1, n, "xy"[n % 2]) for n in range(6)] + [(2, n, "x") for n in range(6, 10)]
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people (a INTEGER, b INTEGER, ill VARCHAR)")
-        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+        insert(connection, "people", rows)
         policy = Policy(
             ["a", "b"], sensitive=["ill"], models=[KAnonymity(2), LDiversity(2, "entropy")]
         )
@@ -81,7 +81,7 @@ def test_the_advice_looks_at_nodes_between_the_lowest_and_the_highest():
 
 
 def test_a_table_that_suppression_would_help_is_not_called_hopeless():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT 1 AS a, unnest(['x', 'x', 'x', 'y']) AS ill"
         )
@@ -96,9 +96,9 @@ def test_a_table_that_suppression_would_help_is_not_called_hopeless():
 def outliers():
     """A hundred records that are alike but one: without suppression nothing can be told apart."""
     rows = [("1",)] * 50 + [("3",)] * 50 + [("4",)]
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people (a VARCHAR)")
-        connection.executemany("INSERT INTO people VALUES (?)", rows)
+        insert(connection, "people", rows)
         yield connection
 
 

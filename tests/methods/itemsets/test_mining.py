@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations, product
 
-import duckdb
 import fim
 import numpy as np
 import pytest
+from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of
@@ -45,10 +45,9 @@ def case(records, hierarchies, threads=2):
     """Records as a table in the database; hierarchies as rows."""
     names = [f"a{number}" for number in range(len(hierarchies))]
     policy = Policy(dict(zip(names, map(Hierarchy.from_rows, hierarchies), strict=True)))
-    with duckdb.connect(config={"threads": threads}) as connection:
+    with empty_database(threads) as connection:
         connection.execute(f"CREATE TABLE records ({', '.join(f'{n} VARCHAR' for n in names)})")
-        marks = ", ".join("?" for _ in names)
-        connection.executemany(f"INSERT INTO records VALUES ({marks})", records)
+        insert(connection, "records", records)
         engine = DuckDB(connection)
         subject = bind(engine, engine.resolve("records"), policy=policy)
         yield Case(engine, subject, encode_subject(engine, subject, policy))
@@ -318,9 +317,10 @@ def test_itemsets_come_in_one_order_whatever_the_threads_and_rows():
 
 def tables_of(opened):
     """The names of all tables of a case."""
-    return set(
-        opened.engine.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    query = (
+        "SELECT table_name FROM duckdb_tables() WHERE database_name IN (current_database(), 'temp')"
     )
+    return set(opened.engine.connection.execute(query).fetchall())
 
 
 @pytest.mark.parametrize("records", [1, 100])

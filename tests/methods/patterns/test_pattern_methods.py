@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -40,9 +40,9 @@ HIERARCHIES = {
 
 @pytest.fixture
 def people():
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people (age INT, zip TEXT, sex TEXT, ill TEXT)")
-    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", PEOPLE)
+    insert(connection, "people", PEOPLE)
     yield connection
     connection.close()
 
@@ -167,7 +167,7 @@ def test_exact_proves_the_optimum_under_models(people, model):
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [DeltaDisclosure(0.3), BetaLikeness(0.2), TCloseness(0.1)])
 def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute(
         "CREATE TABLE people AS SELECT * FROM (VALUES ('a', 'q'), ('a', 'p'), ('a', 'q'), "
         "('a', 'p'), ('b', 'q')) AS rows(town, ill)"
@@ -185,7 +185,7 @@ def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
 
 @pytest.mark.parametrize("model", [AlphaAnonymity(0.5), LDiversity(2), TCloseness(0.2)])
 def test_exact_publishes_where_a_sensitive_column_has_no_value(model):
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute(
         "CREATE TABLE people AS SELECT unnest(['a', 'a', 'b', 'b']) AS town, NULL AS ill"
     )
@@ -265,10 +265,10 @@ def test_values_that_a_hierarchy_misses_are_counted(people):
 @pytest.mark.parametrize("patterns", [[["a", "b", "c"], ["a"]], "all"])
 @pytest.mark.parametrize("limit", [0.0, 0.2])
 def test_exact_never_publishes_worse_than_greedy(patterns, limit):
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute("CREATE TABLE people (a TEXT, b TEXT, c TEXT)")
     rows = ["111", "111", "122", "233", "233", "244"]
-    connection.executemany("INSERT INTO people VALUES (?, ?, ?)", list(map(list, rows)))
+    insert(connection, "people", list(map(list, rows)))
     policy = Policy(["a", "b", "c"], models=[KAnonymity(2)], suppression_limit=limit)
     greedy, exact = (
         sqlanon.plan(
@@ -294,9 +294,9 @@ def test_the_database_counts_instances_as_memory_does(records, k, diverse):
     models = [KAnonymity(k), *([LDiversity(2)] if diverse else [])]
     policy = Policy(["a", "b", "c", "d"], ["ill"], models=models, suppression_limit=1.0)
     found = []
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people (a INT, b INT, c INT, d INT, ill TEXT)")
-        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", records)
+        insert(connection, "people", records)
         for few in (0, 8_000):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
@@ -321,9 +321,9 @@ def test_the_database_counts_instances_as_memory_does(records, k, diverse):
 )
 def test_exact_never_loses_less_than_its_bound_where_a_column_has_one_value(rows, k, limit, label):
     assume(k <= len(rows))
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people (a INT, b INT, c INT)")
-        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+        insert(connection, "people", rows)
         policy = Policy(
             ["a", "b", "c"],
             models=[KAnonymity(k)],
@@ -342,7 +342,7 @@ def test_exact_never_loses_less_than_its_bound_where_a_column_has_one_value(rows
 
 def test_exact_prices_a_suppressed_record_as_the_report_counts_it():
     """Two records lose all cells: also that of a column where all have one value."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 0 AS a, unnest([1, 1, 2, 3]) AS b")
         policy = Policy(["a", "b"], models=[KAnonymity(2)])
         report = sqlanon.plan(
@@ -354,7 +354,7 @@ def test_exact_prices_a_suppressed_record_as_the_report_counts_it():
 
 @pytest.mark.parametrize("method", ["pattern-greedy", "pattern-exact"])
 def test_a_column_of_one_value_is_kept_where_that_costs_nothing(method):
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2]) AS a, 0 AS b")
         sqlanon.anonymize(
             connection,
@@ -370,7 +370,7 @@ def test_a_column_of_one_value_is_kept_where_that_costs_nothing(method):
 
 def note_of(limit, **more):
     """The note on one record without a place among five, under a limit of none or of too little."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2, 3]) AS a, 0 AS b")
         policy = Policy(["a", "b"], models=[KAnonymity(2)], suppression_limit=limit, **more)
         plan = sqlanon.plan(connection, "people", policy, method="pattern-greedy", patterns=[["a"]])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +20,9 @@ NONE = Hierarchy.suppression()
 
 def published(ages, hierarchy, *, scheme):
     """The labels of a table of ages."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people (age INTEGER)")
-        connection.executemany("INSERT INTO people VALUES (?)", [(age,) for age in ages])
+        insert(connection, "people", [(age,) for age in ages])
         policy = Policy({"age": hierarchy}, models=[KAnonymity(5)])
         made = sqlanon.plan(connection, "people", policy, method="scheme", scheme=scheme)
         sqlanon.apply(connection, made, into="out")
@@ -84,9 +84,9 @@ def test_measure_reads_the_labels_of_any_numbers(draw, kind, hierarchy, scheme, 
     values = [None if value is None else value + 0 for value in values]
     attribute = QuasiIdentifier(hierarchy, min_level=low)
     policy = Policy({"number": attribute}, models=[KAnonymity(2)])
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(f"CREATE TABLE people (number {kind})")
-        connection.executemany("INSERT INTO people VALUES (?)", [(value,) for value in values])
+        insert(connection, "people", [(value,) for value in values])
         made = sqlanon.plan(connection, "people", policy, method="scheme", scheme=scheme)
         sqlanon.apply(connection, made, into="out")
         found = sqlanon.measure(connection, "people", "out", policy)

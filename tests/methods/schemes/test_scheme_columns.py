@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import (
@@ -24,7 +24,7 @@ SUPPRESSION = Hierarchy.suppression()
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("""
             CREATE TABLE people AS
             SELECT 20 + i % 4 AS age, 'abcd'[1 + i % 4] AS work, 'abcd'[1 + i // 4 % 4] AS town,
@@ -226,7 +226,7 @@ def test_what_merging_keeps_is_held(connection, models, roles):
     ],
 )
 def test_more_values_than_can_be_searched_are_refused(scheme, message):
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT range % 300 AS age FROM range(600)")
         found = refusal(connection, {"age": SUPPRESSION}, scheme=scheme)
         assert found.startswith(message)
@@ -248,7 +248,7 @@ WIDE = [(str(n), f"pair {n // 2}", f"hundred {n // 100}", "*") for n in range(60
 )
 def test_advice_for_many_values_of_a_hierarchy_can_be_followed(scheme, rows, advice):
     ages = Hierarchy.from_rows(rows)
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT range % 600 AS age FROM range(1200)")
         found = refusal(connection, {"age": ages}, scheme=scheme)
         assert found.endswith(f"can be searched; {advice}")

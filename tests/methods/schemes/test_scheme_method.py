@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database, insert
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.measures import create, every_measure, in_groups
@@ -33,10 +33,10 @@ POLICY = Policy(ATTRIBUTES, sensitive=["ill"], models=[KAnonymity(6)])
 @pytest.fixture
 def connection():
     """Twelve people of three ages; to be six at least, two kinds of work must be merged."""
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("CREATE TABLE people (age INTEGER, work VARCHAR, ill VARCHAR)")
         rows = [(40, work, "ab"[n % 2]) for n, work in enumerate(HELD)]
-        opened.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+        insert(opened, "people", rows)
         yield opened
 
 
@@ -254,7 +254,7 @@ def compared(found, expected, names):
 )
 def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
     policy = replace(policy_of(table), suppression_limit=limit)
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         create(connection, "original", table, table["records"])
         made = sqlanon.plan(
             connection, "original", policy, method="scheme", scheme=scheme, loss=loss
@@ -290,7 +290,7 @@ def test_less_flexible_schemes_lose_what_they_lose_when_they_are_asked_for(
 ):
     policy, name = replace(policy_of(table), suppression_limit=limit), key(loss)
     asked = {"method": "scheme", "loss": loss}
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         create(connection, "original", table, table["records"])
         try:
             made = sqlanon.plan(connection, "original", policy, scheme=scheme, **asked).report

@@ -1,0 +1,40 @@
+"""Databases in memory, and rows into them: many tests make one for every example."""
+
+import itertools
+import weakref
+from functools import cache
+
+import duckdb
+
+_numbers = itertools.count(1)
+
+
+@cache
+def _instance(threads):
+    """To start one takes 13 ms, a database more in it less than one."""
+    return duckdb.connect(config={} if threads is None else {"threads": threads})
+
+
+def empty_database(threads=None):
+    """A connection to a database of its own, empty, which goes with the connection.
+
+    Temporary tables, transactions and settings of the session are those of the connection alone.
+    Settings of the instance, as that of its threads, are not, nor are databases that a test
+    attaches. Tests that need such or look for what is left behind connect by themselves: the
+    catalog lists the tables of every database of an instance.
+    """
+    instance, name = _instance(threads), f"empty_{next(_numbers)}"
+    instance.execute(f"ATTACH ':memory:' AS {name}")
+    connection = instance.cursor()
+    connection.execute(f"USE {name}")
+    weakref.finalize(connection, instance.execute, f"DETACH {name}").atexit = False
+    return connection
+
+
+def insert(connection, table, rows):
+    """Inserts rows by one statement, in a fifth of the time that `executemany` takes."""
+    rows = list(rows)
+    if rows:
+        marks = f"({', '.join('?' * len(rows[0]))})"
+        cells = [cell for row in rows for cell in row]
+        connection.execute(f"INSERT INTO {table} VALUES {', '.join([marks] * len(rows))}", cells)
