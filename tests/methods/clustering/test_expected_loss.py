@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from databases import empty_database
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_clustering import connected, policy_of, tables
 
@@ -19,10 +19,20 @@ METHODS = {
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": "all"},
 }
+# Four alike, and two who share the top alone: their class counts as suppressed.
+PLACES = [(f"v{number}", "*") for number in range(4)]
+AT_TOP = (
+    [PLACES],
+    [("v0", job) for job in "aabb"] + [("v1", "a"), ("v2", "b")],
+    2,
+    [1.0],
+)
 
 
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
+@example(AT_TOP, "direct-cover", True, False)
+@example(AT_TOP, "direct-cover", False, True)
 @given(tables(), st.sampled_from(sorted(METHODS)), st.booleans(), st.booleans())
 def test_expected_losses_are_those_of_the_published_table(case, method, sensitive, dropping):
     trees, records, k, weights = case

@@ -111,6 +111,7 @@ def within(numbers, room):
 
 @settings(max_examples=50, deadline=None)
 @example((2, 1, 1), (1, 2, 2), DeltaDisclosure(0.3), 2, False)
+@example((2, 1, 0), (4, 2, 1), DeltaDisclosure(1), 1, False)
 @given(counts.filter(any), counts, models, allowances, st.booleans())
 def test_no_fewer_records_of_a_class_have_to_go_than_required(
     own, others, model, allowance, keeping
