@@ -59,7 +59,8 @@ visits = st.lists(
 
 # Bags that differ in how often a class is in them alone, and equal ones in another order.
 TWICE = [(1, "x", 1, "p"), (1, "x", 1, "q"), (2, "x", 1, "p")]
-TURNED = [(1, "x", 1, "p"), (1, "1.1", 11, "p"), (2, "1.1", 11, "p"), (2, "x", 1, "q")]
+PLACES = [("x", 1), ("1.1", 11), ("x", 11), ("1.1", 1)]
+TURNED = [(who, *PLACES[(who + n) % 4], "p") for who in range(6) for n in range(4)]
 
 
 @settings(max_examples=15, deadline=None)

@@ -22,6 +22,7 @@ def compared(run, database):
     return call
 
 
+@pytest.mark.slow
 def test_a_row_is_the_plan_of_its_method(compared, run, database):
     outcome = compared("--json")
     assert (outcome.code, outcome.err) == (0, "")
@@ -69,6 +70,7 @@ def test_every_loss_with_every_k(compared):
     assert all(row["k"] >= row["asked"]["k"] for row in given["methods"])
 
 
+@pytest.mark.slow
 def test_a_method_that_is_refused_is_a_row_with_its_reason(compared):
     outcome = compared("--losses", "discernibility", "--json")
     assert outcome.code == 0
@@ -83,7 +85,7 @@ def test_a_method_that_is_refused_is_a_row_with_its_reason(compared):
 
 @pytest.mark.slow
 def test_without_names_every_method_has_a_row(run, database):
-    outcome = run("compare", database, "people", *QUASI, "--json")
+    outcome = run("compare", database, "people", *QUASI, "--no-refine", "--json")
     assert {row["asked"]["method"] for row in outcome.document["methods"]} == set(METHODS)
 
 
@@ -99,6 +101,7 @@ def test_the_page_is_sorted_by_loss_and_aligned(compared):
     assert any(line.startswith("* auto chooses direct-cover: ") for line in lines)
 
 
+@pytest.mark.slow
 def test_auto_stands_for_the_method_that_it_chooses(compared):
     rows = compared("--json", methods="auto,incognito").document["methods"]
     marked = [(row["method"], row["chosen_by_auto"]) for row in rows]
@@ -183,6 +186,7 @@ def test_names_of_a_table_are_escaped(run, tmp_path):
     assert "<b>" not in page.read_text()
 
 
+@pytest.mark.slow
 def test_patterns_of_a_policy_file_are_for_the_methods_that_take_them(run, database, policy_file):
     policy_file.write_text('patterns = [["sex"], ["none"]]\n' + policy_file.read_text())
     words = ["compare", database, "people", "--policy", policy_file, "--json", "--losses", "lm"]

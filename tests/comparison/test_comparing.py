@@ -93,6 +93,7 @@ def test_where_all_are_refused_the_first_refusal_is_raised(connection):
         sqlanon.compare(connection, "people", Policy(["a"]), methods=QUICK)
 
 
+@pytest.mark.slow
 def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
     given = {}
     made = comparing.make_plan
@@ -102,7 +103,7 @@ def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
         return made(engine, table, policy, options)
 
     monkeypatch.setattr(comparing, "make_plan", make)
-    sqlanon.compare(connection, "people", POLICY)
+    sqlanon.compare(connection, "people", POLICY, refine=False)
     refused = {"pattern-greedy", "pattern-exact"}
     assert given.keys() >= METHODS.keys() - refused
     shares = list(given.values())
@@ -113,6 +114,7 @@ def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
     assert all(4 < given[name] <= 5 for name in QUICK)
 
 
+@pytest.mark.slow
 def test_settings_reach_the_methods_that_take_them(connection):
     found = sqlanon.compare(
         connection,
@@ -177,6 +179,7 @@ def test_a_picture_needs_a_result(connection, monkeypatch, tmp_path):
     assert not (tmp_path / "x.svg").exists()
 
 
+@pytest.mark.slow
 def test_auto_is_told_the_time_that_a_row_has(connection):
     connection.execute(
         "CREATE TABLE many AS SELECT range % 7 AS a, range % 3 AS b FROM range(2000)"
@@ -188,6 +191,7 @@ def test_auto_is_told_the_time_that_a_row_has(connection):
     assert "time limit" in hurried.reason
 
 
+@pytest.mark.slow
 def test_a_bound_of_a_smaller_k_holds_for_a_larger_one(connection):
     rows = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"], ks=[5, 10]).rows
     low, high = rows

