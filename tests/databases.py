@@ -11,23 +11,29 @@ _numbers = itertools.count(1)
 
 @cache
 def _instance(threads):
-    """To start one takes 13 ms, a database more in it less than one."""
-    return duckdb.connect(config={} if threads is None else {"threads": threads})
+    """An instance, and the names of databases whose connections are gone.
+
+    To start one takes 13 ms, a database more in it less than one.
+    """
+    return duckdb.connect(config={} if threads is None else {"threads": threads}), []
 
 
 def empty_database(threads=None):
-    """A connection to a database of its own, empty, which goes with the connection.
+    """A connection to a database of its own, empty, which goes some time after the connection.
 
     Temporary tables, transactions and settings of the session are those of the connection alone.
     Settings of the instance, as that of its threads, are not, nor are databases that a test
     attaches. Tests that need such or look for what is left behind connect by themselves: the
     catalog lists the tables of every database of an instance.
     """
-    instance, name = _instance(threads), f"empty_{next(_numbers)}"
+    (instance, gone), name = _instance(threads), f"empty_{next(_numbers)}"
+    while gone:
+        instance.execute(f"DETACH {gone.pop()}")
     instance.execute(f"ATTACH ':memory:' AS {name}")
     connection = instance.cursor()
     connection.execute(f"USE {name}")
-    weakref.finalize(connection, instance.execute, f"DETACH {name}").atexit = False
+    # Whoever collects garbage may be in the middle of a statement, or in another thread.
+    weakref.finalize(connection, gone.append, name).atexit = False
     return connection
 
 
