@@ -12,7 +12,7 @@ from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES, AutoOptions, masks_of
 from sqlanon.methods.registry import AUTO, METHODS, Decided, Options
 from sqlanon.microdata.binding import Subject
-from sqlanon.policy.patterns import MaskColumn
+from sqlanon.policy.patterns import MaskColumn, Masks
 from sqlanon.policy.policy import Policy
 from sqlanon.wording import counted, listed
 
@@ -42,16 +42,21 @@ class Situation:
         return list(self.options.own.candidates)
 
     @property
-    def patterns(self) -> int:
-        """How many patterns may be used; 0 where none are given."""
+    def masks(self) -> Masks | None:
+        """The patterns that are given."""
         for own in self.options.own.candidates.values():
             given = getattr(own, "patterns", None)
             if given is not None:
-                subject = self.subject
-                columns = zip(subject.names, subject.low, subject.trees, strict=True)
-                wanted = [MaskColumn(name, low, tree.height) for name, low, tree in columns]
-                return len(masks_of(given).nodes(wanted))
-        return 0
+                return masks_of(given)
+        return None
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns may be used at most, none of them listed; 0 where none are given."""
+        own = self.subject
+        columns = zip(own.names, own.low, own.high, strict=True)
+        wanted = [MaskColumn(name, low, high) for name, low, high in columns]
+        return 0 if self.masks is None else self.masks.number(wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,10 @@ class ChoiceRule:
 
 
 def _given_patterns(at: Situation) -> str:
-    return f"{counted(at.patterns, 'pattern')} to keep columns by" if at.patterns else ""
+    if at.masks is None:
+        return ""
+    most = "up to " if at.masks.excludes else ""
+    return f"{most}{counted(at.patterns, 'pattern')} to keep columns by"
 
 
 def _provable(at: Situation) -> str:
@@ -140,6 +148,8 @@ def _hurried(at: Situation) -> str:
 
 
 def _large(at: Situation) -> str:
+    if _coverable(at):
+        return ""
     return f"{counted(at.subject.records, 'record')} are more than covers can take as a whole"
 
 
@@ -153,6 +163,7 @@ RULES = (
     ChoiceRule("incognito", _of_classes),
     ChoiceRule("incognito", _mixed_labels),
     ChoiceRule("set-cover", _only),
+    ChoiceRule("mondrian", _only),
     ChoiceRule("mondrian", _hurried),
     ChoiceRule("direct-cover", _coverable),
     ChoiceRule("mondrian", _large),

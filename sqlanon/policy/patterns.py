@@ -133,6 +133,20 @@ class Masks:
         nodes = (tuple(levels.get(own.name, own.high) for own in columns) for levels in found)
         return list(dict.fromkeys(nodes))
 
+    @property
+    def excludes(self) -> bool:
+        """Whether rules exclude that two columns are kept."""
+        return bool(self._never)
+
+    def number(self, columns: Sequence[MaskColumn]) -> int:
+        """How many patterns there are, without listing them; with `excludes` that many at most."""
+        if not self.rules:
+            return len(self.kept)
+        # A column of a single level is the same, kept or not.
+        width = sum(own.low < own.high for own in columns)
+        most = width if self._most is None else min(self._most, width)
+        return sum(math.comb(width, suppressed) for suppressed in range(most + 1))
+
     def _ruled(self, columns: Sequence[MaskColumn]) -> list[Node]:
         width = len(columns)
         names = [column.name for column in columns]

@@ -13,6 +13,7 @@ from sqlanon.methods.choice import RULES, Situation, choose
 from sqlanon.methods.registry import METHODS, Options
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import opened_for
+from sqlanon.policy.patterns import MaskColumn, Masks
 
 pytestmark = pytest.mark.every_row
 ROWS = "SELECT range % 7 AS a, range % 3 AS b, range % 2 AS who, range % 4 AS s FROM range(84)"
@@ -66,6 +67,8 @@ def capped(**changes):
         ({"loss": "utility"}, "incognito", "no other method"),
         ({"loss": "hdm"}, "scheme", "no other method"),
         ({"scheme": "ghs"}, "scheme", "no other method"),
+        ({"cuts": "nodes"}, "mondrian", "no other method"),
+        ({"cuts": "nodes", "records": 250_001}, "mondrian", "no other method"),
         ({"minimal_nodes": True}, "incognito", "no other method"),
         ({"candidates": "all"}, "set-cover", "no other method"),
         ({"candidates": "frequent"}, "direct-cover", "as a whole"),
@@ -106,6 +109,23 @@ def test_labels_of_several_nodes_need_whole_columns(situation):
     found = choose(situation(policy))
     assert found.method == "incognito"
     assert "labels of 'a' stand for different nodes" in found.reason
+
+
+def test_patterns_are_counted_and_not_listed(situation, monkeypatch):
+    rules = ["at most 1 suppressed", "a never with b"]
+    for patterns, number in (("all", 4), (rules[0], 3), ([["a@1"], ["a", "b"]], 2)):
+        at = situation(patterns=patterns)
+        columns = [MaskColumn(name, 0, high) for name, high in (("a", 3), ("b", 1))]
+        assert at.patterns == len(at.masks.nodes(columns)) == number
+    monkeypatch.setattr(Masks, "nodes", lambda *_: pytest.fail("they are listed"))
+    assert choose(situation(patterns="all")).method == "pattern-exact"
+    told = choose(situation(patterns=rules, records=20_000)).reason
+    assert told == "up to 3 patterns to keep columns by"
+
+
+def test_a_column_of_one_level_makes_no_patterns(situation):
+    at = situation(capped(min_level=1, max_level=1), patterns="all")
+    assert at.patterns == 2
 
 
 def test_models_besides_k_or_a_missing_solver_leave_patterns_to_the_greedy(situation, monkeypatch):

@@ -81,9 +81,11 @@ def decide(
     searched_at = time.monotonic()
     original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
     told = tallied_parts(original, found.parts(subject.records))
-    search = {"parts": found.made, "combinations": len(found.node), "proven": False}
+    bound = table.bound
+    proven = table.cost_of(found) == bound and not found.ended
+    search = {"parts": found.made, "combinations": len(found.node), "proven": proven}
     basis = Basis(subject, policy, table.costs, at)
-    findings = Findings(table.bound, search, tuple(_notes(found)))
+    findings = Findings(bound, search, tuple(_notes(found)))
     report = reported(basis, options, findings=findings, told=told)
     recoding = found.recoding(table.units.values)
     return recoded(report, recoding, at=(at, searched_at), told=told)
@@ -304,8 +306,9 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
 def _notes(found: Closed) -> Iterator[str]:
     """What a reader should know of the search."""
     if found.lost:
+        where = "at the levels that cuts began from" if found.is_lent else "at the highest levels"
         yield (
-            f"{counted(found.lost, 'record')} in classes that fail even at the highest levels "
+            f"{counted(found.lost, 'record')} in classes that fail even {where} "
             f"{'is' if found.lost == 1 else 'are'} left out"
         )
     if found.is_lent:

@@ -193,6 +193,27 @@ def test_it_never_loses_more_than_the_best_full_domain_recoding(people):
     assert plans[0].report.loss["lm"] <= plans[1].report.loss["lm"] == 0
 
 
+def test_a_loss_at_the_bound_is_proven(people):
+    records = [("f", "a")] * 3 + [("m", "b")] * 3
+    with connected(records) as connection:
+        for k in (2, 4):
+            report = sqlanon.plan(
+                connection, "people", policy_of([SEX], k, drop=["job"]), method="mondrian"
+            ).report
+            assert report.search["proven"] is (report.loss["lm"] == report.lower_bound)
+            assert report.loss["lm"] == (k > 2)
+
+
+def test_records_left_out_at_other_levels_than_the_highest_are_told_so(people):
+    """Four far off can be in a class at the top alone, where all others would be, too."""
+    people.execute("INSERT INTO people SELECT 1000 + 300 * range, 'f', 1, 'a' FROM range(3)")
+    quasi = {"age": Hierarchy.intervals(4, 20, 100, 500), "sex": Hierarchy.suppression()}
+    policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.05)
+    report = sqlanon.plan(people, "people", policy, method="mondrian").report
+    assert report.suppressed_records == 4
+    assert report.notes[-2].startswith("4 records in classes that fail even at the levels that cut")
+
+
 def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
     """Here it comes when the table has just been read, so classes stay those of one node."""
     home = "sqlanon.methods.clustering.mondrian"
