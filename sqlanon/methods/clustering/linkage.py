@@ -1,10 +1,13 @@
-"""Linkage: what methods share that compare every two records, instead of mining itemsets."""
+"""Linkage: the methods that compare every two records, instead of mining itemsets.
+
+All but one step of them is the same: what they make of the neighbours of each record.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -15,10 +18,13 @@ from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.divisions import by_division
 from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.local.input import encode_records, reading_end
-from sqlanon.methods.options import ClusterOptions
+from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.search.clustering.agglomerative import agglomerative, modified_agglomerative
+from sqlanon.search.clustering.diameter_cover import diameter_cover
+from sqlanon.search.clustering.forest import forest
 from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.neighbours import Copies, Neighbours
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
@@ -26,7 +32,49 @@ from sqlanon.wording import counted
 
 INSTEAD = "mondrian or direct-cover"
 """The methods for tables of more combinations than can be compared."""
-Own = TypeVar("Own", bound=ClusterOptions)
+Link = Callable[[ClusteringProblem, Neighbours, ClusterOptions], FirstClusters]
+"""The first clusters of a table or of a block of it, from the neighbours of each combination."""
+
+
+def _forest(problem: ClusteringProblem, neighbours: Neighbours, _: ClusterOptions) -> FirstClusters:
+    """The trees that near records grow into, cut."""
+    guarantee = ""
+    if problem.demand is None and not problem.allowance and problem.k > 1:
+        guarantee = (
+            f"forest loses at most 3 (k - 1) = {3 * (problem.k - 1)} times as much as the best "
+            "recoding of single records"
+        )
+    return FirstClusters(forest(problem, neighbours), guarantee=guarantee)
+
+
+def _agglomerative(
+    problem: ClusteringProblem, neighbours: Neighbours, own: ClusterOptions
+) -> FirstClusters:
+    """Clusters that grow to k records and more."""
+    assert isinstance(own, AgglomerativeOptions)
+    return FirstClusters(agglomerative(problem, neighbours.copies, distance=own.distance))
+
+
+def _modified_agglomerative(
+    problem: ClusteringProblem, neighbours: Neighbours, own: ClusterOptions
+) -> FirstClusters:
+    """Clusters that grow to k records and give the others back."""
+    assert isinstance(own, AgglomerativeOptions)
+    return FirstClusters(modified_agglomerative(problem, neighbours.copies, distance=own.distance))
+
+
+def _diameter_cover(
+    problem: ClusteringProblem, neighbours: Neighbours, _: ClusterOptions
+) -> FirstClusters:
+    """Balls of near records, made disjoint."""
+    guarantee = ""
+    if problem.demand is None and not problem.allowance:
+        factor = 4 * problem.k * (1 + math.log(2 * problem.k))
+        guarantee = (
+            f"diameter-cover loses at most 4k (1 + ln 2k) = {factor:.3g} times as much as the best "
+            "recoding of single records"
+        )
+    return FirstClusters(diameter_cover(problem, neighbours), guarantee=guarantee)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +82,26 @@ class Linkage:
     """How a method makes clusters of records that are near each other.
 
     Args:
-        link: The first clusters of a table or of a block of it, from the neighbours of each
-            combination.
+        link: The first clusters.
         most: Most distinct combinations of a table, or of a block of it, that it takes.
     """
 
-    link: Callable[[ClusteringProblem, Neighbours], FirstClusters]
+    link: Link
     most: int
 
 
-def decide_linkage(
-    engine: Engine,
-    subject: Subject,
-    *,
-    policy: Policy,
-    options: Options[Own],
-    linkage: Linkage,
+LINKAGES: Mapping[str, Linkage] = {
+    "forest": Linkage(_forest, 100_000),
+    "agglomerative": Linkage(_agglomerative, 50_000),
+    "agglomerative-modified": Linkage(_modified_agglomerative, 50_000),
+    "diameter-cover": Linkage(_diameter_cover, 50_000),
+}
+"""The methods by name. On one core so many combinations are compared and covered in about a minute
+each, and united in about two."""
+
+
+def decide(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[ClusterOptions]
 ) -> Decided:
     """A recoding of every record, from first clusters of records that are near each other.
 
@@ -61,6 +113,7 @@ def decide_linkage(
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
     name = options.method.name
+    linkage = LINKAGES[name]
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         copies = Copies.of(problem)
@@ -72,7 +125,7 @@ def decide_linkage(
         options.tell(f"{name}: {counted(problem.records, 'record')}")
         try:
             with phase("the search for clusters"):
-                first = linkage.link(problem, neighbours)
+                first = linkage.link(problem, neighbours, options.own)
         except TimeLimitError as error:
             if quick is None:
                 raise

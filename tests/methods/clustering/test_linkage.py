@@ -10,21 +10,10 @@ from databases import empty_database, insert
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError
-from sqlanon.methods.clustering import (
-    agglomerative,
-    diameter_cover,
-    forest,
-    modified_agglomerative,
-)
+from sqlanon.methods.clustering.linkage import LINKAGES, Linkage
 from sqlanon.methods.options import CLUSTER_DISTANCES
 from sqlanon.search.clustering.linked import DISTANCES
 
-LINKAGES = {
-    "forest": forest,
-    "agglomerative": agglomerative,
-    "agglomerative-modified": modified_agglomerative,
-    "diameter-cover": diameter_cover,
-}
 NAMES = ["age", "zip", "sex"]
 
 
@@ -109,11 +98,11 @@ def test_clusters_do_not_cross_what_the_highest_levels_keep_apart(people, method
     assert sqlanon.bound(people, "people", policy).lower_bound <= report.loss["lm"]
 
 
-@pytest.mark.parametrize(("method", "home"), LINKAGES.items())
+@pytest.mark.parametrize("method", LINKAGES)
 def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_them(
-    people, method, home, monkeypatch
+    people, method, monkeypatch
 ):
-    monkeypatch.setattr(home, "MOST", 40)
+    monkeypatch.setitem(LINKAGES, method, Linkage(LINKAGES[method].link, 40))
     with pytest.raises(PolicyError, match=rf"{method} compares .* Use mondrian or direct-cover"):
         sqlanon.plan(people, "people", policy_of(3), method=method)
     plan = sqlanon.plan(
