@@ -21,8 +21,9 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.publishing.planner import GIVEN_UP, make_plan
+from sqlanon.publishing.planner import make_plan
 from sqlanon.publishing.settings import Settings, opening_of, options_of
+from sqlanon.reports.plan import GIVEN_UP
 
 BUDGET = 50.0
 """What the methods of one loss and one k share where no time limit is given [seconds]."""

@@ -25,7 +25,7 @@ from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
-from sqlanon.reports.plan import Report
+from sqlanon.reports.plan import GIVEN_UP, Report
 from sqlanon.wording import listed
 
 GRACE = 1.0
@@ -38,8 +38,6 @@ MOST = 0.5
 """Share of the time for a search that is set apart for these figures at most."""
 LENDING = 0.2
 """Share of the time that is left for a full-domain recoding that another method starts from."""
-GIVEN_UP = "given_up"
-"""What a report calls the search that the time limit ended, where another took its place."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 

@@ -15,6 +15,9 @@ from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, g
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
 
+GIVEN_UP = "given_up"
+"""What `search` calls a method's own search that the time limit ended, so that another's result
+took its place."""
 _AS_WRITTEN = (
     "method",
     "lower_bound",

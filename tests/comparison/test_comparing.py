@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.comparison import comparing
 from sqlanon.comparison.report import Comparison
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
@@ -80,6 +80,39 @@ def test_what_another_method_did_in_the_time_left_is_no_result(connection, monke
     assert done.report is not None
     assert failed.failure.kind == "TimeLimitError"
     assert "mining of direct-cover" in failed.failure.message
+
+
+@pytest.mark.parametrize(
+    ("method", "search"),
+    [
+        ("set-cover", "sqlanon.methods.clustering.covers.Mine.candidates"),
+        ("direct-cover", "sqlanon.methods.clustering.direct_cover.direct_cover"),
+        ("forest", "sqlanon.methods.clustering.linkage.Neighbours.of"),
+        ("agglomerative", "sqlanon.methods.clustering.agglomerative.agglomerative"),
+    ],
+)
+@pytest.mark.parametrize("highest", [None, 2])
+def test_clusters_of_quick_cuts_are_no_result_of_another_method(
+    connection, monkeypatch, method, search, highest
+):
+    def ended(*_, **__):
+        raise TimeLimitError("its search")
+
+    monkeypatch.setattr(search, ended)
+    columns = {
+        "a": QuasiIdentifier(Hierarchy.intervals(2, 4), max_level=highest),
+        "b": Hierarchy.suppression(),
+    }
+    policy = Policy(columns, models=[KAnonymity(2)])
+    done, failed = sqlanon.compare(
+        connection, "people", policy, methods=["mondrian", method], time_limit=60
+    ).rows
+    assert done.report is not None
+    assert failed.report is None
+    assert f" of {method}, before there was a result" in failed.failure.message
+    # A plan is wanted whatever it is made of, and tells what that is.
+    report = sqlanon.plan(connection, "people", policy, method=method, time_limit=60).report
+    assert report.search["given_up"] in failed.failure.message
 
 
 def test_a_source_at_fault_ends_all(connection, monkeypatch):

@@ -35,6 +35,7 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
+from sqlanon.reports.plan import GIVEN_UP
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.left_out import returned
 from sqlanon.search.clustering.lower_bound import column_bounds
@@ -87,6 +88,7 @@ def decide_clusters(
         "left_out": int((clusters.label == NOWHERE).sum()),
         "proven": clusters.loss(problem) == bound and not ended,
         **annealing_document(annealing, read),
+        **_given_up(begun, options),
     }
     notes = (*block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options, policy=read.policy))
@@ -282,6 +284,12 @@ def _told(begun: Sequence[Begun]) -> Iterator[str]:
             f"no candidate below 1/beta of a suppressed record covers "
             f"{counted(uncovered, 'record')}; they went where they cost least"
         )
+
+
+def _given_up(begun: Sequence[Begun], options: Options[ClusterOptions]) -> dict[str, str]:
+    """What of a method's own search the time limit ended, where quick cuts took its place."""
+    own = [each.first.ended for each in begun if each.first.is_instead]
+    return {GIVEN_UP: f"{own[0]} of {options.method.name}"} if own else {}
 
 
 def _ended(

@@ -108,7 +108,7 @@ def decide_cover(
         except TimeLimitError:
             if quick is None:
                 raise
-            first = FirstClusters(quick, ended="the cover")
+            first = FirstClusters(quick, ended="the cover", is_instead=True)
         return replace(first, bounds=bounds, candidates=len(every))
 
     return decide_clusters(mine.read, options, start=start)

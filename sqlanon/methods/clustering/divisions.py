@@ -50,6 +50,7 @@ def _of_divisions(
         sum(each.uncovered for each in found),
         found[0].guarantee,
         next((each.ended for each in found if each.ended), ""),
+        any(each.is_instead for each in found),
     )
 
 

@@ -33,6 +33,7 @@ class FirstClusters:
         uncovered: How many records went elsewhere, as no itemset covers them.
         guarantee: How far from the best they are at most; empty where that is not known.
         ended: The part of the search that the time limit ended; empty for none.
+        is_instead: Whether they are those to fall back on, in place of the method's own.
     """
 
     found: Clustering
@@ -41,6 +42,7 @@ class FirstClusters:
     uncovered: int = 0
     guarantee: str = ""
     ended: str = ""
+    is_instead: bool = False
 
 
 Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
@@ -103,7 +105,7 @@ def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
         return start(replace(problem, deadline=deadline.share(COVERED)), quick)
     except TimeLimitError as error:
         ended = error.phase or "the cover"
-        return FirstClusters(quick, column_bounds(problem), ended=ended)
+        return FirstClusters(quick, column_bounds(problem), ended=ended, is_instead=True)
 
 
 def largest_block(options: Options[ClusterOptions]) -> int:

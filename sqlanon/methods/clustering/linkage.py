@@ -129,7 +129,7 @@ def decide(
         except TimeLimitError as error:
             if quick is None:
                 raise
-            first = FirstClusters(quick, ended=error.phase or "")
+            first = FirstClusters(quick, ended=error.phase or "", is_instead=True)
         return replace(first, bounds=bounds)
 
     return decide_clusters(read, options, start=by_division(start))
