@@ -23,6 +23,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
 from sqlanon.methods.fulldomain import frequency_sets, gains, model_checks, size_checks
 from sqlanon.policy.policy import Sensitive
+from sqlanon.search.lattice import best_node
 from sqlanon.search.lattice.ratio import INFINITE, ONE, Ratio
 
 CITIES = Hierarchy.from_rows([(f"{a}{b}", f"{a}*", "*") for a in "ab" for b in "123"])
@@ -137,6 +138,7 @@ def policy_of(case):
 
 WAYS = {
     "as it comes": [],
+    "one box at a time": [(best_node, "LARGEST_BOX", 2)],
     "side by side": [
         (module, "LARGE", 0) for module in (frequency_sets, size_checks, model_checks, gains)
     ],
@@ -155,11 +157,24 @@ SUPPRESSED = {
     "k": 2, "limit": 1, "suppressed": "drop", "weights": (1, 1), "nulls": "value",
     "model": LDiversity(2),
 }  # fmt: skip
+# Half of what the classes of a node gain is no bound: it would rule the best node out.
+PRUNED = {
+    "records": [
+        ("b2", "25", "y", "r"), ("a2", "25", None, "r"), ("b1", "20", "y", "p"),
+        ("b3", "25", None, "r"), ("b3", "31", "x", "q"), ("b2", "25", "y", "r"),
+        ("a3", "31", None, "q"), ("a2", "20", "y", "q"), ("a2", "20", "y", "r"),
+        ("b1", "31", "y", "r"), ("b2", "25", None, "q"), ("a3", "20", "y", "r"),
+        ("b3", "25", None, "p"), ("a1", "31", "x", "p"),
+    ],
+    "k": 2, "limit": 0.5, "suppressed": "drop", "weights": (1, 3), "nulls": "none",
+    "model": LDiversity(2),
+}  # fmt: skip
 
 
 @pytest.mark.slow
 @settings(max_examples=24, deadline=None)
 @example(SUPPRESSED, "as it comes")
+@example(PRUNED, "side by side")
 @given(cases(), st.sampled_from(sorted(WAYS)))
 def test_the_search_finds_the_node_that_brute_force_finds(case, way):
     nodes = list(itertools.product(range(3), range(3)))
