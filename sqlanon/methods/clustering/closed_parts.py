@@ -151,7 +151,7 @@ class Closed:
     def parts(self, records: int) -> CountedParts:
         """What is measured of them, of a table of so many records.
 
-        CountedParts that say nothing count as suppressed, unless they are the whole table.
+        Parts that say nothing count as suppressed, unless they are the whole table.
         """
         said, silent = (
             [sum((Counter(own[column]) for own in each), Counter()) for column in range(width)]

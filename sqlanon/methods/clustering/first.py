@@ -11,7 +11,7 @@ from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.blocks import cut
+from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.partitioning.clusters import cut_clusters
@@ -75,7 +75,7 @@ def begin(
     problem = releases.problem
     with phase("the cut into blocks"):
         part = replace(problem, deadline=problem.deadline.share(QUICK))
-        blocks = cut(part, largest_block(options))
+        blocks = cut_blocks(part, largest_block(options))
     found: list[Begun] = []
     room, open_ = problem.allowance, problem.records
     for number, records in enumerate(blocks, start=1):

@@ -48,7 +48,7 @@ def batches(engine: Engine, units: Units, state: exp.Table, *, most: int) -> Ite
         engine: Where the table lives.
         units: Its combinations.
         state: The table of them, parted.
-        most: PartRows that are read at once.
+        most: Rows that are read at once.
     """
     for numbers in _packed(sizes_of(engine, state), most):
         found = _columns(engine, parts.rows_of(state, numbers))

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.problem import ClusteringProblem, closed, runs
+from sqlanon.search.clustering.children import children, standing
+from sqlanon.search.clustering.problem import ClusteringProblem, runs
 
 LARGEST_PART = 0.8
 """Share of a block's records in one part above which other cuts are preferred."""
 
 
-def cut(problem: ClusteringProblem, most: int) -> list[Numbers]:
+def cut_blocks(problem: ClusteringProblem, most: int) -> list[Numbers]:
     """Blocks of records, each a union of subtrees that may be a cluster itself.
 
     With highest levels, so may the part of each division in a block, where the division may.
@@ -88,21 +89,14 @@ class _Cut:
 
 def _cuts(problem: ClusteringProblem, records: Numbers, *, most: int) -> Iterator[_Cut]:
     """The ways to cut a block, one for each column that allows it."""
-    leaves = problem.leaves[records]
-    nodes = closed(problem, leaves, starts=np.zeros(1, np.int64))[0]
-    for column, taxonomy in enumerate(problem.taxonomies):
+    for each in children(problem, records):
         problem.deadline.check()
-        level = int(taxonomy.level[nodes[column]])
-        if not level:
-            continue
-        below = taxonomy.ancestors[level - 1, leaves[:, column]]
-        order = np.argsort(below, kind="stable")
-        borders = np.flatnonzero(np.diff(below[order])) + 1
-        apart = np.split(records[order], borders)
-        parts = _viable(problem, _packed(apart, most))
-        if len(parts) > 1:
-            added = float(taxonomy.cost[nodes[column]] - taxonomy.cost[below].mean())
-            yield _Cut(parts, added)
+        packed = _packed(each.groups, most)
+        # Of parts of one size the first may be joined: it holds the largest node.
+        parts = standing(packed[::-1], problem.meets)
+        if parts:
+            cost = problem.taxonomies[each.column].cost
+            yield _Cut(parts, float(cost[each.node] - cost[each.below].mean()))
 
 
 def _packed(parts: list[Numbers], most: int) -> list[Numbers]:
@@ -115,17 +109,3 @@ def _packed(parts: list[Numbers], most: int) -> list[Numbers]:
             unions.append(held := [])
         held.append(part)
     return [np.sort(np.concatenate(held)) for held in unions]
-
-
-def _viable(problem: ClusteringProblem, parts: list[Numbers]) -> list[Numbers]:
-    """The parts that may be clusters; the others together, with the smallest one if need be."""
-    viable = [part for part in parts if problem.meets(part)]
-    others = [part for part in parts if not problem.meets(part)]
-    if not others or not viable:
-        return viable
-    rest = np.concatenate(others)
-    if problem.meets(rest):
-        return [*viable, np.sort(rest)]
-    viable.sort(key=len)
-    joined = np.sort(np.concatenate([viable[0], rest]))
-    return [joined, *viable[1:]] if problem.meets(joined) else []

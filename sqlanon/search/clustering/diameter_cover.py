@@ -31,8 +31,9 @@ import numpy as np
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
+from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.convert import convert
-from sqlanon.search.clustering.neighbours import FARTHEST, Nearest, Neighbours, PairCosts
+from sqlanon.search.clustering.neighbours import FARTHEST, Nearest, Neighbours
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
 
@@ -113,7 +114,7 @@ class _Cover:
     def __init__(self, problem: ClusteringProblem, neighbours: Neighbours) -> None:
         copies = neighbours.copies
         self._k, self._neighbours = problem.k, neighbours
-        self._pairs = PairCosts(problem, copies)
+        self._pairs = PairCosts(problem.taxonomies, copies.leaves)
         self._nearest = Nearest.of(problem, len(copies))
         order = np.argsort(copies.combination, kind="stable")
         self._records = np.split(order, np.cumsum(copies.sizes)[:-1])

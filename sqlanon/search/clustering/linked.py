@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import join
-from sqlanon.search.clustering.node_costs import NodeCosts
+from sqlanon.search.clustering.closure_costs import NodeCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, closed
 
 CROWDED = 0.25

@@ -14,18 +14,15 @@ asked for a row at a time: no more than one row of the matrix is ever in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sqlanon.errors import PolicyError
 from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
-from sqlanon.search.clustering.taxonomy import Taxonomy
 
-WIDEST = 2048
-"""Most values of columns taken together whose distances are kept as one table."""
 CHECK_EVERY = 64
 """Rows after which the deadline is looked at."""
 KEPT = 64
@@ -72,76 +69,6 @@ class Copies:
                 f"quasi-identifiers; it takes at most {most:,} at once. Use {instead}, or cut the "
                 f"table into smaller blocks with block_records (--block-records {most})"
             )
-
-
-class PairCosts:
-    """The costs of the closures of one combination with every one, row by row.
-
-    Columns of few values are taken together, so that a row is the sum of few look-ups.
-    """
-
-    def __init__(self, problem: ClusteringProblem, copies: Copies) -> None:
-        self._groups = list(_groups(problem.taxonomies, copies.leaves))
-        self._room = np.empty(len(copies), np.int64)
-
-    def row(self, combination: int) -> Numbers:
-        """What a record costs at the closure of each combination and this one [units]."""
-        total = np.zeros(len(self._room), np.int64)
-        for group in self._groups:
-            total += group.of(combination).take(group.code, out=self._room, mode="clip")
-        return total
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Columns whose values are told by one code.
-
-    Args:
-        code: Per combination the code.
-        table: The cost of each two codes; one row of costs for a column of many values, where the
-            rows follow from its taxonomy.
-        taxonomy: That of a column of many values; None where there is a table.
-    """
-
-    code: Numbers
-    table: Numbers
-    taxonomy: Taxonomy | None = None
-
-    def of(self, combination: int) -> Numbers:
-        """The costs of the code of a combination with each code."""
-        if self.taxonomy is None:
-            row: Numbers = self.table[self.code[combination]]
-            return row
-        return _leaf_row(self.taxonomy, int(self.code[combination]))
-
-
-def _groups(taxonomies: Sequence[Taxonomy], leaves: Numbers) -> Iterator[_Group]:
-    """The columns in groups of few codes each, those of many values by themselves."""
-    code, table = np.zeros(len(leaves), np.int64), np.zeros((1, 1), np.int64)
-    present = [np.unique(column, return_inverse=True) for column in leaves.T]
-    for column in sorted(range(len(taxonomies)), key=lambda c: len(present[c][0])):
-        taxonomy, (held, own) = taxonomies[column], present[column]
-        if len(held) > WIDEST:
-            yield _Group(leaves[:, column], np.zeros((1, 1), np.int64), taxonomy)
-            continue
-        costs = np.stack([_leaf_row(taxonomy, leaf)[held] for leaf in held.tolist()])
-        pairs, both = np.unique(code * len(held) + own, return_inverse=True)
-        if len(pairs) > WIDEST:
-            yield _Group(code, table)
-            code, table = own, costs
-            continue
-        first, second = np.divmod(pairs, len(held))
-        table = table[np.ix_(first, first)] + costs[np.ix_(second, second)]
-        code = both
-    yield _Group(code, table)
-
-
-def _leaf_row(taxonomy: Taxonomy, leaf: int) -> Numbers:
-    """The cost of the closure of a leaf with each leaf: nodes are runs of leaves."""
-    row = np.empty(taxonomy.leaves, np.int64)
-    for node in taxonomy.ancestors[::-1, leaf].tolist():
-        row[taxonomy.low[node] : taxonomy.high[node] + 1] = taxonomy.cost[node]
-    return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +128,8 @@ class NeighbourSearch:
 
     def __init__(self, problem: ClusteringProblem, copies: Copies) -> None:
         self._k, self._copies = problem.k, copies
-        self._pairs, self._nearest = PairCosts(problem, copies), Nearest.of(problem, len(copies))
+        self._pairs = PairCosts(problem.taxonomies, copies.leaves)
+        self._nearest = Nearest.of(problem, len(copies))
 
     def of(self, combination: int) -> tuple[Numbers, Numbers]:
         """The nearest other combinations that make k records with it, and their distances."""

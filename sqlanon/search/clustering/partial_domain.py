@@ -41,7 +41,7 @@ import numpy as np
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.partition import parted
+from sqlanon.search.clustering.children import children, standing
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, closed, runs
 from sqlanon.search.packing import packed, united
 
@@ -235,7 +235,7 @@ def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) 
     made, done = len(groups), list[Numbers]()
     while waiting and not problem.deadline.expired:
         _, _, records = heapq.heappop(waiting)
-        parts = _cut(problem, purity, release=release, records=records)
+        parts = _best_parts(problem, purity, release=release, records=records)
         if not parts:
             done.append(records)
         for part in parts:
@@ -247,7 +247,7 @@ def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) 
     return Clustering.of(problem, found)
 
 
-def _cut(
+def _best_parts(
     problem: ClusteringProblem, purity: Purity, *, release: _Release, records: Numbers
 ) -> list[Numbers]:
     """The parts of a group by the cut that leaves the least E, which is noted; none without any."""
@@ -255,9 +255,9 @@ def _cut(
         return []
     best, chosen = release.worth(), list[Numbers]()
     change = 0.0, 0.0
-    own = _standing(problem, purity, [records])
+    own = _figures(problem, purity, [records])
     for parts in _parts(problem, records):
-        after = _standing(problem, purity, parts)
+        after = _figures(problem, purity, parts)
         added = after[0] - own[0], after[1] - own[1]
         if (worth := release.worth(*added)) < best:
             best, chosen, change = worth, parts, added
@@ -268,18 +268,14 @@ def _cut(
 
 def _parts(problem: ClusteringProblem, records: Numbers) -> Iterator[list[Numbers]]:
     """The ways to cut a group, one for each column that allows it."""
-    leaves = problem.leaves[records]
-    nodes = closed(problem, leaves, starts=np.zeros(1, np.int64))[0]
-    for column, taxonomy in enumerate(problem.taxonomies):
-        level = int(taxonomy.level[nodes[column]])
-        if level and not problem.deadline.expired:
-            below = taxonomy.ancestors[level - 1, leaves[:, column]]
-            parts, _ = parted(problem, records, below=below)
-            if parts:
-                yield parts
+    for each in children(problem, records):
+        if problem.deadline.expired:
+            return
+        if parts := standing(each.groups, problem.satisfies):
+            yield parts
 
 
-def _standing(
+def _figures(
     problem: ClusteringProblem, purity: Purity, groups: Sequence[Numbers]
 ) -> tuple[float, float]:
     """The cost of groups and their `Purity.squares`."""

@@ -72,7 +72,7 @@ def candidates(parted: Parted, place: int, *, rule: Rule, column: int) -> Iterat
     """The cuts of all parts at one column.
 
     Args:
-        parted: PartRows in the order of their parts.
+        parted: Rows in the order of their parts.
         place: Where among their leaves those of the column are.
         rule: What decides.
         column: The number of the column.

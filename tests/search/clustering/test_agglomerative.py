@@ -14,16 +14,16 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.clustering import linked, node_costs
+from sqlanon.search.clustering import closure_costs, linked
 from sqlanon.search.clustering.agglomerative import (
     agglomerative,
     modified_agglomerative,
     ripe_parts,
     shrunk,
 )
+from sqlanon.search.clustering.closure_costs import NodeCosts
 from sqlanon.search.clustering.linked import DISTANCES
 from sqlanon.search.clustering.neighbours import Copies
-from sqlanon.search.clustering.node_costs import NodeCosts
 from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25, deadline=None)
@@ -138,8 +138,8 @@ def test_node_costs_are_those_of_joins_with_and_without_tables(problem, largest,
         [[data.draw(st.integers(0, len(t.cost) - 1)) for t in problem.taxonomies] for _ in range(3)]
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(node_costs, "LARGEST_TABLE", largest)
-        patch.setattr(node_costs, "LONGEST_ROW", longest)
+        patch.setattr(closure_costs, "LARGEST_TABLE", largest)
+        patch.setattr(closure_costs, "LONGEST_ROW", longest)
         costs = NodeCosts(problem.taxonomies)
     for own in nodes:
         columns = enumerate(problem.taxonomies)

@@ -17,6 +17,7 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.search.clustering import closure_costs
 from sqlanon.search.clustering.anneal import energy, nearest
 from sqlanon.search.clustering.anneal.energy import Energy
 from sqlanon.search.clustering.anneal.nearest import NearestOthers, drawn_number
@@ -294,7 +295,7 @@ def test_the_part_of_the_loss_is_that_of_closures(problem, data):
     assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
     assert closure_of(problem, held[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(energy, "TABLE", 0)
+        patch.setattr(closure_costs, "MOST_PAIRS", 0)
         assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
 
 

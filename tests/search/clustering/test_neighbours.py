@@ -12,8 +12,10 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError, TimeLimitError
+from sqlanon.search.clustering import closure_costs
 from sqlanon.search.clustering import neighbours as module
-from sqlanon.search.clustering.neighbours import Copies, Neighbours, PairCosts
+from sqlanon.search.clustering.closure_costs import PairCosts
+from sqlanon.search.clustering.neighbours import Copies, Neighbours
 
 FEW = settings(max_examples=30, deadline=None)
 
@@ -27,8 +29,8 @@ def near(problem):
 def test_pair_costs_are_those_of_closures_however_columns_are_grouped(problem, widest):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "WIDEST", widest)
-        pairs = PairCosts(problem, copies)
+        patch.setattr(closure_costs, "WIDEST", widest)
+        pairs = PairCosts(problem.taxonomies, copies.leaves)
     for combination, first in enumerate(copies.first):
         assert pairs.row(combination).tolist() == [
             cost_of(problem, [first, other]) for other in copies.first

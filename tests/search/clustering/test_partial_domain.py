@@ -142,7 +142,7 @@ def test_a_cut_is_the_best_of_all_columns(case):
         float(published(problem, [every])), least, least, values.shape[1] > 0
     )
     before = release.worth()
-    parts = partial._cut(problem, purity, release=release, records=every)
+    parts = partial._best_parts(problem, purity, release=release, records=every)
     ways = [way for way in partial._parts(problem, every) if len(every) >= 2 * problem.k]
     worths = [utility(way, values, published(problem, way)) for way in ways]
     if not parts:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.clustering.closure_costs import NodeCosts
 from sqlanon.search.clustering.problem import ClusteringProblem
 
 NEAR = 48
@@ -56,9 +57,11 @@ class NearestOthers:
         among: Flags,
         random: np.random.Generator,
     ) -> None:
-        self._taxonomies, self._leaves, self._random = problem.taxonomies, problem.leaves, random
-        self._combinations, at = np.unique(problem.leaves, axis=0, return_inverse=True)
+        self._leaves, self._random = problem.leaves, random
+        combinations, at = np.unique(problem.leaves, axis=0, return_inverse=True)
         self._combination = at.ravel()
+        self._costs = NodeCosts(problem.taxonomies)
+        self._codes = self._costs.codes(combinations)
         self.group = np.unique(values, axis=0, return_inverse=True)[1].ravel()
         """Per record a number of its values."""
         self._among, self._division = among, problem.division
@@ -74,12 +77,8 @@ class NearestOthers:
 
     def distances(self, record: int) -> Numbers:
         """The cost of the closure of a record with every record [units]."""
-        total = np.zeros(len(self._combinations), np.int64)
-        for column, taxonomy in enumerate(self._taxonomies):
-            leaf, every = self._leaves[record, column], np.arange(taxonomy.leaves)
-            nodes = taxonomy.closure(np.minimum(leaf, every), np.maximum(leaf, every))
-            total += taxonomy.cost[nodes].take(self._combinations[:, column])
-        found: Numbers = total.take(self._combination)
+        far = self._costs.joined(self._leaves[record], self._codes)
+        found: Numbers = far.take(self._combination)
         return found
 
     def of(self, record: int, place: int, *, label: Numbers) -> int:

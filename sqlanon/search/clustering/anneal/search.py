@@ -54,8 +54,7 @@ class Schedule:
     """How long and how hot annealing is.
 
     Args:
-        iterations: Most exchanges tried; None for `PER_RECORD` of each record, at
-            most `MOST`.
+        iterations: Most exchanges tried; None for `PER_RECORD` of each record, at most `MOST`.
         temperature: That of the first iteration [units of energy], at least 0, where only rises in
             energy are refused.
         cooling: That of the last one over that of the first, above 0 and at most 1.

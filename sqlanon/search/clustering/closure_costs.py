@@ -1,0 +1,224 @@
+"""Costs of closures, exactly, by few look-ups.
+
+All follow from what the closure of a node with each leaf costs, of one column. `PairCosts` compares
+one combination of values with all, which are known from the start: its codes stand for those alone,
+so more columns share a table. `NodeCosts` compares one node tuple with tuples that come and go, so
+a code stands for any tuple of nodes. `SpanCosts` are of any two leaves, for many clusters at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.taxonomy import Taxonomy
+
+WIDEST = 2048
+"""Most values of columns taken together whose distances are kept as one table."""
+LARGEST_TABLE = 2**20
+"""Most entries of the table of a column's pairs of nodes."""
+LONGEST_ROW = 2**11
+"""Most tuples of nodes of columns that are looked up together."""
+MOST_PAIRS = 2**22
+"""Most pairs of leaves of all columns whose costs are kept."""
+
+
+def leaf_costs(taxonomy: Taxonomy, node: int) -> Numbers:
+    """The cost of the closure of a node with each leaf: nodes are runs of leaves."""
+    row = np.empty(taxonomy.leaves, np.int64)
+    for above in taxonomy.ancestors[taxonomy.level[node] :, taxonomy.low[node]][::-1].tolist():
+        row[taxonomy.low[above] : taxonomy.high[above] + 1] = taxonomy.cost[above]
+    return row
+
+
+def node_costs(taxonomy: Taxonomy, node: int) -> Numbers:
+    """The cost of the closure of a node with each node.
+
+    Of the nodes above it, the lowest that holds the first leaf of the other one is their closure,
+    or is held by the other one; and costs never shrink on the way up.
+    """
+    return np.maximum(leaf_costs(taxonomy, node)[taxonomy.low], taxonomy.cost)
+
+
+class PairCosts:
+    """The costs of the closures of one combination with every one, row by row.
+
+    Columns of few values are taken together, so that a row is the sum of few look-ups.
+
+    Args:
+        taxonomies: The columns.
+        leaves: Leaf numbers, shape `(combinations, columns)`.
+    """
+
+    def __init__(self, taxonomies: Sequence[Taxonomy], leaves: Numbers) -> None:
+        self._groups = list(_groups(taxonomies, leaves))
+        self._room = np.empty(len(leaves), np.int64)
+
+    def row(self, combination: int) -> Numbers:
+        """What a record costs at the closure of each combination and this one [units]."""
+        total = np.zeros(len(self._room), np.int64)
+        for group in self._groups:
+            total += group.of(combination).take(group.code, out=self._room, mode="clip")
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Columns whose values are told by one code.
+
+    Args:
+        code: Per combination the code.
+        table: The cost of each two codes; one row of costs for a column of many values, where the
+            rows follow from its taxonomy.
+        taxonomy: That of a column of many values; None where there is a table.
+    """
+
+    code: Numbers
+    table: Numbers
+    taxonomy: Taxonomy | None = None
+
+    def of(self, combination: int) -> Numbers:
+        """The costs of the code of a combination with each code."""
+        if self.taxonomy is None:
+            row: Numbers = self.table[self.code[combination]]
+            return row
+        return leaf_costs(self.taxonomy, int(self.code[combination]))
+
+
+def _groups(taxonomies: Sequence[Taxonomy], leaves: Numbers) -> Iterator[_Group]:
+    """The columns in groups of few codes each, those of many values by themselves."""
+    code, table = np.zeros(len(leaves), np.int64), np.zeros((1, 1), np.int64)
+    present = [np.unique(column, return_inverse=True) for column in leaves.T]
+    for column in sorted(range(len(taxonomies)), key=lambda c: len(present[c][0])):
+        taxonomy, (held, own) = taxonomies[column], present[column]
+        if len(held) > WIDEST:
+            yield _Group(leaves[:, column], np.zeros((1, 1), np.int64), taxonomy)
+            continue
+        costs = np.stack([leaf_costs(taxonomy, leaf)[held] for leaf in held.tolist()])
+        pairs, both = np.unique(code * len(held) + own, return_inverse=True)
+        if len(pairs) > WIDEST:
+            yield _Group(code, table)
+            code, table = own, costs
+            continue
+        first, second = np.divmod(pairs, len(held))
+        table = table[np.ix_(first, first)] + costs[np.ix_(second, second)]
+        code = both
+    yield _Group(code, table)
+
+
+class NodeCosts:
+    """What records cost at the closures of node tuples, which are told by codes.
+
+    Columns of few nodes are taken together: the tuple of their nodes is one code, and the costs of
+    the closures of one tuple with all are one row.
+    """
+
+    def __init__(self, taxonomies: Sequence[Taxonomy]) -> None:
+        self._parts = [_Part(columns) for columns in _together(taxonomies)]
+
+    def codes(self, nodes: Numbers) -> Numbers:
+        """The codes of node tuples: `codes[part, tuple]` of `nodes[tuple, column]`."""
+        return np.stack([part.codes(nodes) for part in self._parts])
+
+    def joined(self, nodes: Numbers, codes: Numbers) -> Numbers:
+        """What a record costs at the closure of one node tuple with each of those coded [units]."""
+        total = np.zeros(codes.shape[1], np.int64)
+        room = np.empty_like(total)
+        for part, own in zip(self._parts, codes, strict=True):
+            total += part.row(nodes).take(own, out=room, mode="clip")
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of node tuples.
+
+    Args:
+        place: Its place in the tuples.
+        taxonomy: Its hierarchy.
+        rows: The rows that were asked for, by their nodes; None where they are too long to be kept.
+    """
+
+    place: int
+    taxonomy: Taxonomy
+    rows: dict[int, Numbers] | None
+
+    @classmethod
+    def of(cls, place: int, taxonomy: Taxonomy) -> _Column:
+        """A column of which no row is known."""
+        return cls(place, taxonomy, {} if len(taxonomy.cost) ** 2 <= LARGEST_TABLE else None)
+
+    def row(self, nodes: Numbers) -> Numbers:
+        """The cost of the closure of the node of a tuple with each node."""
+        node = int(nodes[self.place])
+        if self.rows is None:
+            return node_costs(self.taxonomy, node)
+        if node not in self.rows:
+            self.rows[node] = node_costs(self.taxonomy, node)
+        return self.rows[node]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Columns whose nodes are one code, the node of the last column counting by ones."""
+
+    columns: tuple[_Column, ...]
+
+    def codes(self, nodes: Numbers) -> Numbers:
+        """The code of each node tuple."""
+        code = np.zeros(len(nodes), np.int64)
+        for column in self.columns:
+            code = code * len(column.taxonomy.cost) + nodes[:, column.place]
+        return code
+
+    def row(self, nodes: Numbers) -> Numbers:
+        """The cost of the closure of a tuple with each code, of these columns alone."""
+        first, *others = (column.row(nodes) for column in self.columns)
+        for more in others:
+            first = (first[:, None] + more).ravel()
+        return first
+
+
+def _together(taxonomies: Sequence[Taxonomy]) -> Iterator[tuple[_Column, ...]]:
+    """The columns in groups, as many in each as have a short row together."""
+    held, length = list[_Column](), 1
+    sizes = [len(taxonomy.cost) for taxonomy in taxonomies]
+    for place in sorted(range(len(sizes)), key=sizes.__getitem__):
+        if held and length * sizes[place] > LONGEST_ROW:
+            yield tuple(held)
+            held, length = [], 1
+        held.append(_Column.of(place, taxonomies[place]))
+        length *= sizes[place]
+    yield tuple(held)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanCosts:
+    """Costs of closures by one look at a table of all pairs of leaves of all columns.
+
+    Args:
+        cost: What the closure of two leaves costs in their column [units], column after column.
+        start: Where the pairs of each column start.
+        width: How many leaves it has.
+    """
+
+    cost: Numbers
+    start: Numbers
+    width: Numbers
+
+    @classmethod
+    def of(cls, taxonomies: Sequence[Taxonomy]) -> SpanCosts | None:
+        """The table of some columns; None where it would be large."""
+        width = np.array([taxonomy.leaves for taxonomy in taxonomies])
+        if (width.astype(float) ** 2).sum() > MOST_PAIRS:
+            return None
+        rows = [leaf_costs(each, leaf) for each in taxonomies for leaf in range(each.leaves)]
+        return cls(np.concatenate(rows), np.cumsum(width**2) - width**2, width)
+
+    def costs(self, low: Numbers, high: Numbers) -> Numbers:
+        """What records cost in closures of the lowest and highest leaves, `(..., columns)`."""
+        found: Numbers = self.cost.take(self.start + low * self.width + high).sum(axis=-1)
+        return found
