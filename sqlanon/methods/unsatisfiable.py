@@ -40,9 +40,10 @@ def unsatisfied_as_one(
         if model.least_values > len(demand.table):
             faults.append(too_few_values(model, column, values=len(demand.table)))
         else:
-            helped.append(f"{column!r} fails {model.describe()} even in all records as one class")
+            text = f"{model.describe()}{' of persons' if demand.of_persons else ''}"
+            helped.append(f"{column!r} fails {text} even in all records as one class")
     if faults:
-        return impossible(policy, faults)
+        return impossible(policy, list(dict.fromkeys(faults)))
     if not helped or policy.allowance(records):
         return None
     return _needs_suppression(policy, helped)

@@ -160,3 +160,30 @@ def test_what_suppression_brings_about_is_counted():
         insert(connection, "people", records)
         with pytest.raises(UnsatisfiableError, match="6 of 14 records are in classes that do not"):
             sqlanon.plan(connection, "people", policy)
+
+
+@pytest.mark.parametrize("method", ["mondrian", "direct-cover"])
+@pytest.mark.parametrize("model", [LDiversity(2, "entropy"), LDiversity(2, "recursive", c=1)])
+def test_what_persons_fail_is_told_from_what_records_fail(connection, method, model):
+    connection.execute("UPDATE people SET ill = (ill = 1 OR person = 4)::INT")
+    policy = Policy({"grp": FREE}, ["ill"], models=[KAnonymity(2), model], entity="person")
+    with pytest.raises(UnsatisfiableError) as caught:
+        sqlanon.plan(connection, "people", policy, method=method)
+    fault = f"'ill' fails {model.describe()}"
+    message = str(caught.value)
+    assert message.count(f"{fault} even in all") == message.count(f"{fault} of persons") == 1
+
+
+def test_values_that_are_missing_are_told_once_for_records_and_persons(connection):
+    message = message_of(connection, FREE, KAnonymity(2), LDiversity(5), entity="person")
+    assert message.count("needs more values") == 1
+    policy = Policy(
+        {"grp": FREE},
+        ["ill"],
+        models=[KAnonymity(2), LDiversity(5)],
+        others="drop",
+        entity="person",
+    )
+    with pytest.raises(UnsatisfiableError) as caught:
+        sqlanon.plan(connection, "people", policy, method="direct-cover")
+    assert str(caught.value).count("needs more values") == 1

@@ -266,9 +266,11 @@ def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table
     policy, subject = table.policy, table.subject
     if all(at == tree.height for at, tree in zip(node, subject.trees, strict=True)):
         asked = table.judge().every
-        columns = [table.units.attributes[each.attribute].number for each in asked]
-        named = zip(asked, columns, strict=True)
-        every = tuple(replace(each, attribute=column) for each, column in named)
+        attributes = [table.units.attributes[each.attribute] for each in asked]
+        every = tuple(
+            replace(each, attribute=own.number, of_persons=own.persons)
+            for each, own in zip(asked, attributes, strict=True)
+        )
         models = Demands(np.zeros((0, 0), np.int64), every)
         refused = unsatisfied_as_one(policy, models, records=subject.records)
         if refused is not None:

@@ -73,11 +73,13 @@ class SizeChecks:
     def with_gains(
         self, batch: Batch, counts: Mapping[Node, ClassCounts]
     ) -> Mapping[Node, ClassCounts]:
-        """The counts with what the classes gain, where the loss asks for it."""
+        """Counts of some of the nodes with what the classes gain, where the loss asks for it."""
         if self.gains is None or not counts:
             return counts
         gained = zip(batch.nodes, self.gains.count(batch), strict=True)
-        return {node: replace(counts[node], gains=gains) for node, gains in gained}
+        return {
+            node: replace(counts[node], gains=gains) for node, gains in gained if node in counts
+        }
 
     def small(self, node: Node, row: Sequence[int]) -> ClassCounts:
         """Counts from the number of small classes, their records and their varying costs.

@@ -38,7 +38,10 @@ from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
 
 def diameter_cover(problem: ClusteringProblem, neighbours: Neighbours) -> Clustering:
-    """Clusters of k to 2k - 1 records, or more where the demand asks for it.
+    """Clusters of k to 2k - 1 records.
+
+    They have more where the demand asks for it, and where clusters of one closure are united (see
+    `Clustering.of`), as they are published as one class.
 
     Raises:
         TimeLimitError: The problem's deadline came before there were any.

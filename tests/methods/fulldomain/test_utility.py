@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.hierarchy import layout
 from sqlanon.methods.fulldomain import frequency_sets, gains, model_checks, size_checks
 from sqlanon.policy.policy import Sensitive
@@ -251,6 +251,21 @@ def test_a_time_limit_leaves_a_bound_below_the_loss():
         report = sqlanon.plan(connection, "people", policy, loss="utility", time_limit=1e-9).report
     assert not report.search["proven"]
     assert 0 <= report.lower_bound <= report.loss["utility"]
+
+
+def test_an_unsatisfiable_policy_within_highest_levels_is_told():
+    """Nodes that are looked at for the ways out are counted besides others that are known."""
+    tree = Hierarchy.from_rows([(f"x{i}", f"g{i}", "*") for i in (1, 2, 3)])
+    policy = Policy(
+        {"city": QuasiIdentifier(tree, max_level=1)},
+        ["s"],
+        models=[KAnonymity(3), TCloseness(0.3)],
+        others="drop",
+    )
+    records = zip(("x1", "x1", "x1", "x2", "x2", "x3"), "456789", "ppqpqq", "......", strict=True)
+    with connected(list(records)) as connection:
+        with pytest.raises(UnsatisfiableError, match="no recoding"):
+            sqlanon.plan(connection, "people", policy, loss="utility")
 
 
 def test_utility_without_a_sensitive_attribute_is_one_clear_error():
