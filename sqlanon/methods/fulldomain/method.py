@@ -33,6 +33,8 @@ from sqlanon.wording import counted, key, listed
 
 LENT, FEWEST = 20_000_000, 20
 """Nodes times distinct combinations of a search whose result is lent, and the fewest nodes."""
+STATEMENT = 20_000
+"""Distinct combinations that take about as long to count as a statement that counts none."""
 _OVER = Deadline(-math.inf)
 """No time for a search: the highest node alone is looked at."""
 
@@ -90,8 +92,9 @@ def lent_node(
 ) -> Node | None:
     """The best node that a short search finds, for others to start from; None without any.
 
-    It looks at so many nodes that those times the distinct combinations are `LENT` at most, and
-    within the time limit, so that it takes seconds whatever the table.
+    It looks at so many nodes that those times the distinct combinations are `LENT` at most, at as
+    many of a small table as of one of `STATEMENT`, and within the time limit, so that it takes
+    seconds whatever the table.
 
     Raises:
         HierarchyError: As `decide`.
@@ -99,7 +102,7 @@ def lent_node(
     """
     with engine.limited(options.deadline), phase("the encoding"):
         problem = problem_of(engine, subject, policy=policy, options=options)
-    most = max(FEWEST, LENT // max(problem.sets.encoded.rows, 1))
+    most = max(FEWEST, LENT // max(problem.sets.encoded.rows, STATEMENT))
     found = _search(engine, problem, options=options, most=most).best
     return None if found is None else found.node
 

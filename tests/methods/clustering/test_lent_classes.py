@@ -11,6 +11,9 @@ from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
+from sqlanon.search.lattice.best_node import best_node
+from sqlanon.search.lattice.checked import WIDE_BATCH
+from sqlanon.search.lattice.descent import STEPS
 
 CLUSTERS = [name for name, row in METHODS.items() if issubclass(row.options, ClusterOptions)]
 # Every other value of a goes with one ill alone, its neighbour with four: their union is diverse.
@@ -78,6 +81,42 @@ def test_a_search_that_is_lent_looks_at_few_nodes_of_a_large_table(people, monke
     found = sqlanon.plan(people, "people", DIVERSE, method="direct-cover", progress=said.append)
     assert found.report.holds
     assert "search: 1 node checked" not in said
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """How many nodes each full-domain search has looked at."""
+    found = []
+
+    def counting(*given, **settings):
+        outcome = best_node(*given, **settings)
+        found.append(outcome.checked)
+        return outcome
+
+    monkeypatch.setattr(fulldomain, "best_node", counting)
+    return found
+
+
+def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
+    people, checked, monkeypatch
+):
+    monkeypatch.setattr(fulldomain, "LENT", 3 * fulldomain.STATEMENT)
+    monkeypatch.setattr(fulldomain, "FEWEST", 1)
+    assert sqlanon.plan(people, "people", DIVERSE, method="mondrian").report.holds
+    assert 1 < checked[0] <= 3 + WIDE_BATCH
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", CLUSTERS)
+def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, checked):
+    """Lattices of 2^40 nodes, which no search gets to the end of."""
+    names = [f"c{column}" for column in range(40)]
+    with empty_database() as connection:
+        columns = ", ".join(f"hash(i * 100 + {n}) % 4 AS {name}" for n, name in enumerate(names))
+        connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(80) AS r(i)")
+        policy = Policy(dict.fromkeys(names, Hierarchy.suppression()), models=[KAnonymity(3)])
+        assert sqlanon.plan(connection, "wide", policy, method=method).report.holds
+    assert checked[0] <= fulldomain.LENT // fulldomain.STATEMENT + STEPS
 
 
 @pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
