@@ -278,7 +278,9 @@ class Options(Generic[Own_co]):
         memory: Memory for a search outside the database, about [bytes]; None for no limit.
         deadline: When every phase ends, and the best found so far is the result.
         lend: Finds the best full-domain recoding under the same policy, as far as that is quick,
-            for methods that recode record by record; None where nobody lends one.
+            for methods that recode record by record: until a deadline, and in a share of the time
+            that is left once the table is encoded; None where nobody lends one. Where the method
+            then finds nothing in its time, that recoding is the result.
 
     Raises:
         PolicyError: The loss cannot steer the method, or the seed is invalid.
@@ -291,7 +293,7 @@ class Options(Generic[Own_co]):
     progress: Callable[[str], None] | None = None
     memory: int | None = None
     deadline: Deadline = NEVER
-    lend: Callable[[], Node | None] | None = None
+    lend: Callable[[Deadline, float], Node | None] | None = None
 
     def __post_init__(self) -> None:
         self.method.check_loss(self.loss)

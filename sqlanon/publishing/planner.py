@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -36,8 +35,6 @@ STEERING = "lm"
 """What steers a search in the place of one by a loss that cannot steer it."""
 MOST = 0.5
 """Share of the time for a search that is set apart for these figures at most."""
-LENDING = 0.2
-"""Share of the time that is left for a full-domain recoding that another method starts from."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 
@@ -142,7 +139,15 @@ def _read(
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
     """What the method decides, or another recoding where it had no time to decide anything."""
     home = import_module(options.method.home)  # no other method is loaded
-    own = replace(options, lend=partial(_lent, engine, subject, policy=policy, options=options))
+    known: list[Node] = []
+
+    def lend(deadline: Deadline, share: float) -> Node | None:
+        asked = replace(options, deadline=deadline)
+        node = _lent(engine, subject, policy=policy, options=asked, share=share)
+        known.extend([] if node is None else [node])
+        return node
+
+    own = replace(options, lend=lend)
     try:
         with engine.workspace():
             found: Decided = home.decide(engine, subject, policy=policy, options=own)
@@ -150,7 +155,8 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
     options.tell(f"the time limit ended {ended}")
-    found, told = _instead(engine, subject, policy=policy, options=options)
+    best = known[-1] if known else subject.high
+    found, told = _instead(engine, subject, policy=policy, options=options, known=best)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
     search = {**found.report.search, GIVEN_UP: ended}
     return replace(
@@ -159,7 +165,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
 
 
 def _lent(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], share: float
 ) -> Node | None:
     """The best full-domain node that is found quickly, for methods that recode single records."""
     options.tell(f"{DEFAULT.name}: a recoding to start from")
@@ -168,27 +174,35 @@ def _lent(
         DEFAULT,
         DEFAULT.options(),
         options.loss,
-        deadline=options.deadline.share(LENDING),
+        deadline=options.deadline,
     )
     with suppress(TimeLimitError), engine.workspace():
-        found: Node | None = full_domain.lent_node(engine, subject, policy=policy, options=asked)
+        found: Node | None = full_domain.lent_node(
+            engine, subject, policy=policy, options=asked, share=share
+        )
         return found
     return None
 
 
 def _instead(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], known: Node
 ) -> tuple[Decided, str]:
-    """A full-domain recoding as far as there is time, at worst the highest node; and which."""
+    """A full-domain recoding, and which one.
+
+    That is the best that was found in the time of the method, where it is not the highest node;
+    else what there is time for, at worst that node.
+    """
     full_domain, asked = import_module(DEFAULT.home), options.loss
     options = options if asked in DEFAULT.losses else replace(options, loss=STEERING)
-    if options.method is not DEFAULT:
+    if options.method is not DEFAULT and known == subject.high:
         with suppress(TimeLimitError), engine.workspace():
             options.deadline.check()
             found = full_domain.decide(engine, subject, policy=policy, options=options)
             told = f"the plan is the best of {DEFAULT.name} in the time that was left"
             return _measured_by(found, asked), told
-    found = full_domain.decide_top(engine, subject, policy=policy, options=options)
+    found = full_domain.decide_at(engine, subject, policy=policy, options=options, node=known)
+    if known != subject.high:
+        return found, f"the plan is the best of {DEFAULT.name} in a share of the time"
     return _measured_by(found, asked), "every column is at its highest level"
 
 

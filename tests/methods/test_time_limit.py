@@ -38,10 +38,12 @@ SETTINGS = {
     "scheme": {},
     "set-cover": {},
     "direct-cover": {},
+    "mondrian": {},
     "forest": {},
     "agglomerative": {},
     "agglomerative-modified": {},
     "diameter-cover": {},
+    "partial-domain": {},
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": [["age@1", "sex"], ["zip@1"], ["age", "job"], ["sex"]]},
 }
@@ -129,6 +131,36 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
     assert ended == {True, False}
 
 
+def levels_fixed(node):
+    """The policy with every column at a level."""
+    pairs = zip(POLICY.attributes.items(), node, strict=True)
+    fixed = {name: replace(own, min_level=at, max_level=at) for (name, own), at in pairs}
+    return replace(POLICY, quasi_identifiers=fixed)
+
+
+@pytest.mark.parametrize("batch", [8, 10_000])
+def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
+    people, monkeypatch, batch
+):
+    """Whenever it comes: in the search of that node, the encoding, a round, or the last part."""
+    monkeypatch.setattr("sqlanon.methods.clustering.mondrian.BATCH", batch)
+    found, lent = [], planner._lent
+    monkeypatch.setattr(planner, "_lent", lambda *a, **k: found.append(lent(*a, **k)) or found[-1])
+    losses, nodes = [], {}
+    for looks in (*range(4, 60, 4), 80, 120, 200):
+        after, reading = expiring(looks)
+        with after, reading:
+            plan = sqlanon.plan(people, "people", POLICY, method="mondrian", time_limit=1.0)
+        node = found.pop()
+        if node is not None and node not in nodes:
+            fixed = sqlanon.plan(people, "people", levels_fixed(node)).report
+            nodes[node] = fixed.loss["lm"]
+        losses.append(plan.report.loss["lm"])
+        assert losses[-1] <= nodes.get(node, 1.0) + 1e-9
+    assert len(set(losses)) > 2
+    assert min(losses) == losses[-1]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_no_time_at_all_is_the_highest_node_and_a_note(people, method):
     report = published(people, method, 0)
@@ -170,6 +202,7 @@ def test_a_limit_that_does_not_come_changes_nothing(people, method):
 
 
 def test_every_method_takes_a_time_limit():
+    assert set(SETTINGS) == set(METHODS)
     assert owners_of("time_limit") == list(METHODS)
     assert "time_limit" in OPTIONS
 

@@ -14,13 +14,17 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members, renumbered
 from sqlanon.search.packing import packed, united
 
+LENDING = 0.2
+"""Share of the time that is left for a full-domain recoding that another method starts from."""
+
 
 def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | None:
     """The classes of the best full-domain recoding that was found; None without one.
 
     Classes that fail are left out, and those that come to fail by that, as such a recoding does.
     """
-    node = None if options.lend is None else options.lend()
+    ended = options.deadline.share(LENDING)
+    node = None if options.lend is None else options.lend(ended, 1.0)
     if node is None:
         return None
     whole = releases.whole

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.deadline import Deadline, phase
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
@@ -51,8 +51,9 @@ from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted
 
-FIRST = 0.6
-"""Share of the time for the parts that the highest levels make."""
+LENDING = 0.6
+"""Share of the time for the full-domain recoding that is found before anything else, at most: of
+what is left once the table is encoded for it."""
 BATCH = 500_000
 """Rows that are cut in memory at once."""
 ROW_BYTES = 1_000
@@ -72,20 +73,24 @@ def decide(
     if options.own.partitioning == "relaxed":
         return _relaxed(engine, subject, policy=policy, options=options)
     refuse_mixed_labels(subject)
+    node = None
+    if options.lend is not None:
+        node = options.lend(reading_end(options.deadline), LENDING)
     started = time.monotonic()
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         table = _Table.of(engine, subject, policy=policy, loss=options.loss)
     at = time.monotonic()
     deadline = end_after(at - started, policy, options.deadline)
-    found = _better(engine, table, options=options, deadline=deadline)
+    ended = replace(options, deadline=deadline)
+    found, cut_short = _better(engine, table, options=ended, node=node)
     searched_at = time.monotonic()
     original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
     told = tallied_parts(original, found.parts(subject.records))
     bound = table.bound
-    proven = table.cost_of(found) == bound and not found.ended
+    proven = table.cost_of(found) == bound and not cut_short
     search = {"parts": found.made, "combinations": len(found.node), "proven": proven}
     basis = Basis(subject, policy, table.costs, at)
-    findings = Findings(bound, search, tuple(_notes(found)))
+    findings = Findings(bound, search, tuple(_notes(found, cut_short)))
     report = reported(basis, options, findings=findings, told=told)
     recoding = found.recoding(table.units.values)
     return recoded(report, recoding, at=(at, searched_at), told=told)
@@ -182,7 +187,7 @@ class _Table:
         )
         return Judge(self.policy.k, every)
 
-    def rule(self, options: Options[PartOptions], *, deadline: Deadline) -> Rule:
+    def rule(self, options: Options[PartOptions]) -> Rule:
         """What decides on cuts.
 
         Of persons, models look at unions that are no mixtures: who has records in two classes
@@ -191,38 +196,69 @@ class _Table:
         judge, persons = self.judge(), self.policy.entity is not None
         closed = all(each.model.union_closed and not persons for each in judge.every)
         unit, cuts = self.costs.unit, options.own.cuts
-        return Rule(self.dimensions, judge, unit, cuts, halves=closed, deadline=deadline)
+        return Rule(self.dimensions, judge, unit, cuts, halves=closed, deadline=options.deadline)
 
 
 def _better(
-    engine: Engine, table: _Table, *, options: Options[PartOptions], deadline: Deadline
-) -> Closed:
-    """The parts that the highest levels make, or those of the best full-domain recoding.
+    engine: Engine, table: _Table, *, options: Options[PartOptions], node: Node | None
+) -> tuple[Closed, bool]:
+    """The better parts of those from a full-domain node and the highest levels, and if cut short.
 
-    The classes of a full-domain recoding may be cut further, so nothing is ever lost by them. They
-    are tried where that recoding may lose less than what was found.
+    Under a time limit the classes of the node come first: whenever the time is over, nothing is
+    lost by them that their node does not lose.
+
+    Args:
+        engine: Where the table lives.
+        table: The table.
+        options: Options of the search, with its own deadline.
+        node: The best full-domain node that is known; None without one.
 
     Raises:
         UnsatisfiableError: Neither satisfies the policy.
-        TimeLimitError: The time limit came before anything was cut.
+        TimeLimitError: The time limit came before anything was cut that is no worse than the node.
     """
-    found, failed = None, None
-    try:
-        found = _found(engine, table, options=options, deadline=deadline.share(FIRST))
-    except UnsatisfiableError as error:
-        failed = error
-    node = None if options.lend is None else options.lend()
-    if node is not None and (found is None or table.least_at(node) < table.cost_of(found)):
+    high, limited = table.subject.high, options.deadline.is_limited
+    if node is None or node == high:
+        found = _found(engine, table, options=options, node=high)
+        return found, found.ended
+    tried, failed, began = list[Closed](), list[UnsatisfiableError](), time.monotonic()
+    for start in (node, high) if limited else (high, node):
+        if tried and not _is_worthwhile(table, tried[0], node=node, options=options, began=began):
+            break
         try:
-            other = _found(engine, table, options=options, deadline=deadline, node=node)
-        except UnsatisfiableError:
-            other = None
-        if other is not None and (found is None or table.cost_of(other) < table.cost_of(found)):
-            return replace(other, is_lent=True)
-    if found is None:
-        assert failed is not None
-        raise failed
-    return found
+            found = _found(engine, table, options=options, node=start)
+        except UnsatisfiableError as error:
+            failed.append(error)
+        except TimeLimitError:
+            if not tried:
+                raise
+        else:
+            tried.append(replace(found, is_lent=start == node))
+    if not tried:
+        raise failed[0]
+    # Of those alike that of the highest levels, whatever came first.
+    best = min(tried, key=lambda own: (table.cost_of(own), own.is_lent))
+    if best.ended and not any(own.is_lent for own in tried):
+        raise TimeLimitError("the partition")
+    return best, limited and (len(tried) + len(failed) < 2 or any(own.ended for own in tried))
+
+
+def _is_worthwhile(
+    table: _Table, first: Closed, *, node: Node, options: Options[PartOptions], began: float
+) -> bool:
+    """Whether the second start is tried, too: where there is time for as much again.
+
+    Without a time limit, of tables that are not read at once only where the node alone may lose
+    less.
+    """
+    if options.deadline.is_limited:
+        return not first.ended and options.deadline.left() > time.monotonic() - began
+    return len(first.node) <= _most(options) or table.least_at(node) < table.cost_of(first)
+
+
+def _most(options: Options[PartOptions]) -> int:
+    """Rows that are cut in memory at once."""
+    return BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
 
 
 def _found(
@@ -230,19 +266,18 @@ def _found(
     table: _Table,
     *,
     options: Options[PartOptions],
-    deadline: Deadline,
-    node: Node | None = None,
+    node: Node,
 ) -> Closed:
-    """Parts of the table, from the classes of a node on; without one, of the highest levels.
+    """Parts of the table, from the classes of a node on.
 
     Raises:
         UnsatisfiableError: Too many of these classes fail.
         TimeLimitError: The time limit came before anything was cut.
     """
-    state, table, lost = _start(engine, table, table.subject.high if node is None else node)
-    units, rule = table.units, table.rule(options, deadline=deadline)
-    most = BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
-    with engine.limited(deadline):
+    state, table, lost = _start(engine, table, node)
+    units, rule = table.units, table.rule(options)
+    most = _most(options)
+    with engine.limited(options.deadline):
         state = cut_large(engine, units, state, most=most, rule=rule)
     found = list[ClosedParts]()
     for batch in batches(engine, units, state, most=most):
@@ -305,7 +340,7 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
     )
 
 
-def _notes(found: Closed) -> Iterator[str]:
+def _notes(found: Closed, cut_short: bool) -> Iterator[str]:
     """What a reader should know of the search."""
     if found.lost:
         where = "at the levels that cuts began from" if found.is_lent else "at the highest levels"
@@ -315,5 +350,5 @@ def _notes(found: Closed) -> Iterator[str]:
         )
     if found.is_lent:
         yield "these are the classes of the best full-domain recoding, cut further"
-    if found.ended:
+    if cut_short:
         yield "the time limit ended the partition: a better recoding may exist"

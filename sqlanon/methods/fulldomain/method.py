@@ -62,18 +62,18 @@ def decide(
     )
 
 
-def decide_top(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+def decide_at(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], node: Node
 ) -> Decided:
-    """The highest node allowed, whatever the method: what is left when no time is.
+    """A node that is known, or the highest one allowed: what is left when no time is.
 
     Raises:
         SqlanonError: As `decide`.
     """
     _refuse_ambiguous_label(subject, policy)
-    highest = zip(subject.attributes.items(), subject.high, strict=True)
-    attributes = {name: replace(each, min_level=high) for (name, each), high in highest}
-    # Nothing is prepared for lower nodes; that there are some, the lattice still says.
+    pairs = zip(subject.attributes.items(), node, strict=True)
+    attributes = {name: replace(each, min_level=at, max_level=at) for (name, each), at in pairs}
+    # Nothing is prepared for other nodes; that there are lower ones, the lattice still says.
     problem = problem_of(
         engine,
         replace(subject, attributes=attributes),
@@ -83,18 +83,29 @@ def decide_top(
     )
     lattice = replace(problem.lattice, low=subject.low)
     problem = replace(problem, subject=subject, lattice=lattice)
-    late = replace(options, deadline=_OVER)
-    return _decided(engine, problem, options=late, encoded_at=time.monotonic())
+    encoded_at, late = time.monotonic(), replace(options, deadline=_OVER)
+    outcome = _search(engine, problem, options=late)
+    if outcome.best is not None and node != subject.high:
+        # Nodes that are neither below nor above may lose less: what holds of all is the lowest.
+        least = min(_floor(problem), outcome.best.value)
+        outcome = replace(outcome, bound=least, proven=least == outcome.best.value)
+    return _settled(engine, problem, outcome=outcome, options=late, encoded_at=encoded_at)
+
+
+def _floor(problem: FullDomainProblem) -> int:
+    """What cells lose at least, whatever the node [units]."""
+    floor, low = problem.lattice.objective.floor, problem.lattice.low
+    return sum(column[level] for column, level in zip(floor, low, strict=True))
 
 
 def lent_node(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], share: float
 ) -> Node | None:
     """The best node that a short search finds, for others to start from; None without any.
 
-    It looks at so many nodes that those times the distinct combinations are `LENT` at most, at as
-    many of a small table as of one of `STATEMENT`, and within the time limit, so that it takes
-    seconds whatever the table.
+    It ends with the share of the time that is left once the table is encoded. Without a limit it
+    looks at so many nodes that those times the distinct combinations are `LENT` at most, at as many
+    of a small table as of one of `STATEMENT`, so that it takes seconds whatever the table.
 
     Raises:
         HierarchyError: As `decide`.
@@ -102,8 +113,10 @@ def lent_node(
     """
     with engine.limited(options.deadline), phase("the encoding"):
         problem = problem_of(engine, subject, policy=policy, options=options)
-    most = max(FEWEST, LENT // max(problem.sets.encoded.rows, STATEMENT))
-    found = _search(engine, problem, options=options, most=most).best
+    limited = options.deadline.is_limited
+    most = None if limited else max(FEWEST, LENT // max(problem.sets.encoded.rows, STATEMENT))
+    ended = replace(options, deadline=options.deadline.share(share))
+    found = _search(engine, problem, options=ended, most=most).best
     return None if found is None else found.node
 
 
@@ -112,6 +125,18 @@ def _decided(
 ) -> Decided:
     """The best node of a problem that the time suffices to find, and its report."""
     outcome = _search(engine, problem, options=options)
+    return _settled(engine, problem, outcome=outcome, options=options, encoded_at=encoded_at)
+
+
+def _settled(
+    engine: Engine,
+    problem: FullDomainProblem,
+    *,
+    outcome: SearchOutcome,
+    options: Options[Any],
+    encoded_at: float,
+) -> Decided:
+    """The best node of a search, and its report."""
     searched_at = time.monotonic()
     if outcome.best is None:
         from sqlanon.methods.fulldomain.ways_out import (
