@@ -16,6 +16,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import StalePlanError, TimeLimitError
+from sqlanon.methods.clustering import mondrian
 from sqlanon.methods.local.input import search_end
 from sqlanon.methods.registry import METHODS, OPTIONS, owners_of
 from sqlanon.publishing import planner
@@ -138,6 +139,7 @@ def levels_fixed(node):
     return replace(POLICY, quasi_identifiers=fixed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [8, 10_000])
 def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     people, monkeypatch, batch
@@ -147,7 +149,7 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     found, lent = [], planner._lent
     monkeypatch.setattr(planner, "_lent", lambda *a, **k: found.append(lent(*a, **k)) or found[-1])
     losses, nodes = [], {}
-    for looks in (*range(4, 60, 4), 80, 120, 200):
+    for looks in (8, 20, *range(36, 60, 4), 80, 120):
         after, reading = expiring(looks)
         with after, reading:
             plan = sqlanon.plan(people, "people", POLICY, method="mondrian", time_limit=1.0)
@@ -159,6 +161,30 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
         assert losses[-1] <= nodes.get(node, 1.0) + 1e-9
     assert len(set(losses)) > 2
     assert min(losses) == losses[-1]
+
+
+@pytest.mark.parametrize("place", ["units_of", "cut_large", "batches"])
+def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
+    people, monkeypatch, place
+):
+    """In the encoding, in a round of cuts, or when what is left of it is read."""
+    best, now = sqlanon.plan(people, "people", POLICY).report.loss["lm"], [0.0]
+    home = "sqlanon.methods.clustering.mondrian"
+    own = getattr(mondrian, place)
+
+    def late(*args, **kwargs):
+        now[0] = 2.0
+        if place == "units_of":
+            raise TimeLimitError
+        return own(*args, **kwargs)
+
+    monkeypatch.setattr(f"{home}.{place}", late)
+    monkeypatch.setattr(Deadline, "after", lambda _: Deadline(1.0, lambda: now[0]))
+    report = sqlanon.plan(people, "people", POLICY, method="mondrian", time_limit=1.0).report
+    assert report.loss["lm"] <= best + 1e-9 < 1
+    assert report.holds
+    assert report.lower_bound <= report.loss["lm"]
+    assert any("the time limit ended" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("method", METHODS)
