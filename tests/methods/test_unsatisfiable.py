@@ -175,15 +175,8 @@ def test_what_persons_fail_is_told_from_what_records_fail(connection, method, mo
 
 
 def test_values_that_are_missing_are_told_once_for_records_and_persons(connection):
-    message = message_of(connection, FREE, KAnonymity(2), LDiversity(5), entity="person")
-    assert message.count("needs more values") == 1
-    policy = Policy(
-        {"grp": FREE},
-        ["ill"],
-        models=[KAnonymity(2), LDiversity(5)],
-        others="drop",
-        entity="person",
-    )
+    models = [KAnonymity(2), LDiversity(5, "recursive", c=1)]
+    policy = Policy({"grp": FREE}, ["ill"], models=models, others="drop", entity="person")
     with pytest.raises(UnsatisfiableError) as caught:
         sqlanon.plan(connection, "people", policy, method="direct-cover")
     assert str(caught.value).count("needs more values") == 1

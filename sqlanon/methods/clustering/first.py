@@ -100,12 +100,22 @@ def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
     deadline = problem.deadline
     if not deadline.is_limited:
         return start(problem, None)
-    quick = cut_clusters(replace(problem, deadline=deadline.share(QUICK)))
+    quick = _quick(replace(problem, deadline=deadline.share(QUICK)))
     try:
         return start(replace(problem, deadline=deadline.share(COVERED)), quick)
     except TimeLimitError as error:
+        if quick is None:
+            raise
         ended = error.phase or "the cover"
         return FirstClusters(quick, column_bounds(problem), ended=ended, is_instead=True)
+
+
+def _quick(problem: ClusteringProblem) -> Clustering | None:
+    """Clusters of a quick partition; None where it finds none."""
+    try:
+        return cut_clusters(problem)
+    except UnsatisfiableError:
+        return None
 
 
 def largest_block(options: Options[ClusterOptions]) -> int:

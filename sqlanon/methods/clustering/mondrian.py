@@ -331,12 +331,20 @@ def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table
 
 def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableError:
     """The error where the highest levels leave too many records in classes that fail."""
+    allowance, what = policy.allowance(records), "no recoding within the levels allowed satisfies"
+    if policy.demands:  # parts of a class that fails, or single records left out of it, may satisfy
+        what = "mondrian found no recoding within the levels allowed that satisfies"
+    single = (
+        ", or let single records be left out of classes, as relaxed parts do (--partitioning "
+        "relaxed)"
+    )
     return UnsatisfiableError(
-        f"no recoding within the levels allowed satisfies {models_text(policy)}: even at the "
+        f"{what} {models_text(policy)}: even at the "
         f"highest levels {lost:,} of {records:,} records are in classes that fail, and "
-        f"{policy.allowance(records):,} may be suppressed"
+        f"{allowance:,} may be suppressed"
         f"{' and kept as one class' if policy.suppressed == 'keep' else ''}; raise max_level "
         "(--max-level) or the suppression limit (--suppression-limit), or ask for less"
+        f"{single if allowance and policy.demands else ''}"
     )
 
 

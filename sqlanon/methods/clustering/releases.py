@@ -16,7 +16,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.assign import assign_rest
+from sqlanon.search.clustering.assign import assign_rest, mend
 from sqlanon.search.clustering.left_out import unplaceable
 from sqlanon.search.clustering.problem import (
     NOWHERE,
@@ -118,6 +118,9 @@ class Releases:
         """
         if self.holds(clusters):
             return clusters
+        without = self._without_more(clusters)
+        if without is not None:
+            return without
         found = assign_rest(replace(self.problem, allowance=0), clusters.label[self.placeable])
         back = self.all_of(found.label, self.placeable)
         if self.holds(back):
@@ -128,6 +131,23 @@ class Releases:
             "kept as a class of their own; use suppressed='drop' (--suppressed drop), or raise "
             "max_level (--max-level)"
         )
+
+    def _without_more(self, clusters: Clustering) -> Clustering | None:
+        """Clusters that hold by what is published, where more is left out as what that is shifts.
+
+        Each time clusters are merged or records left out, so this ends.
+        """
+        while self.shifts and not self.suppresses(clusters):
+            try:
+                records, own = self.placed(clusters)
+                label = renumbered(clusters.label[records])
+                found = mend(own, Clustering.of(own, label))
+            except UnsatisfiableError:
+                return None
+            clusters = self.all_of(found.label, records)
+            if self.holds(clusters):
+                return clusters
+        return None
 
     def notes(self, clusters: Clustering) -> Iterator[str]:
         """What became of the records that no cluster holds."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.clustering.lessened import lessened
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -65,11 +66,13 @@ def join(problem: ClusteringProblem, nodes: Numbers, *, other: Numbers) -> Numbe
 def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
     """Merges each cluster that is too small or fails the demand with the one it costs least with.
 
-    Where there is none to merge it with, all its records are left out, as far as the allowance goes
-    that those without a cluster have left.
+    Where there is none to merge it with, records are left out of it until it satisfies the demand,
+    or all of them where that does not help, as far as the allowance goes that those without a
+    cluster have left.
 
     Raises:
-        UnsatisfiableError: All records of a division together fail, and are too many to leave out.
+        UnsatisfiableError: All records of a division together fail, and nothing was found that may
+            be left out.
     """
     held = members(clusters)
     nodes = clusters.nodes.copy()
@@ -85,6 +88,12 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
         alive[cluster] = False
         partner = _nearest(problem, held, nodes=nodes, cluster=cluster, others=alive)
         if partner is None:
+            stays = lessened(problem, held[cluster], room=problem.allowance - left)
+            if stays is not None:
+                left += len(held[cluster]) - len(stays)
+                label[held[cluster]] = NOWHERE
+                held[cluster], alive[cluster] = stays, True
+                continue
             left += len(held[cluster])
             if left > problem.allowance:
                 raise _unmendable(problem)
@@ -102,10 +111,15 @@ def _unmendable(problem: ClusteringProblem) -> UnsatisfiableError:
     """The error to raise where nothing is left to merge clusters with."""
     levels = " that the highest levels allow" if problem.highest else ""
     ways = ", raise max_level (--max-level)" if problem.highest else ""
+    found = (
+        f"and no {problem.allowance:,} or fewer were found whose leaving out helps"
+        if problem.allowance
+        else "and none may be left out here"
+    )
     return UnsatisfiableError(
         f"all records in one cluster{levels} do not satisfy the models of the sensitive "
-        f"attributes, and they are more than the {problem.allowance:,} that may be left out here; "
-        f"weaken the models{ways}, or raise the suppression limit (--suppression-limit)"
+        f"attributes, {found}; weaken the models{ways}, or raise the suppression limit "
+        "(--suppression-limit)"
     )
 
 

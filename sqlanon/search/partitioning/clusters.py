@@ -6,8 +6,12 @@ of strict and of relaxed multidimensional partitionings.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from sqlanon.deadline import NEVER
+from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.rows import PartRows
@@ -19,7 +23,7 @@ from sqlanon.search.privacy import Demands, ValueDemand
 def cut_clusters(
     problem: ClusteringProblem, *, cuts: str = BEST, relaxed: bool = False, seed: int = 0
 ) -> Clustering:
-    """Clusters that satisfy k and the demand, where the records of each division together do.
+    """Clusters that satisfy k and the demand.
 
     Where those of one value may go to either half, it is drawn which of them go where, so that
     sensitive values are spread over both.
@@ -29,6 +33,9 @@ def cut_clusters(
         cuts: One of `RULES`.
         relaxed: Whether records of one value may go to either half.
         seed: Seed of the draw.
+
+    Raises:
+        UnsatisfiableError: The records of a division together fail the demand, see `mend`.
     """
     demand = problem.demand
     assert demand is None or isinstance(demand, Demands)
@@ -60,4 +67,6 @@ def cut_clusters(
     )
     label = np.empty(problem.records, np.int64)
     label[order] = partition(rows, problem.division[order], rule=rule).part
-    return Clustering.of(problem, label)
+    found = Clustering.of(problem, label)
+    # Cut parts satisfy the demand; those that could not be cut may not, whatever the time.
+    return found if demand is None else mend(replace(problem, deadline=NEVER), found)

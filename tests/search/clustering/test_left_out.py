@@ -13,12 +13,11 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.blocks import cut
+from sqlanon.search.clustering.assign import assign_rest, mend
+from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.left_out import returned, unplaceable
 from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
-from sqlanon.search.clustering.partition import partition
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refine.search import Effort, refine
 
@@ -113,8 +112,8 @@ def test_clusters_of_every_start_satisfy_the_demand_within_their_division(proble
     own = placed(problem)
     if own is None:
         return
-    nobody = np.full(own.records, NOWHERE)
-    for start in (lambda: assign_rest(own, nobody), lambda: partition(own)):
+    nobody, alone = np.full(own.records, NOWHERE), np.arange(own.records)
+    for start in (lambda: assign_rest(own, nobody), lambda: mend(own, Clustering.of(own, alone))):
         try:
             found = start()
         except UnsatisfiableError:
@@ -128,7 +127,7 @@ def test_blocks_part_no_division_into_what_cannot_stand(problem, most):
     own = placed(problem)
     if own is None:
         return
-    blocks = cut(own, most)
+    blocks = cut_blocks(own, most)
     assert sorted(np.concatenate(blocks).tolist()) == list(range(own.records))
     assert not any(unplaceable(own.part(block)).any() for block in blocks)
 
