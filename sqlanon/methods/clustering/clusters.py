@@ -109,9 +109,10 @@ def _ordinary(
     """
     if anneals(releases.policy, options):
         releases = releases.ended_by(releases.problem.deadline.share(ORDINARY))
-    begun, failed = begin(releases, options, start=start)
     stay = options.method.takes("refine") and not options.own.refine
+    # Before anything else: what is found first is there whenever the time is over.
     lent = None if stay else lent_clusters(releases, options)
+    begun, failed = begin(releases, options, start=start)
     found = _better(releases, begun, lent, options)
     if found is None:
         assert failed is not None
