@@ -122,10 +122,11 @@ def _of_classes(at: Situation) -> str:
 
 def _mixed_labels(at: Situation) -> str:
     """What no recoding of single records can publish: its levels mix in a column."""
+    own = at.subject
     mixed = [
         repr(name)
-        for name, tree in zip(at.subject.names, at.subject.trees, strict=True)
-        if any(tree.mixing_faults(show_labels=False))
+        for name, tree, low, high in zip(own.names, own.trees, own.low, own.high, strict=True)
+        if any(tree.shared_labels(low, high))
     ]
     return f"labels of {listed(mixed)} stand for different nodes at several levels" if mixed else ""
 
