@@ -106,6 +106,9 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     policy.refuse_published_entity()
     policy.refuse_unused_label()
     _refuse_orders(policy, options)
+    is_open = options.method is CHOICE
+    settled = list(options.own.candidates.values()) if is_open else [options.own]
+    refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
@@ -121,6 +124,16 @@ def _refuse_orders(policy: Policy, options: Options[Any]) -> None:
             f"order of {'column' if len(ordered) == 1 else 'columns'} "
             f"{', '.join(map(repr, ordered))} is for the method {listed(owners_of('scheme'))} with "
             f"ops or gops, not for {options.method.name}; leave it out, or choose that method"
+        )
+
+
+def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
+    """Refuses annealing, by a `PolicyError`, where there is no model to exchange records for."""
+    if "anneal" in improve and not policy.demands:
+        raise PolicyError(
+            "improve (--improve anneal) exchanges records until the models of sensitive attributes "
+            "hold, and the policy has none; leave it out, or ask for such a model, as with "
+            "models=[KAnonymity(5), LDiversity(2)] (--l 2)"
         )
 
 
