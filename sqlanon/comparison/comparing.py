@@ -21,7 +21,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.publishing.planner import make_plan
+from sqlanon.publishing.planner import make_plan, refuse_idle_annealing
 from sqlanon.publishing.settings import Settings, opening_of, options_of
 from sqlanon.reports.plan import GIVEN_UP
 
@@ -122,6 +122,7 @@ def compare(
         tuple(methods or METHODS), tuple(losses or ["lm"]), tuple(ks or ()), settings
     )
     with opened_for(connection, table, policy, read_only=True, **opening) as (source, resolved):
+        refuse_idle_annealing(resolved, settings.get("improve"))
         request = replace(request, ks=request.ks or (resolved.k,))
         runner = _Runner(source.engine, source.table, resolved, request)
         rows = tuple(runner.rows())

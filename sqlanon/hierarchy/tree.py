@@ -125,18 +125,23 @@ class Tree:
         """For each node of the level, its place among its siblings, 0 to fan-out - 1."""
         return list(chain.from_iterable(map(range, Counter(self.parents(level)).values())))
 
-    def shared_labels(self) -> list[tuple[str, int, int]]:
+    def shared_labels(self, low: int = 0, high: int | None = None) -> list[tuple[str, int, int]]:
         """Labels that denote different nodes at two levels, as (label, level, higher level).
 
         A node that is repeated at several levels is one node, and its label is not shared.
+
+        Args:
+            low: The lowest level that is looked at.
+            high: The highest one, the top where not given.
         """
         numbers = [
             dict(zip(*level, strict=True)) for level in zip(self.labels, self.nodes, strict=True)
         ]
+        allowed = list(enumerate(numbers))[low : (self.height if high is None else high) + 1]
         runs = cache(self._runs)
         shared = [
             (label, level, higher)
-            for (level, lower), (higher, upper) in combinations(enumerate(numbers), 2)
+            for (level, lower), (higher, upper) in combinations(allowed, 2)
             for label in lower.keys() & upper.keys()
             if label is not None and runs(level)[lower[label]] != runs(higher)[upper[label]]
         ]
@@ -154,22 +159,27 @@ class Tree:
             show_labels: Name the labels too. Only for a hierarchy that the user wrote: the labels
                 of a rule are made from values of the table.
         """
-        return self._shared(show_labels, "the output is ambiguous where these levels mix")
+        shared = self.shared_labels()
+        return self._told(shared, show_labels, "the output is ambiguous where these levels mix")
 
-    def mixing_faults(self, *, show_labels: bool = False) -> list[str]:
-        """Shared labels, which are faults where levels can mix in the output.
+    def mixing_faults(self, low: int, high: int, *, show_labels: bool = False) -> list[str]:
+        """Labels that levels share which can mix in the output, where that is a fault.
 
         Args:
+            low: The lowest level allowed.
+            high: The highest level allowed.
             show_labels: As for `warnings`.
         """
-        return self._shared(
-            show_labels, "rename them, since levels mix in the output of this method"
-        )
+        shared = self.shared_labels(low, high)
+        advice = "rename them, since levels mix in the output of this method"
+        return self._told(shared, show_labels, advice)
 
-    def _shared(self, show_labels: bool, advice: str) -> list[str]:
+    def _told(
+        self, shared: list[tuple[str, int, int]], show_labels: bool, advice: str
+    ) -> list[str]:
         """One sentence for each pair of levels that share labels."""
         sentences = []
-        for (level, higher), found in groupby(self.shared_labels(), key=itemgetter(1, 2)):
+        for (level, higher), found in groupby(shared, key=itemgetter(1, 2)):
             labels = [f"'{label}'" for label, _, _ in found]
             more = ", …" if len(labels) > _SHOWN else ""
             shown = f" ({', '.join(labels[:_SHOWN])}{more})" if show_labels else ""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
-from sqlanon.engine.base import Engine
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES, AutoOptions, masks_of
 from sqlanon.methods.registry import AUTO, METHODS, Decided, Options
@@ -122,10 +121,11 @@ def _of_classes(at: Situation) -> str:
 
 def _mixed_labels(at: Situation) -> str:
     """What no recoding of single records can publish: its levels mix in a column."""
+    own = at.subject
     mixed = [
         repr(name)
-        for name, tree in zip(at.subject.names, at.subject.trees, strict=True)
-        if any(tree.mixing_faults(show_labels=False))
+        for name, tree, low, high in zip(own.names, own.trees, own.low, own.high, strict=True)
+        if any(tree.shared_labels(low, high))
     ]
     return f"labels of {listed(mixed)} stand for different nodes at several levels" if mixed else ""
 
@@ -184,16 +184,23 @@ def choose(situation: Situation) -> Choice:
     return Choice(candidates[0], "it takes the options given")
 
 
-def decide(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[AutoOptions]
-) -> Decided:
-    """What the chosen method decides, with the reason for it in the report."""
+def settled(
+    subject: Subject, policy: Policy, options: Options[AutoOptions]
+) -> tuple[Options[Any], Choice]:
+    """The options of the method that is chosen, and why it is."""
     chosen = choose(Situation(subject, policy, options))
-    reason = f"{AUTO} chose {chosen.method}: {chosen.reason}"
-    options.tell(reason)
-    method = METHODS[chosen.method]
-    own = replace(options, method=method, own=options.own.candidates[chosen.method])
-    found: Decided = import_module(method.home).decide(engine, subject, policy=policy, options=own)
-    search = {**found.report.search, "chosen_by": AUTO, "reason": chosen.reason}
-    report = replace(found.report, search=search, notes=(reason, *found.report.notes))
-    return replace(found, report=report)
+    options.tell(_note(chosen))
+    method, own = METHODS[chosen.method], options.own.candidates[chosen.method]
+    return replace(options, method=method, own=own), chosen
+
+
+def told(found: Decided, chosen: Choice) -> Decided:
+    """What was decided, with the reason for the method in its report."""
+    report = found.report
+    search = {**report.search, "chosen_by": AUTO, "reason": chosen.reason}
+    notes = _note(chosen), *report.notes
+    return replace(found, report=replace(report, search=search, notes=notes))
+
+
+def _note(chosen: Choice) -> str:
+    return f"{AUTO} chose {chosen.method}: {chosen.reason}"

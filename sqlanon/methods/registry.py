@@ -39,7 +39,8 @@ class Method:
 
     Args:
         name: Its name in the interface.
-        home: The module of its `decide(engine, subject, policy, options)`, imported late.
+        home: The module of its `decide(engine, subject, policy, options)`, imported late; that of
+            the choice has `settled(subject, policy, options)` instead.
         guarantee: What is proven of a recoding that it finds.
         options: The dataclass of its own options.
         recoding: `full-domain`, `global` or `local`.

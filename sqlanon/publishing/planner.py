@@ -15,7 +15,7 @@ from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import refuse_inapplicable
-from sqlanon.methods.registry import DEFAULT, Decided, Options, owners_of
+from sqlanon.methods.registry import CHOICE, DEFAULT, Decided, Options, owners_of
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import role_notes
@@ -65,7 +65,8 @@ def make_plan(
     reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
     ended = options.deadline.reserving(*reserved)
     with engine.workspace():
-        decided = _decided(engine, subject, policy=policy, options=replace(options, deadline=ended))
+        asked = replace(options, deadline=ended)
+        decided = _chosen(engine, subject, policy=policy, options=asked)
     engine.refuse_changed()
     plan = _plan_of(engine, table, decided, subject=subject, policy=policy)
     # Where nobody looks at the plan, the published table is judged itself.
@@ -102,6 +103,9 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     policy.refuse_published_entity()
     policy.refuse_unused_label()
     _refuse_orders(policy, options)
+    is_open = options.method is CHOICE
+    settled = list(options.own.candidates.values()) if is_open else [options.own]
+    refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
@@ -120,6 +124,16 @@ def _refuse_orders(policy: Policy, options: Options[Any]) -> None:
         )
 
 
+def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
+    """Refuses annealing, by a `PolicyError`, where there is no model to exchange records for."""
+    if "anneal" in improve and not policy.demands:
+        raise PolicyError(
+            "improve (--improve anneal) exchanges records until the models of sensitive attributes "
+            "hold, and the policy has none; leave it out, or ask for such a model, as with "
+            "models=[KAnonymity(5), LDiversity(2)] (--l 2)"
+        )
+
+
 def _read(
     engine: Engine, table: exp.Table, *, policy: Policy, options: Options[Any]
 ) -> tuple[Subject, Policy, Fingerprint]:
@@ -134,6 +148,19 @@ def _read(
 
             policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
         return bind(engine, table, policy=policy), policy, known
+
+
+def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
+    """What the method decides, or the one that is chosen where that is left open.
+
+    The choice is told whatever becomes of the search.
+    """
+    if options.method is not CHOICE:
+        return _decided(engine, subject, policy=policy, options=options)
+    choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
+    own, chosen = choice.settled(subject, policy, options)
+    found: Decided = choice.told(_decided(engine, subject, policy=policy, options=own), chosen)
+    return found
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:

@@ -108,8 +108,15 @@ def test_shared_label_sentences_hide_labels_unless_asked():
     assert warning.startswith(
         "hierarchy of column 'n' has 1 label for different nodes at levels 1 and 2;"
     )
-    (fault,) = tree.mixing_faults(show_labels=True)
+    (fault,) = tree.mixing_faults(0, 2, show_labels=True)
     assert "1 label ('4') for different nodes at levels 1 and 2" in fault
+
+
+def test_labels_are_shared_by_allowed_levels_alone():
+    tree = Tree.grow("n", [("0", "4", "4", "*"), ("1", "x", "4", "*")])
+    assert tree.shared_labels(1, 2) == [("4", 1, 2)]
+    assert tree.shared_labels(2) == tree.shared_labels(0, 1) == []
+    assert tree.mixing_faults(0, 1) == tree.mixing_faults(2, 3) == []
 
 
 def test_top_label_that_is_also_a_value_is_shared():

@@ -111,6 +111,20 @@ def test_labels_of_several_nodes_need_whole_columns(situation):
     assert "labels of 'a' stand for different nodes" in found.reason
 
 
+@pytest.mark.parametrize("levels", [{"max_level": 1}, {"min_level": 2}])
+@pytest.mark.parametrize("method", ["auto", "mondrian", "forest", "direct-cover", "pattern-greedy"])
+def test_labels_of_several_nodes_that_cannot_mix_are_no_fault(connection, method, levels):
+    rows = [(str(n), "low" if n < 2 else "high", "rest" if n < 2 else "low", "*") for n in range(7)]
+    column = QuasiIdentifier(Hierarchy.from_rows(rows), **levels)
+    columns = {"a": column, "b": Hierarchy.suppression()}
+    policy = replace(POLICY, quasi_identifiers=columns, others="drop")
+    patterns = {"patterns": "all"} if method == "pattern-greedy" else {}
+    found = sqlanon.anonymize(connection, "people", policy, method=method, into="x", **patterns)
+    assert found.holds
+    assert found.method != "incognito"
+    connection.execute("DROP TABLE x")
+
+
 def test_patterns_are_counted_and_not_listed(situation, monkeypatch):
     rules = ["at most 1 suppressed", "a never with b"]
     for patterns, number in (("all", 4), (rules[0], 3), ([["a@1"], ["a", "b"]], 2)):

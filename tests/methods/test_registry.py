@@ -29,9 +29,13 @@ ROOT = Path(__file__).parents[2]
 COMMON = {"method": "str", "loss": "str", "seed": "int", "progress": "Progress | None"}
 
 
-@pytest.mark.parametrize("method", [*METHODS.values(), CHOICE], ids=lambda row: row.name)
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda row: row.name)
 def test_every_method_has_a_home_that_decides(method):
     assert callable(import_module(method.home).decide)
+
+
+def test_the_choice_has_a_home_that_settles_on_a_method():
+    assert callable(import_module(CHOICE.home).settled)
 
 
 def test_the_typed_keywords_are_the_options_of_the_methods():

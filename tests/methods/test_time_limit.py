@@ -208,6 +208,17 @@ def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(peopl
     assert (plan.lower_bound, plan.search["proven"]) == (None, False)
 
 
+def test_a_choice_is_told_when_its_time_is_over(people):
+    after, reading = expiring(0)
+    with after, reading:
+        report = sqlanon.plan(people, "people", POLICY, method="auto", time_limit=1.0).report
+    chosen = report.search["reason"]
+    assert (report.method, report.search["chosen_by"]) == ("direct-cover", "auto")
+    assert report.search["given_up"] == "the encoding of direct-cover"
+    assert f"auto chose direct-cover: {chosen}" in report.notes
+    assert not any("of auto" in note for note in report.notes)
+
+
 @pytest.mark.slow
 def test_no_search_is_begun_when_the_time_is_over(people):
     from sqlanon.methods.fulldomain import method

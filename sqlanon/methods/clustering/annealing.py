@@ -24,7 +24,6 @@ from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
-from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anneal.search import Annealed, ModelState, Schedule, anneal, states
 from sqlanon.search.clustering.assign import assign_rest, mend
@@ -86,9 +85,9 @@ def schedule_of(options: Options[ClusterOptions]) -> Schedule:
     return Schedule(seed=options.seed, **known)
 
 
-def anneals(policy: Policy, options: Options[ClusterOptions]) -> bool:
-    """Whether annealing is asked for, and there are models to anneal for."""
-    return options.own.improve == "anneal" and bool(policy.demands)
+def anneals(options: Options[ClusterOptions]) -> bool:
+    """Whether annealing is asked for, which is refused where there are no models to anneal for."""
+    return options.own.improve == "anneal"
 
 
 def annealed_part(
@@ -216,15 +215,11 @@ def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[st
     return rows
 
 
-def annealing_notes(
-    found: Annealing | None, options: Options[ClusterOptions], *, policy: Policy
-) -> Iterator[str]:
+def annealing_notes(found: Annealing | None, options: Options[ClusterOptions]) -> Iterator[str]:
     """What a reader should know of annealing that was asked for."""
-    if options.own.improve != "anneal":
+    if not anneals(options):
         return
-    if not policy.demands:
-        yield "no model of a sensitive attribute is asked for, so there was nothing to anneal"
-    elif found is None:
+    if found is None:
         yield (
             "annealing did not come to clusters that satisfy the policy, or not in time: these are "
             "those of the ordinary way"

@@ -91,7 +91,7 @@ def decide_clusters(
         **_given_up(begun, options),
     }
     notes = (*block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
-    notes += tuple(annealing_notes(annealing, options, policy=read.policy))
+    notes += tuple(annealing_notes(annealing, options))
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
     assigned = _assigned(read, releases, clusters)
@@ -107,11 +107,12 @@ def _ordinary(
         TimeLimitError: The time limit came before anything was known.
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    if anneals(releases.policy, options):
+    if anneals(options):
         releases = releases.ended_by(releases.problem.deadline.share(ORDINARY))
-    begun, failed = begin(releases, options, start=start)
     stay = options.method.takes("refine") and not options.own.refine
+    # Before anything else: what is found first is there whenever the time is over.
     lent = None if stay else lent_clusters(releases, options)
+    begun, failed = begin(releases, options, start=start)
     found = _better(releases, begun, lent, options)
     if found is None:
         assert failed is not None
@@ -128,7 +129,7 @@ def _annealed(
     ordinary: Clustering,
 ) -> tuple[Clustering, Annealing] | None:
     """Annealed clusters of all records; None where there is nothing to anneal, or no time."""
-    if not (begun and anneals(releases.policy, options)):
+    if not (begun and anneals(options)):
         return None
 
     def search(alone: ClusteringProblem) -> Clustering:

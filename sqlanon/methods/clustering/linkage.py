@@ -16,17 +16,18 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.divisions import by_division
-from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.first import FirstClusters, largest_block
 from sqlanon.methods.local.input import encode_records, reading_end
 from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.query.classes.parts import combinations
 from sqlanon.search.clustering.agglomerative import agglomerative, modified_agglomerative
 from sqlanon.search.clustering.diameter_cover import diameter_cover
 from sqlanon.search.clustering.forest import forest
 from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.neighbours import Copies, Neighbours
+from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.wording import counted
 
@@ -100,6 +101,19 @@ LINKAGES: Mapping[str, Linkage] = {
 each, and united in about two."""
 
 
+def _refuse_early(engine: Engine, subject: Subject, options: Options[ClusterOptions]) -> None:
+    """Refuses, by a `PolicyError`, a table of more combinations, as soon as they can be counted.
+
+    So no time limit that ends the encoding hides it. Of tables that are searched in blocks, or in
+    what highest levels keep apart, nothing is known before they are read.
+    """
+    method, tops = options.method.name, tuple(tree.height for tree in subject.trees)
+    most = LINKAGES[method].most
+    if subject.high == tops and most < subject.records <= largest_block(options):
+        found: int = engine.rows(combinations(subject.table, subject.names))[0][0]
+        refuse_beyond(most, found, method=method, instead=INSTEAD)
+
+
 def decide(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[ClusterOptions]
 ) -> Decided:
@@ -111,6 +125,7 @@ def decide(
         UnsatisfiableError: No clusters satisfy the policy.
     """
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        _refuse_early(engine, subject, options)
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
     name = options.method.name
     linkage = LINKAGES[name]

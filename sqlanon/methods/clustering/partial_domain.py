@@ -30,8 +30,11 @@ def decide(
         read = encode_records(engine, subject, policy=policy, loss=options.loss, valued=sensitive)
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
-        found = partial_domain(problem)
-        ended = "the cuts of groups" if problem.deadline.expired else ""
-        return FirstClusters(found, column_bounds(problem), ended=ended)
+        found, bounds = partial_domain(problem), column_bounds(problem)
+        if not problem.deadline.expired:
+            return FirstClusters(found, bounds)
+        is_worse = quick is not None and quick.loss(problem) < found.loss(problem)
+        kept = quick if quick is not None and is_worse else found
+        return FirstClusters(kept, bounds, ended="the cuts of groups", is_instead=is_worse)
 
     return decide_clusters(read, options, start=start)

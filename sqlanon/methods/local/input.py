@@ -132,11 +132,14 @@ def end_after(seconds: float, policy: Policy, deadline: Deadline) -> Deadline:
 
 
 def refuse_mixed_labels(subject: Subject) -> None:
-    """Refuses, by a `HierarchyError`, a label of different nodes: levels mix in the output."""
+    """Refuses, by a `HierarchyError`, a label of different nodes at levels that mix."""
+    columns = zip(subject.names, subject.trees, subject.low, subject.high, strict=True)
     faults = [
         fault
-        for name, tree in zip(subject.names, subject.trees, strict=True)
-        for fault in tree.mixing_faults(show_labels=subject.attributes[name].hierarchy.is_listed)
+        for name, tree, low, high in columns
+        for fault in tree.mixing_faults(
+            low, high, show_labels=subject.attributes[name].hierarchy.is_listed
+        )
     ]
     if faults:
         raise HierarchyError(faults)

@@ -63,12 +63,17 @@ class Copies:
         Raises:
             PolicyError: There are more than so many combinations.
         """
-        if len(self) > most:
-            raise PolicyError(
-                f"{method} compares every two of {len(self):,} distinct combinations of the "
-                f"quasi-identifiers; it takes at most {most:,} at once. Use {instead}, or cut the "
-                f"table into smaller blocks with block_records (--block-records {most})"
-            )
+        refuse_beyond(most, len(self), method=method, instead=instead)
+
+
+def refuse_beyond(most: int, found: int, *, method: str, instead: str) -> None:
+    """Refuses, by a `PolicyError`, to compare every two of more combinations than so many."""
+    if found > most:
+        raise PolicyError(
+            f"{method} compares every two of {found:,} distinct combinations of the "
+            f"quasi-identifiers; it takes at most {most:,} at once. Use {instead}, or cut the "
+            f"table into smaller blocks with block_records (--block-records {most})"
+        )
 
 
 @dataclass(frozen=True, slots=True)

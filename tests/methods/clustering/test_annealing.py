@@ -148,12 +148,12 @@ def test_blocks_are_annealed_each_on_its_own(people):
     assert report.loss["lm"] <= told["loss"]["ordinary"] + 1e-12
 
 
-def test_k_alone_leaves_nothing_to_anneal(people):
-    report = sqlanon.plan(
-        people, "people", policy(), method="direct-cover", improve="anneal"
-    ).report
-    assert "annealing" not in report.search
-    assert any("nothing to anneal" in note for note in report.notes)
+@pytest.mark.parametrize("method", ["direct-cover", "forest", "auto"])
+def test_annealing_is_refused_where_there_is_no_model_to_anneal_for(people, method):
+    with pytest.raises(PolicyError, match="the policy has none; leave it out, or ask for such"):
+        sqlanon.plan(people, "people", policy(), method=method, improve="anneal")
+    with pytest.raises(PolicyError, match="the policy has none; leave it out, or ask for such"):
+        sqlanon.compare(people, "people", policy(), methods=[method], improve="anneal")
 
 
 def test_a_time_limit_keeps_what_there_is(people, monkeypatch):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon.deadline import Deadline
+from sqlanon.methods.clustering import clusters, partial_domain
+from sqlanon.methods.clustering.first import Begun, FirstClusters
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
+from sqlanon.search.clustering.problem import Clustering
 from sqlanon.search.lattice.best_node import best_node
 from sqlanon.search.lattice.checked import WIDE_BATCH
 from sqlanon.search.lattice.descent import STEPS
@@ -142,3 +147,43 @@ def test_the_policy_file_of_the_readme_works_with_covers(method):
         assert sqlanon.check(connection, "released", policy).holds
         assert connection.execute("SELECT count(*) FROM released").fetchone()[0] >= 294
         assert report.records_per_level["age"][4] == 0
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time that all deadlines look at, which stands still; they come at 100."""
+    now = [0.0]
+    monkeypatch.setattr(Deadline, "after", lambda _: Deadline(100.0, lambda: now[0]))
+    return now
+
+
+@pytest.mark.parametrize("method", ["partial-domain", "diameter-cover", "direct-cover"])
+def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
+    people, clock, monkeypatch, method
+):
+    def begin(releases, *_, **__):
+        """Two halves of the table, and the time is over."""
+        clock[0] = 1000.0
+        problem = releases.problem
+        halves = Clustering.of(problem, np.arange(problem.records) * 2 // problem.records)
+        first = FirstClusters(halves, ended="the cover", is_instead=True)
+        return [Begun(releases.placeable, problem, first)], None
+
+    best = sqlanon.plan(people, "people", DIVERSE).report.loss["lm"]
+    monkeypatch.setattr(clusters, "begin", begin)
+    found = sqlanon.plan(people, "people", DIVERSE, method=method, time_limit=1.0).report
+    assert found.method == method
+    assert found.loss["lm"] <= best + 1e-12
+
+
+def test_partial_domain_that_is_cut_short_falls_back_on_quick_cuts(people, clock, monkeypatch):
+    def interrupted(problem):
+        clock[0] = 1000.0
+        return Clustering.of(problem, np.zeros(problem.records, np.int64))
+
+    monkeypatch.setattr(partial_domain, "partial_domain", interrupted)
+    monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
+    found = sqlanon.plan(people, "people", DIVERSE, method="partial-domain", time_limit=1.0).report
+    assert found.method == "partial-domain"
+    assert found.search["given_up"] == "the cuts of groups of partial-domain"
+    assert found.search["clusters"] > 1

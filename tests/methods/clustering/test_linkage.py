@@ -10,6 +10,7 @@ from databases import empty_database, insert
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError
+from sqlanon.methods.clustering import linkage
 from sqlanon.methods.clustering.linkage import LINKAGES, Linkage
 from sqlanon.methods.options import CLUSTER_DISTANCES
 from sqlanon.search.clustering.linked import DISTANCES
@@ -109,6 +110,17 @@ def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_th
         people, "people", policy_of(3), method=method, block_records=40, refine=False
     )
     assert plan.report.search["blocks"] > 1
+
+
+@pytest.mark.parametrize("method", LINKAGES)
+def test_more_combinations_are_refused_before_a_time_limit_can_end_the_encoding(
+    people, method, monkeypatch
+):
+    found = people.execute(f"SELECT count(DISTINCT ({', '.join(NAMES)})) FROM people").fetchone()[0]
+    monkeypatch.setattr(linkage, "encode_records", lambda *_, **__: pytest.fail("it is encoded"))
+    monkeypatch.setitem(LINKAGES, method, Linkage(LINKAGES[method].link, found - 1))
+    with pytest.raises(PolicyError, match=rf"{method} compares every two of {found} distinct"):
+        sqlanon.plan(people, "people", policy_of(3), method=method, time_limit=60)
 
 
 @pytest.mark.parametrize(
