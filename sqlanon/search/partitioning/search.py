@@ -22,6 +22,7 @@ from sqlanon.search.partitioning.cuts import NOT, PartCuts, by_nodes, in_two
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.rows import Parted, PartRows
 from sqlanon.search.partitioning.space import Dimension
+from sqlanon.search.privacy import ValueDemand
 
 NODES, MEDIAN, BEST = "nodes", "median", "best"
 RULES = (BEST, NODES, MEDIAN)
@@ -39,8 +40,7 @@ class Rule:
         unit: What a record that loses all cells costs [units].
         cuts: One of `RULES`.
         relaxed: Whether records of one value may go to either half, so that halves are even.
-        halves: Whether parts may be halved that then close alike: only where the union of classes
-            may be a class, since what closes alike is published as one.
+        halves: Whether parts may be halved that then close alike, see `may_halve`.
         deadline: When the search ends with what there is.
     """
 
@@ -51,6 +51,19 @@ class Rule:
     relaxed: bool = False
     halves: bool = True
     deadline: Deadline = NEVER
+
+
+def may_halve(every: Sequence[ValueDemand], *, persons: bool) -> bool:
+    """Whether parts may be halved that then close alike, and so are published as one class.
+
+    Only where models are sure to hold of the union of classes for which they do. Of persons they
+    look at unions that are no mixtures: who has records in two classes counts once in their union.
+
+    Args:
+        every: The models.
+        persons: Whether persons count instead of records.
+    """
+    return not every or (not persons and all(each.model.union_closed for each in every))
 
 
 @dataclass(frozen=True, slots=True)
