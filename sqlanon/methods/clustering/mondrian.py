@@ -46,7 +46,7 @@ from sqlanon.search.clustering.lower_bound import leaf_bounds
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.partitioning.histogram import Judge
-from sqlanon.search.partitioning.search import Rule, may_halve
+from sqlanon.search.partitioning.partition import Rule, may_halve
 from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted

@@ -10,8 +10,8 @@ import numpy as np
 
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.partition import BEST, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
-from sqlanon.search.partitioning.search import BEST, Rule, may_halve, partition
 from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import Demands, ValueDemand
 

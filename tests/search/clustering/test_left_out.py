@@ -13,14 +13,16 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.errors import UnsatisfiableError
+from sqlanon.policy.privacy import LDiversity
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.blocks import cut
+from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.left_out import returned, unplaceable
 from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
-from sqlanon.search.clustering.partition import partition
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine.search import Effort, refine
+from sqlanon.search.clustering.refine.refinement import Effort, refine
+from sqlanon.search.partitioning.clusters import cut_clusters
+from sqlanon.search.privacy import Demands, ValueDemand
 
 FEW = settings(max_examples=25, deadline=None)
 
@@ -107,6 +109,13 @@ def test_refined_clusters_keep_to_levels_and_limit_and_never_lose_more(problem, 
     assert least <= found.loss(own) + lost <= first.loss(own) + lost
 
 
+def as_model(problem):
+    """The same problem, its demand of distinct values as the model that it is."""
+    values = np.array(problem.demand.values)
+    asked = ValueDemand(0, LDiversity(problem.demand.least), np.bincount(values, minlength=1))
+    return replace(problem, demand=Demands(values[:, np.newaxis], (asked,)))
+
+
 @FEW
 @given(bounded(demanding=True))
 def test_clusters_of_every_start_satisfy_the_demand_within_their_division(problem):
@@ -114,7 +123,7 @@ def test_clusters_of_every_start_satisfy_the_demand_within_their_division(proble
     if own is None:
         return
     nobody = np.full(own.records, NOWHERE)
-    for start in (lambda: assign_rest(own, nobody), lambda: partition(own)):
+    for start in (lambda: assign_rest(own, nobody), lambda: cut_clusters(as_model(own))):
         try:
             found = start()
         except UnsatisfiableError:
@@ -128,7 +137,7 @@ def test_blocks_part_no_division_into_what_cannot_stand(problem, most):
     own = placed(problem)
     if own is None:
         return
-    blocks = cut(own, most)
+    blocks = cut_blocks(own, most)
     assert sorted(np.concatenate(blocks).tolist()) == list(range(own.records))
     assert not any(unplaceable(own.part(block)).any() for block in blocks)
 

@@ -15,8 +15,8 @@ from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.partition import RULES, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
-from sqlanon.search.partitioning.search import RULES, Rule, may_halve, partition
 from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import ValueDemand
 
