@@ -32,9 +32,9 @@ from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.sensitive import resolved_sensitive
 from sqlanon.policy.policy import Sensitive
-from sqlanon.search.clustering.anneal.search import Schedule, anneal, clusters_of, states
+from sqlanon.search.clustering.anneal.exchanges import Schedule, anneal, clusters_of, states
 from sqlanon.search.clustering.problem import Clustering
-from sqlanon.search.clustering.refine.search import refine
+from sqlanon.search.clustering.refine.refinement import refine
 from sqlanon.search.partitioning.clusters import cut_clusters
 
 GRADES = ["A", "B", "C", "D", "P", "F"]

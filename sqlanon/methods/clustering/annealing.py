@@ -25,7 +25,13 @@ from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.anneal.search import Annealed, ModelState, Schedule, anneal, states
+from sqlanon.search.clustering.anneal.exchanges import (
+    Annealed,
+    ModelState,
+    Schedule,
+    anneal,
+    states,
+)
 from sqlanon.search.clustering.assign import assign_rest, mend
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.privacy import Demands

@@ -16,8 +16,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
 from sqlanon.search.arrays import Flags, Numbers, Small
-from sqlanon.search.partitioning.rows import Parted
-from sqlanon.search.partitioning.search import Rule, partition
+from sqlanon.search.partitioning.partition import Rule, partition
+from sqlanon.search.partitioning.rows import PartedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ClosedParts:
         """Cuts the parts of a batch to the end, and closes them."""
         found = partition(batch.rows, batch.part, rule=rule)
         order = np.argsort(found.part, kind="stable")
-        parted = Parted(batch.rows.taken(order), found.part[order], found.parts)
+        parted = PartedRows(batch.rows.taken(order), found.part[order], found.parts)
         leaves, levels = [], []
         for column, (dimension, low) in enumerate(zip(rule.dimensions, subject.low, strict=True)):
             first, last = parted.bounds(column)
@@ -86,7 +86,9 @@ def _labelled(subject: Subject, column: int, label: str) -> Flags:
     return np.array([[text == label for text in own] for own in subject.trees[column].labels], bool)
 
 
-def _origins(parted: Parted, column: int, levels: Small, *, kept: Flags, leaves: int) -> Origins:
+def _origins(
+    parted: PartedRows, column: int, levels: Small, *, kept: Flags, leaves: int
+) -> Origins:
     """The records of some parts by level and leaf of a column."""
     rows = np.flatnonzero(kept[parted.part])
     key = levels[parted.part[rows]].astype(np.int64) * leaves + parted.rows.leaves[column][rows]

@@ -40,7 +40,7 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.left_out import returned
 from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
-from sqlanon.search.clustering.refine.search import Effort, refine
+from sqlanon.search.clustering.refine.refinement import Effort, refine
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5

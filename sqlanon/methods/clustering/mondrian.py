@@ -46,7 +46,7 @@ from sqlanon.search.clustering.lower_bound import leaf_bounds
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.partitioning.histogram import Judge
-from sqlanon.search.partitioning.search import Rule
+from sqlanon.search.partitioning.partition import Rule, may_halve
 from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted
@@ -188,15 +188,10 @@ class _Table:
         return Judge(self.policy.k, every)
 
     def rule(self, options: Options[PartOptions]) -> Rule:
-        """What decides on cuts.
-
-        Of persons, models look at unions that are no mixtures: who has records in two classes
-        counts once in their union.
-        """
-        judge, persons = self.judge(), self.policy.entity is not None
-        closed = all(each.model.union_closed and not persons for each in judge.every)
-        unit, cuts = self.costs.unit, options.own.cuts
-        return Rule(self.dimensions, judge, unit, cuts, halves=closed, deadline=options.deadline)
+        """What decides on cuts."""
+        judge, unit, cuts = self.judge(), self.costs.unit, options.own.cuts
+        halves = may_halve(judge.every, persons=self.policy.entity is not None)
+        return Rule(self.dimensions, judge, unit, cuts, halves=halves, deadline=options.deadline)
 
 
 def _better(

@@ -22,8 +22,8 @@ from sqlanon.query.classes.frequency import mask
 from sqlanon.query.encoding.encode import SIZE, word
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.partitioning.histogram import Histogram
-from sqlanon.search.partitioning.rows import Parted, PartRows
-from sqlanon.search.partitioning.search import Candidate, Rule, candidates, chosen, groups
+from sqlanon.search.partitioning.partition import Candidate, Rule, candidates, chosen, groups
+from sqlanon.search.partitioning.rows import PartedRows, PartRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def cut_large(
             whole |= set(large) - set(cuts.part.tolist())
             if len(cuts.part):
                 first = sizes[-1][0] + 1
-                state = _cut(engine, state, cuts=cuts, first=first, words=units.layout.words)
+                state = _applied(engine, state, cuts=cuts, first=first, words=units.layout.words)
     except TimeLimitError:
         pass  # parts are as they were before the round
     return state
@@ -120,7 +120,7 @@ class _Cuts:
     ) -> _Cuts:
         """Asks for what the parts hold, column by column, and decides."""
         found: list[Candidate] = []
-        counted: list[tuple[int, Parted, Numbers]] = []
+        counted: list[tuple[int, PartedRows, Numbers]] = []
         layout, names = units.layout, np.array(large)
         for column in range(len(rule.dimensions)):
             bits = layout.column_masks(column, 0)
@@ -148,16 +148,16 @@ class _Cuts:
 
 def _marginal(
     units: Units, found: dict[str, Numbers], *, large: Numbers, column: int
-) -> tuple[Parted, Numbers]:
+) -> tuple[PartedRows, Numbers]:
     """Rows of one column in the order of their parts, whose numbers are places among the large."""
     nothing = np.zeros_like(found[SIZE])
     whole = {word(w): found.get(word(w), nothing) for w in range(units.layout.words)}
     rows = units.rows(found | whole)
     part = np.searchsorted(large, found[parts.PART])
-    return Parted(rows, part, len(large)), np.stack(list(whole.values()), axis=1)
+    return PartedRows(rows, part, len(large)), np.stack(list(whole.values()), axis=1)
 
 
-def _cut(engine: Engine, state: exp.Table, *, cuts: _Cuts, first: int, words: int) -> exp.Table:
+def _applied(engine: Engine, state: exp.Table, *, cuts: _Cuts, first: int, words: int) -> exp.Table:
     """The table of combinations with its parts cut; new ones are numbered from the first on."""
     marks = {parts.PART: list(cuts.masks)}
     marks |= {mask(w): [bits[w] for bits in cuts.masks.values()] for w in range(words)}
@@ -183,7 +183,7 @@ def initial(engine: Engine, units: Units, state: exp.Table) -> tuple[Histogram, 
     found = _columns(engine, parts.marginal(state, nothing, carried=units.carried))
     numbers, part = np.unique(found[parts.PART], return_inverse=True)
     rows = units.rows_at(np.zeros((len(part), 0), np.int64), found)
-    parted = Parted(rows, part, len(numbers))
+    parted = PartedRows(rows, part, len(numbers))
     histogram, _ = parted.histogram(np.zeros_like(part), width=np.ones_like(numbers))
     return histogram, numbers
 

@@ -14,8 +14,8 @@ from sqlanon.deadline import NEVER
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.partition import BEST, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
-from sqlanon.search.partitioning.search import BEST, Rule, partition
 from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import Demands, ValueDemand
 
@@ -55,14 +55,13 @@ def cut_clusters(
             tuple(persons.get(column, False) for column in range(demand.values.shape[1])),
             None if demand.persons is None else demand.persons[order],
         )
-    counts_persons = demand is not None and demand.persons is not None
     rule = Rule(
         tuple(map(Dimension.of, problem.taxonomies)),
         Judge(problem.k, every),
         int(problem.cost(problem.root)),
         cuts,
         relaxed=relaxed,
-        halves=demand is None or (demand.union_closed and not (counts_persons and every)),
+        halves=may_halve(every, persons=rows.person is not None),
         deadline=problem.deadline,
     )
     label = np.empty(problem.records, np.int64)

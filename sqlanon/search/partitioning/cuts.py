@@ -75,7 +75,7 @@ def by_nodes(histogram: Histogram, gain: Numbers, *, parts: int, judge: Judge) -
     before: Numbers = np.cumsum(own) - own
     rank = before - np.maximum.accumulate(np.where(first, before, 0))
     group = np.where(own, start[histogram.part] + rank, start[histogram.part] - 1)
-    return _cut(histogram, group, allowed=allowed, saved=saved)
+    return _numbered(histogram, group, allowed=allowed, saved=saved)
 
 
 def _cheapest(histogram: Histogram, saved: Numbers, *, asked: Flags) -> Flags:
@@ -108,10 +108,10 @@ def in_two(histogram: Histogram, *, parts: int, judge: Judge) -> PartCuts:
     right = np.arange(len(smaller)) > last[histogram.part]
     group = 2 * histogram.part + right
     one, other = judge.holds(histogram, group, groups=2 * parts).reshape(-1, 2).T
-    return _cut(histogram, group, allowed=one & other, saved=np.zeros(parts, np.int64))
+    return _numbered(histogram, group, allowed=one & other, saved=np.zeros(parts, np.int64))
 
 
-def _cut(histogram: Histogram, group: Numbers, *, allowed: Flags, saved: Numbers) -> PartCuts:
+def _numbered(histogram: Histogram, group: Numbers, *, allowed: Flags, saved: Numbers) -> PartCuts:
     """The cut with the groups of parts that can be cut numbered without gaps."""
     parts = len(allowed)
     kept = allowed[histogram.part]

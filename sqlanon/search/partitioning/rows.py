@@ -51,7 +51,7 @@ class PartRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class PartedRows:
     """Rows in the order of their parts.
 
     Args:

@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, TCloseness
 from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.partitioning.search import RULES
+from sqlanon.search.partitioning.partition import RULES
 
 SEX = [("f", "*"), ("m", "*")]
 

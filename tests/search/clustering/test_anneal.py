@@ -20,8 +20,8 @@ from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.search.clustering import closure_costs
 from sqlanon.search.clustering.anneal import energy, nearest
 from sqlanon.search.clustering.anneal.energy import Energy
+from sqlanon.search.clustering.anneal.exchanges import Schedule, anneal, clusters_of, states
 from sqlanon.search.clustering.anneal.nearest import NearestOthers, drawn_number
-from sqlanon.search.clustering.anneal.search import Schedule, anneal, clusters_of, states
 from sqlanon.search.clustering.problem import NOWHERE
 from sqlanon.search.privacy import Demands, ValueDemand
 

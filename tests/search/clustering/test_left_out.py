@@ -13,13 +13,20 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.errors import UnsatisfiableError
+<<<<<<< HEAD
 from sqlanon.search.clustering.assign import assign_rest, mend
+=======
+from sqlanon.policy.privacy import LDiversity
+from sqlanon.search.clustering.assign import assign_rest
+>>>>>>> m3
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.left_out import returned, unplaceable
 from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine.search import Effort, refine
+from sqlanon.search.clustering.refine.refinement import Effort, refine
+from sqlanon.search.partitioning.clusters import cut_clusters
+from sqlanon.search.privacy import Demands, ValueDemand
 
 FEW = settings(max_examples=25, deadline=None)
 
@@ -106,14 +113,26 @@ def test_refined_clusters_keep_to_levels_and_limit_and_never_lose_more(problem, 
     assert least <= found.loss(own) + lost <= first.loss(own) + lost
 
 
+def as_model(problem):
+    """The same problem, its demand of distinct values as the model that it is."""
+    values = np.array(problem.demand.values)
+    asked = ValueDemand(0, LDiversity(problem.demand.least), np.bincount(values, minlength=1))
+    return replace(problem, demand=Demands(values[:, np.newaxis], (asked,)))
+
+
 @FEW
 @given(bounded(demanding=True))
 def test_clusters_of_every_start_satisfy_the_demand_within_their_division(problem):
     own = placed(problem)
     if own is None:
         return
+<<<<<<< HEAD
     nobody, alone = np.full(own.records, NOWHERE), np.arange(own.records)
     for start in (lambda: assign_rest(own, nobody), lambda: mend(own, Clustering.of(own, alone))):
+=======
+    nobody = np.full(own.records, NOWHERE)
+    for start in (lambda: assign_rest(own, nobody), lambda: cut_clusters(as_model(own))):
+>>>>>>> m3
         try:
             found = start()
         except UnsatisfiableError:

@@ -14,7 +14,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine.search import Effort, cut_groups, parts_of_k, refine
+from sqlanon.search.clustering.refine.refinement import Effort, cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=30, deadline=None)

@@ -1,4 +1,4 @@
-"""Partition: valid clusters whenever it is stopped, and bounds that need no itemsets."""
+"""Lower bounds: of columns and of itemsets, whole or cut short; covers that are cut short."""
 
 from __future__ import annotations
 
@@ -16,34 +16,13 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
-from sqlanon.search.clustering.problem import members
 from sqlanon.search.clustering.set_cover import set_cover
-from sqlanon.search.partitioning.clusters import cut_clusters
 
 FEW = settings(max_examples=40, deadline=None)
 
 
 def until(problem, looks):
     return replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
-
-
-@FEW
-@given(problems(), st.integers(0, 30))
-def test_every_cluster_stands_whenever_it_is_stopped(problem, looks):
-    for stopped in (problem, until(problem, looks)):
-        found = cut_clusters(stopped)
-        assert (found.label >= 0).all()
-        assert all(problem.satisfies(each) for each in members(found)) or len(found.nodes) == 1
-
-
-def test_records_alike_are_parted():
-    problem = problem_of([("a", "x")] * 3 + [("a", "y")] * 3 + [("b", "x")] * 3, 3)
-    assert cut_clusters(problem).loss(problem) == 0
-
-
-def test_no_time_is_one_cluster():
-    problem = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
-    assert len(cut_clusters(until(problem, 0)).nodes) == 1
 
 
 @FEW

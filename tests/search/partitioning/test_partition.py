@@ -15,8 +15,8 @@ from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.partition import RULES, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
-from sqlanon.search.partitioning.search import RULES, Rule, partition
 from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import ValueDemand
 
@@ -161,3 +161,18 @@ def test_cut_clusters_keep_apart_what_the_highest_levels_do():
     assert not set(found.label[:12]) & set(found.label[12:])
     # Two values of three are cut in six records each; clusters that close alike are one.
     assert found.sizes.tolist() == [12, 12]
+
+
+@pytest.mark.parametrize(
+    ("models", "persons", "holds"),
+    [
+        ([], True, True),
+        ([LDiversity(2, "entropy"), TCloseness(0.2)], False, True),
+        ([LDiversity(2)], True, False),
+        ([TCloseness(0.2)], True, False),
+        ([LDiversity(2), TCloseness(0.2, "scaled")], False, False),
+    ],
+)
+def test_parts_that_close_alike_are_halved_where_models_hold_of_unions(models, persons, holds):
+    every = [ValueDemand(0, model, np.array([2, 2])) for model in models]
+    assert may_halve(every, persons=persons) == holds

@@ -20,8 +20,9 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.partitioning.cuts import NOT, PartCuts, by_nodes, in_two
 from sqlanon.search.partitioning.histogram import Judge
-from sqlanon.search.partitioning.rows import Parted, PartRows
+from sqlanon.search.partitioning.rows import PartedRows, PartRows
 from sqlanon.search.partitioning.space import Dimension
+from sqlanon.search.privacy import ValueDemand
 
 NODES, MEDIAN, BEST = "nodes", "median", "best"
 RULES = (BEST, NODES, MEDIAN)
@@ -39,8 +40,7 @@ class Rule:
         unit: What a record that loses all cells costs [units].
         cuts: One of `RULES`.
         relaxed: Whether records of one value may go to either half, so that halves are even.
-        halves: Whether parts may be halved that then close alike: only where the union of classes
-            may be a class, since what closes alike is published as one.
+        halves: Whether parts may be halved that then close alike, see `may_halve`.
         deadline: When the search ends with what there is.
     """
 
@@ -51,6 +51,19 @@ class Rule:
     relaxed: bool = False
     halves: bool = True
     deadline: Deadline = NEVER
+
+
+def may_halve(every: Sequence[ValueDemand], *, persons: bool) -> bool:
+    """Whether parts may be halved that then close alike, and so are published as one class.
+
+    Only where models are sure to hold of the union of classes for which they do. Of persons they
+    look at unions that are no mixtures: who has records in two classes counts once in their union.
+
+    Args:
+        every: The models.
+        persons: Whether persons count instead of records.
+    """
+    return not every or (not persons and all(each.model.union_closed for each in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,7 @@ class Candidate:
     entry: Numbers
 
 
-def candidates(parted: Parted, place: int, *, rule: Rule, column: int) -> Iterator[Candidate]:
+def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> Iterator[Candidate]:
     """The cuts of all parts at one column.
 
     Args:
@@ -118,7 +131,7 @@ def chosen(found: Sequence[Candidate], parts: int) -> Numbers:
 
 
 def groups(
-    found: Sequence[Candidate], choice: Numbers, *, parted: Sequence[Parted]
+    found: Sequence[Candidate], choice: Numbers, *, parted: Sequence[PartedRows]
 ) -> list[tuple[Numbers, Numbers]]:
     """Per candidate its rows of parts that are cut so, and the group of each.
 
@@ -171,7 +184,7 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
     part = start[active]
     while len(active) and not rule.deadline.expired:
         _, part = np.unique(part, return_inverse=True)
-        parted = Parted(rows.taken(active), part, int(part[-1]) + 1)
+        parted = PartedRows(rows.taken(active), part, int(part[-1]) + 1)
         # Nothing can be told apart in less than two classes.
         small = (parted.sizes < 2 * rule.judge.k)[part]
         final[active[small]] = made + part[small]
@@ -180,7 +193,7 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
         if not len(active):
             break
         _, part = np.unique(part, return_inverse=True)
-        parted = Parted(parted.rows.taken(np.flatnonzero(~small)), part, int(part[-1]) + 1)
+        parted = PartedRows(parted.rows.taken(np.flatnonzero(~small)), part, int(part[-1]) + 1)
         group = _cut_once(parted, rule)
         done = group == NOT
         final[active[done]] = made + part[done]
@@ -194,7 +207,7 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
     return Partition(number, len(held), ended)
 
 
-def _cut_once(parted: Parted, rule: Rule) -> Numbers:
+def _cut_once(parted: PartedRows, rule: Rule) -> Numbers:
     """The group that each row goes to; `NOT` where its part is not cut."""
     found: list[Candidate] = []
     for column in range(len(rule.dimensions)):
