@@ -120,8 +120,10 @@ class Tallied:
         release: What is published, sensitive attributes left out.
         statistics: All of its classes by size, that of suppressed records with them.
         suppressed: The label of suppressed records; None where no class counts as suppressed.
+        silent: Records of published classes that count as suppressed, which no limit bounds.
     """
 
     release: Release
     statistics: ClassStatistics
     suppressed: str | None
+    silent: int = 0

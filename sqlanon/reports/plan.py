@@ -44,6 +44,8 @@ class Report:
         records: Records of the original.
         suppressed_records: Records that are not published, or that lose all cells as one class of
             the published table; as `measure` counts them.
+        silent_records: Those of them that are published in classes whose every cell is suppressed,
+            which the suppression limit does not count.
         suppressed_cells: Cells that say nothing any more, those of suppressed records included.
         statistics: The published table's equivalence classes, that of records that lose all cells
             included.
@@ -93,6 +95,7 @@ class Report:
     kept_columns: KeptColumns | None = None
     schemes: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, Sequence[GroupFigures]] = field(default_factory=dict)
+    silent_records: int = 0
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
@@ -135,6 +138,7 @@ class Report:
             "ratio": None if self.ratio is None else finite(self.ratio),
             "records": self.records,
             "suppressed_records": self.suppressed_records,
+            "silent_records": self.silent_records,
             "suppressed_cells": self.suppressed_cells,
             "published_records": statistics.pop("records"),
             **statistics,
@@ -196,6 +200,7 @@ class Report:
             groups=groups_of(document.get("groups") or {}),
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             provenance=Provenance.from_dict(document),
+            silent_records=document.get("silent_records", 0),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
@@ -284,6 +289,19 @@ class Report:
             return f"{least})"
         return f"{least}; {self.ratio:.3g} times that)"
 
+    def _suppressed_lines(self) -> Iterator[str]:
+        """Records that the suppression limit counts, and others that say as little."""
+        limited = self.suppressed_records - self.silent_records
+        yield (
+            f"  {'suppressed':<16}{counted(limited, 'record')} ({percent(limited, self.records)})"
+        )
+        if self.silent_records:
+            yield (
+                f"  {'say nothing':<16}{counted(self.silent_records, 'record')} "
+                f"({percent(self.silent_records, self.records)}): all cells are suppressed in "
+                "their class, which no limit bounds"
+            )
+
     def to_text(self) -> str:
         """A page for a reader."""
         name = self.loss_name
@@ -293,8 +311,7 @@ class Report:
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {counted(self.records, 'record')} in "
             f"{counted(self.statistics.classes, 'class', more='classes')}",
-            f"  {'suppressed':<16}{counted(self.suppressed_records, 'record')} "
-            f"({percent(self.suppressed_records, self.records)})",
+            *self._suppressed_lines(),
             *counted_by(self.entity),
             size_line(self.statistics),
         ]

@@ -140,12 +140,13 @@ def _counted(
             zip(cells, subject.weights, original.counts, strict=True)
         )
     )
-    alone = int(sizes[~kept].sum()) + starred
+    silent = int(sizes[~kept].sum())
+    alone = silent + starred
     classes = (tally.sizes, np.append(sizes[kept], alone) if alone else sizes)
     statistics, every = (ClassStatistics.of(Counter(each.tolist()).items()) for each in classes)
     ambiguities = _ambiguities(cells, tally)
     release = Release(subject.records, original.policy.k, statistics, columns, ambiguities)
-    return Tallied(release, every, suppressed)
+    return Tallied(release, every, suppressed, silent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,7 @@ def reported(basis: Basis, options: Options[Any], *, findings: Findings, told: T
         level_names=subject.level_names,
         records=subject.records,
         suppressed_records=told.release.suppressed,
+        silent_records=told.silent,
         suppressed_cells=int(loss["suppressed_cells"]),
         statistics=told.statistics,
         entity=basis.policy.entity,

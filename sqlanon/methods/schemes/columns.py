@@ -208,12 +208,14 @@ def refuse_unsuited(subject: Subject, policy: Policy, *, loss: str) -> None:
 def _unsuited(policy: Policy, allowance: int) -> Iterator[str]:
     if policy.entity is not None:
         yield (
-            f"a recoding by schemes counts records, not persons by {policy.entity!r}; use "
+            "a recoding by schemes adds up the sizes of groups as they merge, and persons by "
+            f"{policy.entity!r} who have records in several groups would count several times; use "
             "incognito, or leave the entity column out"
         )
     if policy.suppressed == "keep" and allowance:
         yield (
-            "a recoding by schemes leaves suppressed records out; use suppressed = 'drop' "
+            "a recoding by schemes leaves suppressed records out, since the class that they would "
+            "be kept as shrinks as groups merge, and may fail then; use suppressed = 'drop' "
             "(--suppressed drop), or a suppression limit of 0"
         )
     for demand in policy.demands:

@@ -236,6 +236,7 @@ def _decided(
         level_names=subject.level_names,
         records=subject.records,
         suppressed_records=told.release.suppressed,
+        silent_records=told.silent,
         suppressed_cells=int(loss["suppressed_cells"]),
         statistics=told.statistics,
         models=model_results(policy, told.statistics),

@@ -118,7 +118,7 @@ def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, chec
     names = [f"c{column}" for column in range(40)]
     with empty_database() as connection:
         columns = ", ".join(f"hash(i * 100 + {n}) % 4 AS {name}" for n, name in enumerate(names))
-        connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(80) AS r(i)")
+        connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(30) AS r(i)")
         policy = Policy(dict.fromkeys(names, Hierarchy.suppression()), models=[KAnonymity(3)])
         assert sqlanon.plan(connection, "wide", policy, method=method).report.holds
     assert checked[0] <= fulldomain.LENT // fulldomain.STATEMENT + STEPS

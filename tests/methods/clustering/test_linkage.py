@@ -158,3 +158,20 @@ def test_distances_give_clusters_of_their_own(people, method):
 def test_an_unknown_distance_is_refused(people):
     with pytest.raises(PolicyError, match="'near' is not known; choose growth, closure or"):
         sqlanon.plan(people, "people", policy_of(5), method="agglomerative", distance="near")
+
+
+@pytest.mark.parametrize("method", ["forest", "mondrian"])
+def test_classes_that_say_nothing_are_told_apart_from_what_the_limit_counts(method, tmp_path):
+    rows = [*[("a", "b")] * 4, *[("c", "d")] * 4, ("e", "f"), ("g", "h"), ("i", "j"), ("k", "l")]
+    columns = {"left_part": Hierarchy.suppression(), "right_part": Hierarchy.suppression()}
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE pairs (left_part TEXT, right_part TEXT)")
+        insert(connection, "pairs", rows)
+        policy = Policy(columns, models=[KAnonymity(3)])
+        plan = sqlanon.plan(connection, "pairs", policy, method=method)
+    report = plan.report
+    assert report.suppressed_records == report.silent_records == 4
+    assert "  suppressed      0 records (0%)" in report.to_text()
+    assert "  say nothing     4 records (33.33%): all cells are suppressed" in report.to_text()
+    plan.save(tmp_path / "plan.json")
+    assert sqlanon.Plan.load(tmp_path / "plan.json").report.silent_records == 4

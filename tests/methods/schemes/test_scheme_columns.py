@@ -169,8 +169,12 @@ def test_faults_of_all_columns_are_told_at_once(connection):
 @pytest.mark.parametrize(
     ("models", "roles", "message"),
     [
-        ((), {"entity": "person"}, "counts records, not persons by 'person'"),
-        ((), {"suppressed": "keep", "suppression_limit": 0.1}, "leaves suppressed records out"),
+        ((), {"entity": "person"}, "persons by 'person' who have records in several groups"),
+        (
+            (),
+            {"suppressed": "keep", "suppression_limit": 0.1},
+            "leaves suppressed records out, since the class",
+        ),
         (
             (TCloseness(0.5),),
             {"sensitive": ["ill"], "suppression_limit": 0.1},
