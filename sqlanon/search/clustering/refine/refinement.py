@@ -1,7 +1,8 @@
 """Refinement: large neighbourhood search of clusterings that never raises the loss.
 
 Each round picks disjoint pools of similar clusters, dissolves them and covers their records anew
-(`trials`); where that loses no more, the new clusters stay. Clusters that lose as much as those
+(`trials`); where that loses no more, the new clusters stay. Under a demand the clusters that fail
+it are united with others of their pool at first (`demanding`). Clusters that lose as much as those
 before them give later rounds other starting points. Which clusters are picked, and how, is drawn
 from a seed, so equal seeds give equal clusters.
 
@@ -12,7 +13,7 @@ and falls to that; the best clusters of all rounds by what they really lose are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,8 +29,9 @@ from sqlanon.search.clustering.problem import (
     runs,
 )
 from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.pools import BOXES, NO_LOSS, Pools, boxes_of
-from sqlanon.search.clustering.refine.trials import replay, try_all
+from sqlanon.search.clustering.refine.demanding import Satisfying, mixed, parted
+from sqlanon.search.clustering.refine.pools import BOXES, NO_LOSS, Boxes, Pools, boxes_of
+from sqlanon.search.clustering.refine.trials import Trials, replay, try_all
 
 POOLS = 64
 """Most pools of one round."""
@@ -43,8 +45,12 @@ UNIFORM = 0.1
 """Pools that start at any cluster, for each that starts by what records cost."""
 OVERHEAD = 100
 """Time that a pool takes beside that of its records [records]."""
+MIXED = 2 / 3
+"""Share of the rounds that mix sensitive values, of those that look for more than k records."""
 OUTSIDE = 3
 """Most records that are left out in a pool at first."""
+DEMANDING = 15_000
+"""Fewest records to look at under a demand, which small tables need more tries for."""
 DEAREST, FALLING = 8, 0.6
 """What leaving a record out costs at first more than it does, at most, and the share of the search
 in which that falls to nothing [costs of such a record]."""
@@ -87,7 +93,7 @@ def refine(
         return clusters
     least = np.zeros(problem.records, np.int64) if bounds is None else bounds
     search = _Search(problem, clusters, random=np.random.default_rng(effort.seed), least=least)
-    work = whole = effort.passes * problem.records
+    work = whole = max(effort.passes * problem.records, 0 if problem.demand is None else DEMANDING)
     while work > 0 and not problem.deadline.expired:
         done = search.round(_price(problem, 1 - work / whole))
         if not done:
@@ -171,25 +177,66 @@ class _Search:
         chosen = self._choose()
         if not len(chosen):
             return 0
-        pools, outside = self._pools(chosen)
-        boxes = boxes_of(self._problem, pools, joins=self._joins, random=self._random)
+        least = self._least_size(chosen)
+        pools, outside = self._pools(chosen, is_mixed=least > self._problem.k)
+        sized = replace(self._problem, k=least) if least > self._problem.k else self._problem
+        boxes = boxes_of(sized, pools, joins=self._joins, random=self._random)
         self._adapt(float((boxes.cost < NO_LOSS).sum(axis=1).mean()))
         now = (self._sizes * self._cost)[chosen].sum(axis=1) + outside * (price or 0)
-        trials = try_all(pools, boxes, k=self._problem.k, now=now + 1, price=price)
-        best = _least(trials.loss, self._random)
-        gain = now - trials.loss[np.arange(len(chosen)), best]
-        able = np.flatnonzero(gain >= 0)
+        trials = try_all(pools, boxes, k=least, now=now + 1, price=price)
+        if self._problem.demand is None:
+            able, parts, loss = self._best(pools, boxes, trials=trials, now=now)
+        else:
+            best = Satisfying(self._problem, self._joins, pools=pools, now=now, price=price or 0)
+            self._offer(best, pools, boxes, trials=trials)
+            if least > self._problem.k:
+                best.offer(np.arange(len(now)), parted(self._problem, pools, random=self._random))
+            able, parts, loss = np.flatnonzero(best.found), best.parts, best.loss
         if len(able) and price is not None:
-            more = trials.left[np.arange(len(chosen)), best] - outside
-            able = self._within(able[np.argsort(-gain[able], kind="stable")], more)
+            more = ((pools.records >= 0) & (parts < 0)).sum(axis=1) - outside
+            able = self._within(able[np.argsort((loss - now)[able], kind="stable")], more)
         if len(able):
-            parts = replay(pools, boxes, trials=trials, chosen=best)
             self._replace(pools.records[able], parts[able], now=now[able], price=price or 0)
         if price is None:
             self.best = self.label
         elif (lost := self._loss()) < self._lost:
             self._lost, self.best = lost, self.label.copy()
         return int((pools.records >= 0).sum()) + OVERHEAD * len(chosen)
+
+    def _least_size(self, chosen: Numbers) -> int:
+        """Records that a trial looks for in a box: k, or under a demand at times up to the mean.
+
+        So much the more often the more records the clusters of the pools have.
+        """
+        k = self._problem.k
+        if self._problem.demand is None:
+            return k
+        times = float(self._sizes[chosen].mean()) / k
+        if times * self._random.random() <= 1:
+            return k
+        return max(int(k * times ** self._random.random()), min(k + 1, int(times * k)))
+
+    def _best(
+        self, pools: Pools, boxes: Boxes, *, trials: Trials, now: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """The pools that a trial loses no more in, the parts of all pools, and what they lose."""
+        best = _least(trials.loss, self._random)
+        loss = trials.loss[np.arange(len(now)), best]
+        able = np.flatnonzero(loss <= now)
+        parts = replay(pools, boxes, trials=trials, chosen=best) if len(able) else pools.records
+        return able, parts, loss
+
+    def _offer(self, best: Satisfying, pools: Pools, boxes: Boxes, *, trials: Trials) -> None:
+        """Offers the groups of the best trial of each pool, and of any other that may do."""
+        drawn = np.where(
+            trials.loss <= best.loss[:, None], self._random.random(trials.loss.shape), 2
+        )
+        for order in (trials.loss, drawn):
+            chosen = _least(order, self._random)
+            loss = trials.loss[np.arange(len(chosen)), chosen]
+            able = np.flatnonzero(loss <= best.loss)
+            if len(able):
+                best.offer(able, replay(pools, boxes, trials=trials, chosen=chosen))
 
     def _loss(self) -> int:
         """What all records lose now, those left out included [units]."""
@@ -208,7 +255,7 @@ class _Search:
         for pool in able.tolist():
             if more[pool] <= max(room, 0):
                 taken.append(pool)
-                # A pool that takes records back may still fail the demand.
+                # What others take back is not counted on.
                 room -= max(int(more[pool]), 0)
         return np.sort(np.array(taken, np.int64))
 
@@ -220,7 +267,7 @@ class _Search:
             self._most = max(self._most - 1, self._first)
 
     def _replace(self, records: Numbers, parts: Numbers, *, now: Numbers, price: int) -> None:
-        """Puts the records of pools into new clusters, where those lose no more and may stand.
+        """Puts the records of pools into new clusters, where those lose no more.
 
         Args:
             records: Record numbers, shape `(pools, places)`; -1 pads.
@@ -241,10 +288,6 @@ class _Search:
         owner = pool[order[starts]]
         np.add.at(after, owner, sizes * self._problem.cost(nodes))
         stays = after <= now
-        if self._problem.demand is not None:
-            groups = np.split(held[order], starts[1:])
-            failed = [not self._problem.satisfies(each) for each in groups]
-            stays[owner[failed]] = False
         chosen = stays[pool]
         self.label[records[stays][outside[stays]]] = NOWHERE
         self.label[held[chosen]] = len(self._nodes) + group[chosen]
@@ -254,7 +297,8 @@ class _Search:
         """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
         count = len(self._nodes)
         size = min(int(self._random.integers(3, self._most)), count)
-        if size < (1 if self._problem.allowance else 2):  # one can do without a record
+        # One can do without a record, or be parted.
+        if size < (1 if self._problem.allowance or self._problem.demand is not None else 2):
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
         above = self._cost[self.label] - self._least
@@ -284,21 +328,24 @@ class _Search:
         near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
         return near
 
-    def _pools(self, chosen: Numbers) -> tuple[Pools, Numbers]:
+    def _pools(self, chosen: Numbers, *, is_mixed: bool) -> tuple[Pools, Numbers]:
         """The records of pools, those of the dearest clusters first, and how many are left out.
 
-        Those come last.
+        Those come last. At times the sensitive values of the others are mixed where that is asked
+        for, so that the first records of a box have about the shares that the pool has.
         """
         outside = self._outside(chosen)
         places = int((self._sizes[chosen].sum(axis=1) + list(map(len, outside))).max())
         records = np.full((len(chosen), places), -1)
         noise = 0.4 * self._random.random()
+        is_mixed = is_mixed and self._random.random() < MIXED
         for row, clusters, others in zip(records, chosen, outside, strict=True):
             held = np.concatenate(
                 [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
             )
             worth = self._cost[self.label[held]] * (1 + noise * self._random.random(len(held)))
-            row[: len(held)] = held[np.argsort(-worth, kind="stable")]
+            held = held[np.argsort(-worth, kind="stable")]
+            row[: len(held)] = mixed(self._problem, held, random=self._random) if is_mixed else held
             row[len(held) : len(held) + len(others)] = others
         first = records[:, :1]
         leaves = self._problem.leaves[np.where(records >= 0, records, first)]
