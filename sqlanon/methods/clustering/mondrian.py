@@ -330,8 +330,8 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
     if policy.demands:  # parts of a class that fails, or single records left out of it, may satisfy
         what = "mondrian found no recoding within the levels allowed that satisfies"
     single = (
-        ", or let single records be left out of classes, as relaxed parts do (--partitioning "
-        "relaxed)"
+        "; strict parts leave out whole classes only, relaxed ones single records "
+        "(--partitioning relaxed)"
     )
     return UnsatisfiableError(
         f"{what} {models_text(policy)}: even at the "

@@ -123,11 +123,12 @@ def test_clusters_of_every_start_satisfy_the_demand_within_their_division(proble
     if own is None:
         return
     nobody, alone = np.full(own.records, NOWHERE), np.arange(own.records)
-    for start in (
+    starts = (
         lambda: assign_rest(own, nobody),
         lambda: mend(own, Clustering.of(own, alone)),
         lambda: cut_clusters(as_model(own)),
-    ):
+    )
+    for start in starts:
         try:
             found = start()
         except UnsatisfiableError:
