@@ -13,12 +13,8 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.errors import UnsatisfiableError
-<<<<<<< HEAD
-from sqlanon.search.clustering.assign import assign_rest, mend
-=======
 from sqlanon.policy.privacy import LDiversity
-from sqlanon.search.clustering.assign import assign_rest
->>>>>>> m3
+from sqlanon.search.clustering.assign import assign_rest, mend
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.left_out import returned, unplaceable
@@ -126,13 +122,13 @@ def test_clusters_of_every_start_satisfy_the_demand_within_their_division(proble
     own = placed(problem)
     if own is None:
         return
-<<<<<<< HEAD
     nobody, alone = np.full(own.records, NOWHERE), np.arange(own.records)
-    for start in (lambda: assign_rest(own, nobody), lambda: mend(own, Clustering.of(own, alone))):
-=======
-    nobody = np.full(own.records, NOWHERE)
-    for start in (lambda: assign_rest(own, nobody), lambda: cut_clusters(as_model(own))):
->>>>>>> m3
+    starts = (
+        lambda: assign_rest(own, nobody),
+        lambda: mend(own, Clustering.of(own, alone)),
+        lambda: cut_clusters(as_model(own)),
+    )
+    for start in starts:
         try:
             found = start()
         except UnsatisfiableError:
