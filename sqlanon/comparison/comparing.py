@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack, cast
 
@@ -11,10 +12,18 @@ from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
 from sqlanon.comparison.memory import begin_peak, held, peak
-from sqlanon.comparison.report import Asked, ComparedRow, Comparison, Failure
+from sqlanon.comparison.report import TO_NODES, Asked, ComparedRow, Comparison, Failure
+from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine, searching
 from sqlanon.engine.open import OpenedSource
-from sqlanon.errors import HierarchyError, PolicyError, SourceError, SqlanonError, TimeLimitError
+from sqlanon.errors import (
+    HierarchyError,
+    PolicyError,
+    SourceError,
+    SqlanonError,
+    TimeLimitError,
+    UnsatisfiableError,
+)
 from sqlanon.methods.choice import Choice, Situation, choose
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named
 from sqlanon.microdata.binding import bind
@@ -23,12 +32,21 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing
 from sqlanon.publishing.settings import Settings, opening_of, options_of
+from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.plan import GIVEN_UP
 
-BUDGET = 50.0
-"""What the methods of one loss and one k share where no time limit is given [seconds]."""
+BUDGET = 300.0
+"""What the rows of one loss and one k share where no time limit is given [seconds]."""
 LEAST = 1.0
-"""What a method has of it at least."""
+"""What a row has of it at least."""
+PROVING, EARLY = ("scheme", "pattern-exact"), 0.25
+"""Methods that search on long after they have a result, until nothing better is left, and what they
+get of the share of a row."""
+BRIEF = 8
+"""Passes of a refinement where neither these nor a time limit are given, so that what is lost does
+not depend on what else the machine does."""
+SLOWEST = ("set-cover", "direct-cover", "agglomerative", "agglomerative-modified")
+"""Methods that come last, so that they have what the others leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +88,12 @@ class ComparisonRequest:
             if not any(row.takes(name) for row in rows):
                 raise PolicyError(f"{name} is an option of none of the methods that are compared")
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether clusters are refined by few passes for a first look."""
+        said = self.settings.keys() & {"passes", "refine"}
+        return self.settings.get("time_limit") is None and not said
+
     def options(self, asked: Asked, seconds: float | None) -> Options[Any]:
         """The options of one row, with those of other methods left out; time runs from now on.
 
@@ -77,7 +101,10 @@ class ComparisonRequest:
             PolicyError: The method does not take the loss, or an option's value.
         """
         row = method_named(asked.method)
-        own = {n: v for n, v in self.settings.items() if n not in OPTIONS or row.takes(n)}
+        # What auto is told of leaves it those methods alone that take it.
+        brief = {"passes": BRIEF} if self.is_brief and asked.method != AUTO else {}
+        given = {**brief, **self.settings}
+        own = {n: v for n, v in given.items() if n not in OPTIONS or row.takes(n)}
         chosen = {"method": asked.method, "loss": asked.loss, "time_limit": seconds}
         return options_of(cast("Settings", {**own, **chosen}))
 
@@ -106,8 +133,8 @@ def compare(
         losses: The losses to minimize, one after the other.
         ks: Values of k, in place of that of the policy.
         settings: Options of methods, each for those that take it, `seed` and `progress`, and the
-            `opening` of `check`. `time_limit` is that of each row; where None, the rows of one loss
-            and one k share a minute, and what one leaves the next ones get.
+            `opening` of `check`. `time_limit` is that of each row; where None, refinements are of 8
+            `passes`, and the rows of one loss and one k share five minutes.
 
     Raises:
         SqlanonError: The source or the policy is at fault, or a name is not known; where no method
@@ -135,6 +162,8 @@ def compare(
             settings.get("time_limit"),
             tuple(_notes(rows)),
             time.monotonic() - started,
+            bounds=tuple(runner.bounds),
+            passes=_brief(request, rows),
         )
         return told(source, found, resolved)
 
@@ -149,6 +178,7 @@ class _Runner:
         policy: Its policy.
         request: What is compared.
         errors: What refused or ended searches, in their order.
+        bounds: What every recoding into nodes loses at least, as far as no row says so.
     """
 
     engine: Engine
@@ -156,6 +186,7 @@ class _Runner:
     policy: Policy
     request: ComparisonRequest
     errors: list[SqlanonError] = field(default_factory=list)
+    bounds: list[BoundReport] = field(default_factory=list)
 
     def rows(self) -> Iterator[ComparedRow]:
         """A row for each loss, k and method, in this order."""
@@ -178,21 +209,43 @@ class _Runner:
             choice.method if name == AUTO and choice is not None else name
             for name in self.request.methods
         ]
-        left = BUDGET
         asked = [Asked(name, loss, k) for name in dict.fromkeys(named)]
-        waiting = [each for each in asked if self._refusal(each) is None]
-        for number, each in enumerate(asked, start=1):
-            share = max(left / max(len(waiting), 1), LEAST)
-            limit = self.request.settings.get("time_limit")
-            seconds = share if limit is None else limit
+        done = dict[Asked, ComparedRow]()
+        waiting = [each.method for each in asked if self._refusal(each) is None]
+        time_of = _Shares(waiting, self.limit)
+        for number, each in enumerate(sorted(asked, key=_is_slow), start=1):
             where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
-            row = self._row(each, policy, seconds=seconds, where=where)
-            if each in waiting:
-                waiting.remove(each)
-                left -= row.seconds
+            row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
+            time_of.took(each.method, row.seconds)
             if choice is not None and choice.method == each.method:
                 row = replace(row, reason=choice.reason)
-            yield row
+            done[each] = row
+        rows = [done[each] for each in asked]
+        self._bound(rows, policy, seconds=time_of.next())
+        yield from rows
+
+    @property
+    def limit(self) -> float | None:
+        """What each row has; None where all share what there is [seconds]."""
+        return self.request.settings.get("time_limit")
+
+    def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
+        """Bounds what every recoding into nodes loses, where a row is one and no cover did so."""
+        asked = rows[0].asked
+        known = [row for row in rows if row.report is not None and row.recoding in TO_NODES]
+        if not known or any(row.bounds_by_itemsets for row in known):
+            return
+        self._tell(f"{asked.loss}, k = {asked.k}: the lower bound")
+        from sqlanon.methods.clustering.bound import bound_table  # most comparisons need none
+
+        deadline = Deadline.after(seconds)
+        with (
+            suppress(PolicyError, TimeLimitError, UnsatisfiableError),
+            searching(self.engine, deadline),
+            self.engine.limited(deadline),
+        ):
+            found = bound_table(self.engine, self.table, policy=policy, loss=asked.loss)
+            self.bounds.append(found)
 
     def _refusal(self, asked: Asked) -> PolicyError | None:
         """What refuses a method whatever the table; None for nothing."""
@@ -205,8 +258,7 @@ class _Runner:
     def _choice(self, policy: Policy, loss: str) -> Choice | None:
         """What `auto` chooses; None where it is refused."""
         try:
-            limit = self.request.settings.get("time_limit")
-            options = self.request.options(Asked(AUTO, loss, policy.k), limit)
+            options = self.request.options(Asked(AUTO, loss, policy.k), self.limit or BUDGET)
             with searching(self.engine, options.deadline), self.engine.workspace():
                 subject = bind(self.engine, self.table, policy=policy)
                 return choose(Situation(subject, policy, options))
@@ -245,6 +297,44 @@ class _Runner:
         told = self.request.settings.get("progress")
         if told is not None:
             told(line)
+
+
+def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | None:
+    """The passes of refinements, where these were few and a method refined."""
+    done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
+    return BRIEF if request.is_brief and done else None
+
+
+def _is_slow(asked: Asked) -> bool:
+    return asked.method in SLOWEST
+
+
+@dataclass(slots=True)
+class _Shares:
+    """The time of rows, each of which gets an equal share of what those before it left.
+
+    Args:
+        waiting: The methods that are still to come.
+        limit: What each has, where that was asked for [seconds].
+        left: What all of them have otherwise [seconds].
+    """
+
+    waiting: list[str]
+    limit: float | None
+    left: float = BUDGET
+
+    def next(self, method: str = "") -> float:
+        """What a method has, or where all are done whatever else there is to do [seconds]."""
+        if self.limit is not None:
+            return self.limit
+        share = self.left / max(len(self.waiting), 1)
+        return max(share * EARLY if method in PROVING else share, LEAST)
+
+    def took(self, method: str, seconds: float) -> None:
+        """Takes away what a method took, if it was waited for."""
+        if method in self.waiting:
+            self.waiting.remove(method)
+            self.left -= seconds
 
 
 def _with_k(policy: Policy, k: int) -> Policy:

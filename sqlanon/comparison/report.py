@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.methods.options import PASSES
+from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.plan import Report
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of
@@ -86,6 +88,14 @@ class ComparedRow:
         return float("inf") if self.report is None else self.report.loss[key(self.asked.loss)]
 
     @property
+    def bounds_by_itemsets(self) -> bool:
+        """Whether all closed itemsets say what every recoding into nodes loses at least."""
+        if self.report is None or self.is_cut or not self.report.bounds_every_recoding:
+            return False
+        search = self.report.search
+        return search.get("candidates", 0) > 0 and search.get("blocks") == 1
+
+    @property
     def is_cut(self) -> bool:
         """Whether a time limit ended the search before its own end."""
         return self.report is not None and any(_CUT in note for note in self.report.notes)
@@ -100,9 +110,11 @@ class Comparison:
         rows: The results, by loss, k and what is lost.
         losses: The losses that were minimized.
         ks: The values of k.
-        time_limit: Seconds that each method had; None where all shared a minute.
+        time_limit: Seconds that each method had; None where they shared what there was.
         notes: What a reader should know besides.
         seconds: How long all of it took.
+        bounds: What every recoding into nodes loses at least, by loss and k, where no row tells.
+        passes: Passes of refinements, where these were few for a first look.
         provenance: What it was made of and when.
     """
 
@@ -113,6 +125,8 @@ class Comparison:
     time_limit: float | None = None
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    bounds: tuple[BoundReport, ...] = ()
+    passes: int | None = None
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
@@ -135,13 +149,15 @@ class Comparison:
 
         What satisfies a k satisfies every smaller one, so bounds of smaller ones hold, too.
         """
-        known = (
+        known = [each.lower_bound for each in self.bounds if each.loss == loss and each.k <= k]
+        known += [
             row.report.lower_bound
             for row in self.rows
             if row.asked.loss == loss and row.asked.k <= k
             if row.report is not None and row.report.bounds_every_recoding
-        )
-        return max((bound for bound in known if bound is not None), default=None)
+            if row.report.lower_bound is not None
+        ]
+        return max(known, default=None)
 
     def ratio(self, row: ComparedRow) -> float | None:
         """How many times the bound a row loses; None where no bound holds for its recoding.
@@ -161,6 +177,8 @@ class Comparison:
             "losses": list(self.losses),
             "ks": list(self.ks),
             "time_limit": self.time_limit,
+            "passes": self.passes,
+            "bounds": [_bound_entry(each) for each in self.bounds],
             "methods": [self._entry(row) for row in self.rows],
             "notes": list(self.notes),
             "seconds": {"total": self.seconds},
@@ -220,6 +238,11 @@ class Comparison:
         lines = list(dict.fromkeys(chosen))
         if any(row.is_cut for row in self.rows):
             lines.append("> cut short by the time limit: with more time it may lose less")
+        if self.passes is not None:
+            lines.append(
+                f"clusters are refined by {self.passes} passes for a first look, of the {PASSES} "
+                f"that a plan has: with --passes {PASSES} they lose less"
+            )
         where: dict[tuple[str, str], list[str]] = {}
         for row in self.failed:
             assert row.failure is not None
@@ -234,12 +257,12 @@ class Comparison:
     def caption(self, loss: str, k: int) -> str:
         """What a section is of, and what is known of every recoding."""
         bound = self.bound(loss, k)
-        if not bound:
-            return f"{loss}, k = {k:,}: no lower bound of all recodings is known"
-        least = at_least(bound)
-        return (
-            f"{loss}, k = {k:,}: no recoding into nodes of the hierarchies loses less than {least}"
-        )
+        known = "no lower bound of all recodings is known"
+        if bound:
+            known = f"no recoding into nodes of the hierarchies loses less than {at_least(bound)}"
+        told = [each for each in self.bounds if (each.loss, each.k) == (loss, k)]
+        cut = [f" ({note})" for each in told for note in each.notes if _CUT in note]
+        return f"{loss}, k = {k:,}: {known}{''.join(cut)}"
 
     def _section_lines(self, loss: str, k: int) -> Iterator[str]:
         section = self.section(loss, k)
@@ -317,6 +340,11 @@ class Comparison:
             ]
             measures.append(PageTable(f"{loss}, k = {k:,}", ["method", *known], shown))
         yield PageSection(ChartPanel(loss, tuple(points), bounds), tables, measures)
+
+
+def _bound_entry(bound: BoundReport) -> dict[str, Any]:
+    names = ("loss", "k", "lower_bound", "seconds", "notes")
+    return {name: value for name, value in bound.to_dict().items() if name in names}
 
 
 _FIGURES = ("classes", "smallest", "largest", "suppressed", "seconds", "peak")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 DIRECTIONS = ("bottom-up", "top-down")
 BLOCK_RECORDS = 250_000
 """Largest table that is clustered as a whole, unless another number is asked for [records]."""
+PASSES = 52
+"""How often refinement looks at each record, unless another number is asked for."""
 RECORD_BYTES = 16_000
 """Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
 those of many columns more."""
@@ -143,6 +145,14 @@ class ClusterOptions:
     """Options of every method that refines clusters."""
 
     refine: bool = _option(True, "Leave clusters as they were found.")
+    passes: int = _option(
+        PASSES,
+        f"How often refinement looks at each record, about: {PASSES}.",
+        "N",
+        int,
+        lambda value: type(value) is int and value >= 1,
+        "passes are {!r}; give a whole number of at least 1",
+    )
     improve: str | None = _option(
         None,
         "anneal: also cluster for k alone and exchange records until the models hold, and keep "
@@ -197,6 +207,8 @@ class ClusterOptions:
     time_limit: float | None = _time_limit()
 
     def __post_init__(self) -> None:
+        if not self.refine and self.passes != PASSES:
+            raise PolicyError("passes are of the refinement that --no-refine leaves out")
         of_annealing = {
             "iterations": self.iterations,
             "temperature": self.temperature,

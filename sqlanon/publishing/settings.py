@@ -33,6 +33,7 @@ class Settings(Opening, total=False):
     candidates: str
     beta: float | None
     refine: bool
+    passes: int
     improve: str | None
     iterations: int | None
     temperature: float | None

@@ -55,10 +55,16 @@ def test_no_bound_of_nodes_is_held_against_schemes(compared):
     assert (rows["scheme"]["bound"], rows["scheme"]["ratio"]) == (None, None)
 
 
-def test_a_bound_of_nodes_alone_bounds_no_other_method(compared):
-    rows = compared("--json", methods="incognito").document["methods"]
-    assert rows[0]["lower_bound"] == pytest.approx(rows[0]["loss"]["value"])
-    assert (rows[0]["bound"], rows[0]["ratio"]) == (None, None)
+def test_a_bound_of_nodes_alone_bounds_no_other_method(compared, run, database):
+    found = compared("--ks", 5, "--json", methods="incognito").document
+    [row] = found["methods"]
+    assert row["lower_bound"] == pytest.approx(row["loss"]["value"])
+    # What holds for every recoding into nodes is found besides.
+    bound = run("bound", database, "people", *QUASI[:-1], 5, "--json").document["lower_bound"]
+    assert 0 < bound <= row["lower_bound"]
+    assert (row["bound"], row["ratio"]) == (bound, pytest.approx(row["loss"]["value"] / bound))
+    [told] = found["bounds"]
+    assert (told["loss"], told["k"], told["lower_bound"]) == ("lm", 5, bound)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.comparison import comparing
 from sqlanon.comparison.report import Comparison
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
+from sqlanon.methods.options import PASSES
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
 
@@ -126,25 +127,103 @@ def test_where_all_are_refused_the_first_refusal_is_raised(connection):
         sqlanon.compare(connection, "people", Policy(["a"]), methods=QUICK)
 
 
-@pytest.mark.slow
-def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
+def recorded(monkeypatch):
+    """What each method of a comparison is asked for."""
     given = {}
     made = comparing.make_plan
 
     def make(engine, table, policy, options):
-        given[options.method.name] = options.deadline.left()
+        given[options.method.name] = options
         return made(engine, table, policy, options)
 
     monkeypatch.setattr(comparing, "make_plan", make)
-    sqlanon.compare(connection, "people", POLICY, refine=False)
+    return given
+
+
+@pytest.mark.slow
+def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
+    given = recorded(monkeypatch)
+    found = sqlanon.compare(connection, "people", POLICY, refine=False)
     refused = {"pattern-greedy", "pattern-exact"}
     assert given.keys() >= METHODS.keys() - refused
-    shares = list(given.values())
-    assert shares[0] == pytest.approx(comparing.BUDGET / len(METHODS), rel=0.1)
-    # What the first ones leave is there for the last one.
-    assert shares[-1] > shares[0]
+    shares = {
+        name: options.deadline.end - options.deadline.clock() for name, options in given.items()
+    }
+    # What the first ones leave is there for the slowest, which come last but are shown in turn.
+    assert list(given)[-2:] == ["agglomerative", "agglomerative-modified"]
+    assert [*given].index("diameter-cover") < [*given].index("direct-cover")
+    assert shares["agglomerative-modified"] > 0.5 * comparing.BUDGET > shares["incognito"]
+    assert [row.asked.method for row in found.rows] == [*METHODS]
+
+
+def test_a_time_limit_is_that_of_each_row(connection, monkeypatch):
+    given = recorded(monkeypatch)
     sqlanon.compare(connection, "people", POLICY, methods=QUICK, time_limit=5)
-    assert all(4 < given[name] <= 5 for name in QUICK)
+    ends = [options.deadline.end for options in given.values()]
+    assert ends[0] < ends[1] < ends[0] + 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "passes"),
+    [
+        ({}, comparing.BRIEF),
+        ({"time_limit": 30.0}, PASSES),
+        ({"passes": 3}, 3),
+        ({"refine": False}, PASSES),
+    ],
+)
+def test_a_first_look_refines_briefly_whatever_the_clock_says(
+    connection, monkeypatch, settings, passes
+):
+    given = recorded(monkeypatch)
+    found = sqlanon.compare(connection, "people", POLICY, methods=QUICK, **settings)
+    assert given["direct-cover"].own.passes == passes
+    assert found.passes == (None if settings else comparing.BRIEF)
+    assert ("for a first look" in found.to_text()) == (not settings)
+    assert found.to_dict()["passes"] == found.passes
+
+
+def test_auto_chooses_from_all_methods_in_a_first_look(connection):
+    [row] = sqlanon.compare(
+        connection, "people", POLICY, methods=["auto"], losses=["discernibility"]
+    ).rows
+    assert row.asked.method == "incognito"
+    assert row.reason is not None
+
+
+def test_auto_is_told_what_a_row_has_at_most(connection, monkeypatch):
+    monkeypatch.setattr(comparing, "BUDGET", 0.05)
+    [row] = sqlanon.compare(connection, "people", POLICY, methods=["auto"]).rows
+    assert row.asked.method == "mondrian"
+
+
+def test_each_row_of_nodes_is_held_against_what_closed_itemsets_prove(connection):
+    found = sqlanon.compare(connection, "people", POLICY, methods=["mondrian", "scheme"], ks=[7])
+    policy = replace(POLICY, models=(KAnonymity(7),))
+    bound = sqlanon.bound(connection, "people", policy).lower_bound
+    mondrian, scheme = found.rows
+    assert found.bound("lm", 7) == bound > mondrian.report.lower_bound
+    assert found.ratio(mondrian) == mondrian.value / bound >= 1
+    assert found.ratio(scheme) is None
+
+
+def test_a_bound_that_a_cover_proves_is_not_looked_for_again(connection, monkeypatch):
+    def asked(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("sqlanon.methods.clustering.bound.bound_table", asked)
+    found = sqlanon.compare(connection, "people", POLICY, methods=QUICK)
+    assert found.bounds == ()
+    assert found.bound("lm", 2) == found.rows[1].report.lower_bound
+
+
+def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
+    def ended(*_, **__):
+        raise TimeLimitError("mining")
+
+    monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
+    found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
+    assert "(the time limit ended mining: a higher bound may hold)" in found.to_text()
 
 
 @pytest.mark.slow

@@ -119,6 +119,9 @@ def test_auto_is_a_method_and_not_the_default():
         ({"method": "direct-cover", "candidates": "all"}, "belong to set-cover, not to direct"),
         ({"beta": "x"}, "beta 'x' is not a number of at least 1"),
         ({"method": "set-cover", "block_records": True}, "a block has 1 record or more"),
+        ({"method": "set-cover", "passes": 0}, "passes are 0"),
+        ({"method": "set-cover", "passes": 5, "refine": False}, "--no-refine leaves out"),
+        ({"method": "mondrian", "passes": 5}, "passes belong to"),
         ({"time_limit": float("nan")}, "is not a number above 0"),
     ],
 )

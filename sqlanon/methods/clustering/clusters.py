@@ -135,7 +135,7 @@ def _annealed(
     def search(alone: ClusteringProblem) -> Clustering:
         first = started(alone, start)
         refines = options.own.refine
-        return _refined_part(alone, first, seed=options.seed) if refines else first.found
+        return _refined_part(alone, first, effort=_effort(options)) if refines else first.found
 
     parts, ended = list[AnnealedPart](), releases.problem.deadline.share(COVERED)
     for number, each in enumerate(begun):
@@ -207,7 +207,7 @@ def _refined(
                     deadline=releases.problem.deadline.share(1 / (len(begun) - number)),
                 ),
                 each.first,
-                seed=options.seed,
+                effort=_effort(options),
             )
             for number, each in enumerate(begun)
         ]
@@ -217,15 +217,21 @@ def _refined(
     return first
 
 
-def _refined_part(problem: ClusteringProblem, first: FirstClusters, *, seed: int) -> Clustering:
+def _effort(options: Options[ClusterOptions]) -> Effort:
+    return Effort(passes=float(options.own.passes), seed=options.seed)
+
+
+def _refined_part(
+    problem: ClusteringProblem, first: FirstClusters, *, effort: Effort
+) -> Clustering:
     """Refined clusters, at first without leaving anybody out, so that no limit makes them worse."""
     ended, bounds = problem.deadline, first.bounds
     if not problem.allowance:
-        return refine(problem, first.found, effort=Effort(seed=seed), bounds=bounds)
+        return refine(problem, first.found, effort=effort, bounds=bounds)
     whole = replace(problem, allowance=0, deadline=ended.share(PUBLISHING))
-    found = refine(whole, first.found, effort=Effort(seed=seed), bounds=bounds)
-    effort = Effort(passes=Effort().passes * LEAVING, seed=seed)
-    return returned(problem, refine(problem, found, effort=effort, bounds=bounds))
+    found = refine(whole, first.found, effort=effort, bounds=bounds)
+    leaving = replace(effort, passes=effort.passes * LEAVING)
+    return returned(problem, refine(problem, found, effort=leaving, bounds=bounds))
 
 
 def _together(
