@@ -48,12 +48,14 @@ class ChartPoint:
         k: Smallest class allowed.
         loss: What it lost.
         seconds: How long it took.
+        is_cut: Whether a time limit ended it before its own end.
     """
 
     method: str
     k: int
     loss: float
     seconds: float
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,9 @@ class ChartPanel:
             f"at k = {k:,} {point.method} loses least, {point.loss:.6g}"
             for k, point in best.items()
         )
-        return f"{self.loss} and seconds of {len(set(_methods(self)))} methods: {least}."
+        cut = list(dict.fromkeys(point.method for point in self.points if point.is_cut))
+        ended = f" Cut short by the time limit: {', '.join(cut)}." if cut else ""
+        return f"{self.loss} and seconds of {len(set(_methods(self)))} methods: {least}.{ended}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +231,7 @@ def _by_k(panel: ChartPanel) -> list[Any]:
         altair.layer(
             *under,
             base.mark_line(strokeWidth=2).encode(y=axis_of),
-            base.mark_point(filled=True, size=75, opacity=1).encode(y=axis_of),
+            *(mark.encode(y=axis_of) for mark in _marks(base, 75)),
         ).properties(width=WIDTH, height=HEIGHT, title=_title(panel, name))
         for name, axis_of, under in marks
     ]
@@ -240,15 +244,15 @@ def _by_method(panel: ChartPanel) -> list[Any]:
     order = [point.method for point in sorted(panel.points, key=_by_loss)]
     rows = altair.Y("method:N", sort=order, title=None, axis=altair.Axis(grid=True))
     base = altair.Chart(_table(panel)).encode(y=rows)
+    looks = _looks(panel, legend=False)
+    del looks["strokeDash"]  # there are no lines
     bounds = altair.Chart(_values([{"loss": value} for value in panel.bounds.values()]))
     bound = bounds.mark_rule(color="#777777", strokeDash=[2, 3], strokeWidth=2).encode(x="loss:Q")
     marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis(panel, "X"), [])]
     return [
         altair.layer(
             *under,
-            base.mark_point(filled=True, size=110, opacity=1).encode(
-                x=axis_of, **_looks(panel, legend=False)
-            ),
+            *(mark.encode(x=axis_of, **looks) for mark in _marks(base, 110)),
             base.mark_text(align="left", dx=10, fontSize=12).encode(
                 x=axis_of,
                 text=altair.Text(f"{name}:Q", format=".3~g" if name == "seconds" else ".4~g"),
@@ -266,10 +270,16 @@ def _title(panel: ChartPanel, name: str) -> Any:
     import altair
 
     at = f", k = {panel.ks[0]:,}" if len(panel.ks) == 1 else ""
+    ended = any(point.is_cut for point in panel.points)
+    cut = ["hollow: cut short by the time limit"] * ended
     if name == "seconds":
-        return altair.Title(f"Time to minimize {panel.loss}{at}", subtitle="less is better")
+        told = altair.Title(f"Time to minimize {panel.loss}{at}")
+        told.subtitle = ["less is better", *cut]
+        return told
     known = "; dotted: no recoding into nodes loses less" if panel.bounds else ""
-    return altair.Title(f"Loss: {panel.loss}{at}", subtitle=f"less is better{known}")
+    told = altair.Title(f"Loss: {panel.loss}{at}")
+    told.subtitle = [f"less is better{known}", *cut]
+    return told
 
 
 def _loss_axis(panel: ChartPanel, channel: str) -> Any:
@@ -325,10 +335,27 @@ def _looks(panel: ChartPanel, *, legend: bool = True) -> dict[str, Any]:
     }
 
 
+def _marks(base: Any, size: int) -> list[Any]:
+    """Marks of results, hollow where a time limit cut them short, whose lines are not dashed."""
+    import altair
+
+    whole = base.transform_filter("!datum.cut").mark_point(filled=True, size=size, opacity=1)
+    cut = base.transform_filter("datum.cut").mark_point(
+        fill="white", size=size, opacity=1, strokeWidth=2
+    )
+    return [whole, cut.encode(strokeDash=altair.value([1, 0]))]
+
+
 def _table(panel: ChartPanel) -> Any:
     return _values(
         [
-            {"method": p.method, "k": p.k, "loss": p.loss, "seconds": max(p.seconds, FASTEST)}
+            {
+                "method": p.method,
+                "k": p.k,
+                "loss": p.loss,
+                "seconds": max(p.seconds, FASTEST),
+                "cut": p.is_cut,
+            }
             for p in panel.points
         ]
     )

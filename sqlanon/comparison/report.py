@@ -320,7 +320,7 @@ class Comparison:
 
         rows = [row for row in self.done if row.asked.loss == loss]
         points = [
-            ChartPoint(row.asked.method, row.asked.k, row.value, row.seconds)
+            ChartPoint(row.asked.method, row.asked.k, row.value, row.seconds, row.is_cut)
             for row in rows
             if math.isfinite(row.value)
         ]

@@ -55,3 +55,23 @@ def test_no_two_methods_look_alike():
 def test_losses_and_times_of_nothing_are_drawn():
     drawn = svg([ChartPanel("lm", (ChartPoint("incognito", 2, 0.0, 0.0),), {})])
     assert "incognito" in texts(drawn)
+
+
+@pytest.mark.parametrize("ks", [(5,), (2, 10)])
+def test_marks_of_rows_that_were_cut_short_are_hollow(ks):
+    points = [
+        ChartPoint(name, k, 0.2, 1.0, name == "forest")
+        for name in ("incognito", "forest")
+        for k in ks
+    ]
+    own = ChartPanel("lm", tuple(points), {})
+    drawn = svg([own])
+    # One in each of both charts, for each k.
+    assert len(re.findall(r'<path [^>]*aria-roledescription="point"[^>]*fill="white"', drawn)) == (
+        2 * len(ks)
+    )
+    assert drawn.count("hollow: cut short by the time limit</tspan>") == 2
+    assert own.description.endswith("Cut short by the time limit: forest.")
+    whole = svg([panel(*ks)])
+    assert not re.search(r'<path [^>]*aria-roledescription="point"[^>]*fill="white"', whole)
+    assert "hollow" not in whole
