@@ -139,10 +139,9 @@ class LatticeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """Options of every method that refines clusters."""
+class AnnealingOptions:
+    """Options of every method whose clusters can be annealed."""
 
-    refine: bool = _option(True, "Leave clusters as they were found.")
     improve: str | None = _option(
         None,
         "anneal: also cluster for k alone and exchange records until the models hold, and keep "
@@ -186,15 +185,6 @@ class ClusterOptions:
         lambda value: _is_real(value, 0) and isfinite(value),
         "loss_weight {!r} is not a number of at least 0",
     )
-    block_records: int = _option(
-        BLOCK_RECORDS,
-        f"Cut a larger table into blocks along its hierarchies: {BLOCK_RECORDS}.",
-        "N",
-        int,
-        lambda value: type(value) is int and value >= 1,
-        "block_records is {!r}; a block has 1 record or more",
-    )
-    time_limit: float | None = _time_limit()
 
     def __post_init__(self) -> None:
         of_annealing = {
@@ -207,6 +197,22 @@ class ClusterOptions:
         if idle and self.improve != "anneal":
             verb = "belongs" if len(idle) == 1 else "belong"
             raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions(AnnealingOptions):
+    """Options of every method that refines clusters."""
+
+    refine: bool = _option(True, "Leave clusters as they were found.")
+    block_records: int = _option(
+        BLOCK_RECORDS,
+        f"Cut a larger table into blocks along its hierarchies: {BLOCK_RECORDS}.",
+        "N",
+        int,
+        lambda value: type(value) is int and value >= 1,
+        "block_records is {!r}; a block has 1 record or more",
+    )
+    time_limit: float | None = _time_limit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +247,7 @@ class DirectCoverOptions(CoverOptions):
     )
 
     def __post_init__(self) -> None:
-        CoverOptions.__post_init__(self)
+        AnnealingOptions.__post_init__(self)
         if self.candidates == "all":
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
 
@@ -250,7 +256,7 @@ CUTS = ("best", "nodes", "median")
 
 
 @dataclass(frozen=True, slots=True)
-class PartOptions:
+class PartOptions(AnnealingOptions):
     """Options of a partition from the top."""
 
     cuts: str = _option(

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.local.input import EncodedRecords
-from sqlanon.methods.options import ClusterOptions
+from sqlanon.methods.options import AnnealingOptions, ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
@@ -65,7 +65,7 @@ class Annealing:
         return self.costs[2] < self.costs[3]
 
 
-def schedule_of(options: Options[ClusterOptions]) -> Schedule:
+def schedule_of(options: Options[AnnealingOptions]) -> Schedule:
     """The schedule that options ask for."""
     own = options.own
     given = {
@@ -78,7 +78,7 @@ def schedule_of(options: Options[ClusterOptions]) -> Schedule:
     return Schedule(seed=options.seed, **known)
 
 
-def anneals(policy: Policy, options: Options[ClusterOptions]) -> bool:
+def anneals(policy: Policy, options: Options[AnnealingOptions]) -> bool:
     """Whether annealing is asked for, and there are models to anneal for."""
     return options.own.improve == "anneal" and bool(policy.demands)
 
@@ -173,7 +173,7 @@ def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[st
 
 
 def annealing_notes(
-    found: Annealing | None, options: Options[ClusterOptions], *, policy: Policy
+    found: Annealing | None, options: Options[AnnealingOptions], *, policy: Policy
 ) -> Iterator[str]:
     """What a reader should know of annealing that was asked for."""
     if options.own.improve != "anneal":

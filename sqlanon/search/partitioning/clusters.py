@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.rows import PartRows
 from sqlanon.search.partitioning.search import BEST, Rule, partition
@@ -17,7 +17,12 @@ from sqlanon.search.privacy import Demands, ValueDemand
 
 
 def cut_clusters(
-    problem: ClusteringProblem, *, cuts: str = BEST, relaxed: bool = False, seed: int = 0
+    problem: ClusteringProblem,
+    *,
+    cuts: str = BEST,
+    relaxed: bool = False,
+    seed: int = 0,
+    begun: Clustering | None = None,
 ) -> Clustering:
     """Clusters that satisfy k and the demand, where the records of each division together do.
 
@@ -29,10 +34,12 @@ def cut_clusters(
         cuts: One of `RULES`.
         relaxed: Whether records of one value may go to either half.
         seed: Seed of the draw.
+        begun: Clusters that are cut further, in the place of divisions; who is in none stays so.
     """
     demand = problem.demand
     assert demand is None or isinstance(demand, Demands)
-    order = np.arange(problem.records)
+    part = problem.division if begun is None else begun.label
+    order = np.flatnonzero(part != NOWHERE)
     if relaxed:
         order = np.random.default_rng(seed).permutation(order)
     leaves = tuple(np.ascontiguousarray(own) for own in problem.leaves[order].T)
@@ -58,6 +65,6 @@ def cut_clusters(
         halves=demand is None or (demand.union_closed and not (counts_persons and every)),
         deadline=problem.deadline,
     )
-    label = np.empty(problem.records, np.int64)
-    label[order] = partition(rows, problem.division[order], rule=rule).part
+    label = np.full(problem.records, NOWHERE, np.int64)
+    label[order] = partition(rows, part[order], rule=rule).part
     return Clustering.of(problem, label)
