@@ -144,12 +144,23 @@ def _hurried(at: Situation) -> str:
     seconds, records = at.options.own.time_limit, at.subject.records
     if seconds is None or records <= PACE * seconds:
         return ""
+    if not _coverable(at) and not _large_parts(at):
+        return ""
     return f"covers of {counted(records, 'record')} take longer than the time limit"
 
 
 def _large(at: Situation) -> str:
-    if _coverable(at):
-        return ""
+    return "" if _coverable(at) else _many(at)
+
+
+def _large_parts(at: Situation) -> str:
+    """As `_large`, but where parts would be annealed, for which memory must hold all records."""
+    own = at.options.own.candidates["mondrian"]
+    refused = own.improve is not None and own.partitioning == "strict" and at.policy.demands
+    return "" if refused else _large(at)
+
+
+def _many(at: Situation) -> str:
     return f"{counted(at.subject.records, 'record')} are more than covers can take as a whole"
 
 
@@ -166,7 +177,7 @@ RULES = (
     ChoiceRule("mondrian", _only),
     ChoiceRule("mondrian", _hurried),
     ChoiceRule("direct-cover", _coverable),
-    ChoiceRule("mondrian", _large),
+    ChoiceRule("mondrian", _large_parts),
     ChoiceRule("direct-cover", _large),
     ChoiceRule("set-cover", _coverable),
     ChoiceRule("set-cover", _large),

@@ -141,18 +141,9 @@ class LatticeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """Options of every method that refines clusters."""
+class AnnealingOptions:
+    """Options of every method whose clusters can be annealed."""
 
-    refine: bool = _option(True, "Leave clusters as they were found.")
-    passes: int = _option(
-        PASSES,
-        f"How often refinement looks at each record, about: {PASSES}.",
-        "N",
-        int,
-        lambda value: type(value) is int and value >= 1,
-        "passes are {!r}; give a whole number of at least 1",
-    )
     improve: str | None = _option(
         None,
         "anneal: also cluster for k alone and exchange records until the models hold, and keep "
@@ -196,6 +187,33 @@ class ClusterOptions:
         lambda value: _is_real(value, 0) and isfinite(value),
         "loss_weight {!r} is not a number of at least 0",
     )
+
+    def __post_init__(self) -> None:
+        of_annealing = {
+            "iterations": self.iterations,
+            "temperature": self.temperature,
+            "cooling": self.cooling,
+            "loss_weight": self.loss_weight,
+        }
+        idle = [name for name, value in of_annealing.items() if value is not None]
+        if idle and self.improve != "anneal":
+            verb = "belongs" if len(idle) == 1 else "belong"
+            raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions(AnnealingOptions):
+    """Options of every method that refines clusters."""
+
+    refine: bool = _option(True, "Leave clusters as they were found.")
+    passes: int = _option(
+        PASSES,
+        f"How often refinement looks at each record, about: {PASSES}.",
+        "N",
+        int,
+        lambda value: type(value) is int and value >= 1,
+        "passes are {!r}; give a whole number of at least 1",
+    )
     block_records: int = _option(
         BLOCK_RECORDS,
         f"Cut a larger table into blocks along its hierarchies: {BLOCK_RECORDS}.",
@@ -209,16 +227,7 @@ class ClusterOptions:
     def __post_init__(self) -> None:
         if not self.refine and self.passes != PASSES:
             raise PolicyError("passes are of the refinement that --no-refine leaves out")
-        of_annealing = {
-            "iterations": self.iterations,
-            "temperature": self.temperature,
-            "cooling": self.cooling,
-            "loss_weight": self.loss_weight,
-        }
-        idle = [name for name, value in of_annealing.items() if value is not None]
-        if idle and self.improve != "anneal":
-            verb = "belongs" if len(idle) == 1 else "belong"
-            raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
+        AnnealingOptions.__post_init__(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +262,7 @@ class DirectCoverOptions(CoverOptions):
     )
 
     def __post_init__(self) -> None:
-        CoverOptions.__post_init__(self)
+        ClusterOptions.__post_init__(self)
         if self.candidates == "all":
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
 
@@ -262,7 +271,7 @@ CUTS = ("best", "nodes", "median")
 
 
 @dataclass(frozen=True, slots=True)
-class PartOptions:
+class PartOptions(AnnealingOptions):
     """Options of a partition from the top."""
 
     cuts: str = _option(

@@ -21,6 +21,8 @@ POLICY = Policy(
     {"a": Hierarchy.intervals(2, 4), "b": Hierarchy.suppression()}, models=[KAnonymity(2)]
 )
 
+DIVERSE = replace(POLICY, sensitive=["s"], models=[KAnonymity(2), LDiversity(2)])
+
 
 @pytest.fixture(scope="module")
 def connection():
@@ -88,17 +90,26 @@ def test_each_rule_has_its_method_and_its_reason(situation, settings, method, re
         (replace(POLICY, entity="who"), "direct-cover", "as a whole"),
         (capped(max_level=1), "direct-cover", "as a whole"),
         (capped(order=[str(n) for n in range(7)]), "scheme", "the order of 'a'"),
-        (
-            replace(POLICY, sensitive=["s"], models=[KAnonymity(2), LDiversity(2)]),
-            "direct-cover",
-            "as a whole",
-        ),
+        (DIVERSE, "direct-cover", "as a whole"),
     ],
 )
 def test_each_part_of_a_policy_has_its_method_and_its_reason(situation, policy, method, reason):
     found = choose(situation(policy))
     assert found.method == method
     assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    ("settings", "method"),
+    [
+        ({"improve": "anneal"}, "direct-cover"),
+        ({"improve": "anneal", "partitioning": "relaxed"}, "mondrian"),
+        ({"improve": "anneal", "time_limit": 10}, "direct-cover"),
+        ({}, "mondrian"),
+    ],
+)
+def test_parts_that_would_be_refused_are_not_chosen(situation, settings, method):
+    assert choose(situation(DIVERSE, records=250_001, **settings)).method == method
 
 
 def test_labels_of_several_nodes_need_whole_columns(situation):

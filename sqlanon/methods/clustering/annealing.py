@@ -22,7 +22,7 @@ from typing import Any
 
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.local.input import EncodedRecords
-from sqlanon.methods.options import ClusterOptions
+from sqlanon.methods.options import AnnealingOptions, ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anneal.exchanges import (
@@ -78,7 +78,7 @@ class Annealing:
         return self.costs[2] < self.costs[3]
 
 
-def schedule_of(options: Options[ClusterOptions]) -> Schedule:
+def schedule_of(options: Options[AnnealingOptions]) -> Schedule:
     """The schedule that options ask for."""
     own = options.own
     given = {
@@ -91,7 +91,7 @@ def schedule_of(options: Options[ClusterOptions]) -> Schedule:
     return Schedule(seed=options.seed, **known)
 
 
-def anneals(options: Options[ClusterOptions]) -> bool:
+def anneals(options: Options[AnnealingOptions]) -> bool:
     """Whether annealing is asked for, which is refused where there are no models to anneal for."""
     return options.own.improve == "anneal"
 
@@ -221,7 +221,7 @@ def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[st
     return rows
 
 
-def annealing_notes(found: Annealing | None, options: Options[ClusterOptions]) -> Iterator[str]:
+def annealing_notes(found: Annealing | None, options: Options[AnnealingOptions]) -> Iterator[str]:
     """What a reader should know of annealing that was asked for."""
     if not anneals(options):
         return

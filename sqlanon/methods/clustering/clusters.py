@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,12 +48,18 @@ ORDINARY = 0.5
 PUBLISHING, LEAVING = 0.6, 0.5
 """Share of the time for a refinement that publishes everybody, and passes of the one that follows
 and leaves records out, for each pass of the first."""
+Further = Callable[[ClusteringProblem, Clustering], Clustering]
+"""What a method makes of clusters that another one lends it, before they are refined."""
 PROMISING = 1.25
 """How many times as much as the method's own clusters lent ones may lose and still be refined."""
 
 
 def decide_clusters(
-    read: EncodedRecords, options: Options[ClusterOptions], *, start: Start
+    read: EncodedRecords,
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+    further: Further | None = None,
 ) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
 
@@ -71,7 +77,7 @@ def decide_clusters(
     if refused is not None:
         raise refused
     releases = Releases.of(problem, read.policy)
-    begun, clusters, told = _ordinary(releases, options, start=start)
+    begun, clusters, told = _ordinary(releases, options, start=start, further=further)
     annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
     if annealed is not None and annealed[1].is_kept:
         clusters, told = annealed[0], ()
@@ -99,7 +105,11 @@ def decide_clusters(
 
 
 def _ordinary(
-    releases: Releases, options: Options[ClusterOptions], *, start: Start
+    releases: Releases,
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+    further: Further | None,
 ) -> tuple[list[Begun], Clustering, tuple[str, ...]]:
     """The first clusters of each block, the clusters that they become, and notes on these.
 
@@ -113,7 +123,7 @@ def _ordinary(
     # Before anything else: what is found first is there whenever the time is over.
     lent = None if stay else lent_clusters(releases, options)
     begun, failed = begin(releases, options, start=start)
-    found = _better(releases, begun, lent, options)
+    found = _better(releases, begun, lent, options, further=further)
     if found is None:
         assert failed is not None
         raise failed
@@ -163,6 +173,8 @@ def _better(
     begun: Sequence[Begun],
     lent: Clustering | None,
     options: Options[ClusterOptions],
+    *,
+    further: Further | None,
 ) -> tuple[Clustering, tuple[str, ...]] | None:
     """Of the method's clusters and those lent by full-domain search the better ones, refined."""
     found = _refined(releases, begun, options) if begun else None
@@ -173,13 +185,16 @@ def _better(
     records, problem = (
         releases.placed(lent) if releases.shifts else (releases.placeable, releases.problem)
     )
-    label = lent.label[records]
-    first = FirstClusters(Clustering.of(problem, label), _bounds(releases, begun)[records])
+    own = Clustering.of(problem, lent.label[records])
+    if further is not None:
+        own = further(problem, own)
+    first = FirstClusters(own, _bounds(releases, begun)[records])
     other = _refined(releases, [Begun(records, problem, first)], options)
-    other = min(lent, other, key=lambda each: each.loss(releases.whole))
+    every = (lent, other) if releases.holds(other) else (lent,)
+    other = min(every, key=lambda each: each.loss(releases.whole))
     if found is not None and found.loss(releases.whole) <= other.loss(releases.whole):
         return found, ()
-    how = ", refined" if options.own.refine else ""
+    how = ", refined" if options.own.refine else ", cut further" if further else ""
     return other, (
         f"these are the classes of the best full-domain recoding{how}: they lose less than what "
         f"{options.method.name} found itself",

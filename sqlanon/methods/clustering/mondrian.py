@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -21,20 +20,20 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering.annealing import annealing_notes, anneals
 from sqlanon.methods.clustering.closed_parts import Closed, ClosedParts
-from sqlanon.methods.clustering.clusters import decide_clusters
+from sqlanon.methods.clustering.clusters import ORDINARY
 from sqlanon.methods.clustering.encoded import taxonomies
-from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.part_records import by_records, lesser, refuse_many
 from sqlanon.methods.clustering.rounds import batches, combinations, cut_large, initial, without
 from sqlanon.methods.local.input import (
-    encode_records,
     end_after,
     reading_end,
     refuse_mixed_labels,
 )
 from sqlanon.methods.local.release import Original, tallied_parts
 from sqlanon.methods.local.result import Basis, Findings, recoded, reported
-from sqlanon.methods.options import ClusterOptions, PartOptions
+from sqlanon.methods.options import PartOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
@@ -43,13 +42,11 @@ from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.clustering.lower_bound import leaf_bounds
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
-from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.partition import Rule, may_halve
 from sqlanon.search.partitioning.space import Dimension
 from sqlanon.search.privacy import Demands, ValueDemand
-from sqlanon.wording import counted
+from sqlanon.wording import counted, key
 
 LENDING = 0.6
 """Share of the time for the full-domain recoding that is found before anything else, at most: of
@@ -71,7 +68,31 @@ def decide(
         TimeLimitError: The time limit came before there were parts.
     """
     if options.own.partitioning == "relaxed":
-        return _relaxed(engine, subject, policy=policy, options=options)
+        return by_records(engine, subject, policy=policy, options=options)
+    if not anneals(options):
+        return _strict(engine, subject, policy=policy, options=options)
+    refuse_many(subject, options)
+    ended = replace(options, deadline=options.deadline.share(ORDINARY))
+    found = _strict(engine, subject, policy=policy, options=ended)
+    alone = replace(options, lend=None)  # its classes are cut further already
+    try:
+        annealed = by_records(engine, subject, policy=policy, options=alone)
+    except (TimeLimitError, UnsatisfiableError):
+        return _told(found, annealing_notes(None, options))
+    if "annealing" not in annealed.report.search:
+        return _told(found, annealing_notes(None, options))
+    return lesser(found, annealed, loss=key(options.loss))
+
+
+def _told(found: Decided, notes: Iterator[str]) -> Decided:
+    """What was decided, with more notes."""
+    return replace(found, report=replace(found.report, notes=(*found.report.notes, *notes)))
+
+
+def _strict(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
+) -> Decided:
+    """A recoding of combinations, whose parts are cut in the database while they are large."""
     refuse_mixed_labels(subject)
     node = None
     if options.lend is not None:
@@ -94,23 +115,6 @@ def decide(
     report = reported(basis, options, findings=findings, told=told)
     recoding = found.recoding(table.units.values)
     return recoded(report, recoding, at=(at, searched_at), told=told)
-
-
-def _relaxed(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
-) -> Decided:
-    """A recoding of single records, by blocks that memory holds record by record."""
-
-    def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
-        found = cut_clusters(problem, cuts=options.own.cuts, relaxed=True, seed=options.seed)
-        ended = "the partition" if problem.deadline.expired else ""
-        return FirstClusters(found, ended=ended)
-
-    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
-        read = encode_records(engine, subject, policy=policy, loss=options.loss)
-    given: Options[Any] = options
-    alone = replace(given, own=ClusterOptions(refine=False))
-    return decide_clusters(read, alone, start=start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.partition import BEST, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
@@ -21,7 +21,12 @@ from sqlanon.search.privacy import Demands, ValueDemand
 
 
 def cut_clusters(
-    problem: ClusteringProblem, *, cuts: str = BEST, relaxed: bool = False, seed: int = 0
+    problem: ClusteringProblem,
+    *,
+    cuts: str = BEST,
+    relaxed: bool = False,
+    seed: int = 0,
+    begun: Clustering | None = None,
 ) -> Clustering:
     """Clusters that satisfy k and the demand.
 
@@ -33,13 +38,15 @@ def cut_clusters(
         cuts: One of `RULES`.
         relaxed: Whether records of one value may go to either half.
         seed: Seed of the draw.
+        begun: Clusters that are cut further, in the place of divisions; who is in none stays so.
 
     Raises:
         UnsatisfiableError: The records of a division together fail the demand, see `mend`.
     """
     demand = problem.demand
     assert demand is None or isinstance(demand, Demands)
-    order = np.arange(problem.records)
+    part = problem.division if begun is None else begun.label
+    order = np.flatnonzero(part != NOWHERE)
     if relaxed:
         order = np.random.default_rng(seed).permutation(order)
     leaves = tuple(np.ascontiguousarray(own) for own in problem.leaves[order].T)
@@ -64,8 +71,9 @@ def cut_clusters(
         halves=may_halve(every, persons=rows.person is not None),
         deadline=problem.deadline,
     )
-    label = np.empty(problem.records, np.int64)
-    label[order] = partition(rows, problem.division[order], rule=rule).part
+    label = np.full(problem.records, NOWHERE, np.int64)
+    label[order] = partition(rows, part[order], rule=rule).part
     found = Clustering.of(problem, label)
     # Cut parts satisfy the demand; those that could not be cut may not, whatever the time.
-    return found if demand is None else mend(replace(problem, deadline=NEVER), found)
+    whole = demand is None or begun is not None
+    return found if whole else mend(replace(problem, deadline=NEVER), found)

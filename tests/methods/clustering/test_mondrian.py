@@ -13,7 +13,7 @@ from strategies import hierarchies, records_of
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, TCloseness
 from sqlanon.deadline import Deadline
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.search.partitioning.partition import RULES
 
 SEX = [("f", "*"), ("m", "*")]
@@ -212,6 +212,59 @@ def test_records_left_out_at_other_levels_than_the_highest_are_told_so(people):
     report = sqlanon.plan(people, "people", policy, method="mondrian").report
     assert report.suppressed_records == 4
     assert report.notes[-2].startswith("4 records in classes that fail even at the levels that cut")
+
+
+@pytest.mark.parametrize("partitioning", ["strict", "relaxed"])
+def test_annealing_is_told_and_never_loses_more(people, partitioning):
+    quasi = {"age": AGE, "sex": Hierarchy.suppression()}
+    policy = Policy(
+        quasi, sensitive=["job"], models=[KAnonymity(4), LDiversity(3)], drop=["person"]
+    )
+    asked = {"method": "mondrian", "partitioning": partitioning}
+    plain = sqlanon.plan(people, "people", policy, **asked).report
+    report = sqlanon.anonymize(people, "people", policy, improve="anneal", **asked, into="released")
+    told = report.search["annealing"]
+    assert report.holds
+    assert told["loss"]["ordinary"] == pytest.approx(plain.loss["lm"])
+    assert told["kept"] is (told["loss"]["annealed"] < plain.loss["lm"])
+    best = min(told["loss"]["annealed"], plain.loss["lm"])
+    assert report.loss["lm"] == pytest.approx(best)
+
+
+def test_strict_parts_are_annealed_as_far_as_memory_holds_records(people, monkeypatch):
+    monkeypatch.setattr("sqlanon.methods.clustering.part_records.BLOCK_RECORDS", 400)
+    policy = Policy(
+        {"age": AGE, "sex": Hierarchy.suppression()},
+        sensitive=["job"],
+        models=[KAnonymity(4), LDiversity(2)],
+        drop=["person"],
+    )
+    asked = {"method": "mondrian", "improve": "anneal"}
+    with pytest.raises(PolicyError, match=r"401 are more than the 400 .* leave --improve out"):
+        sqlanon.plan(people, "people", policy, **asked)
+    assert sqlanon.plan(people, "people", policy, **asked, partitioning="relaxed").report.holds
+
+
+def test_relaxed_parts_leave_out_what_others_are_better_without(people):
+    people.execute("INSERT INTO people SELECT 1000 + 300 * range, 'f', 1, 'a' FROM range(3)")
+    quasi = {"age": Hierarchy.intervals(4, 20, 100, 500), "sex": Hierarchy.suppression()}
+    losses = []
+    for limit in (0, 0.05):
+        policy = Policy(
+            quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=limit
+        )
+        report = sqlanon.anonymize(
+            people,
+            "people",
+            policy,
+            method="mondrian",
+            partitioning="relaxed",
+            into=f"released_{len(losses)}",
+        )
+        assert report.holds
+        losses.append(report.loss["lm"])
+    assert losses[1] < losses[0]
+    assert 0 < report.suppressed_records <= 20
 
 
 def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
