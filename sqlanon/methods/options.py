@@ -263,7 +263,7 @@ class DirectCoverOptions(CoverOptions):
     )
 
     def __post_init__(self) -> None:
-        AnnealingOptions.__post_init__(self)
+        ClusterOptions.__post_init__(self)
         if self.candidates == "all":
             raise PolicyError("candidates 'all' belong to set-cover, not to direct-cover")
 

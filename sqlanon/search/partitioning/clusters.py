@@ -75,4 +75,5 @@ def cut_clusters(
     label[order] = partition(rows, part[order], rule=rule).part
     found = Clustering.of(problem, label)
     # Cut parts satisfy the demand; those that could not be cut may not, whatever the time.
-    return found if demand is None else mend(replace(problem, deadline=NEVER), found)
+    whole = demand is None or begun is not None
+    return found if whole else mend(replace(problem, deadline=NEVER), found)

@@ -41,9 +41,8 @@ def test_what_is_published_keeps_to_the_whole_policy_and_is_no_worse_than_full_d
 ):
     name, *relaxed = method.split()
     takes = METHODS[name].takes("improve") and case.policy.demands
+    improved = improved if takes else {}
     improved = {**improved, "partitioning": "relaxed"} if relaxed else improved
-    if not takes:
-        improved = {key: value for key, value in improved.items() if key != "improve"}
     asked = {"method": name, "loss": case.loss, **improved}
     with case.connection() as connection:
         try:
