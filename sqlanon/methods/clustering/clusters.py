@@ -21,6 +21,7 @@ from sqlanon.methods.clustering.first import (
     COVERED,
     Begun,
     FirstClusters,
+    Refuse,
     Start,
     begin,
     block_notes,
@@ -53,7 +54,11 @@ PROMISING = 1.25
 
 
 def decide_clusters(
-    read: EncodedRecords, options: Options[ClusterOptions], *, start: Start
+    read: EncodedRecords,
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+    refuse: Refuse | None = None,
 ) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
 
@@ -71,7 +76,7 @@ def decide_clusters(
     if refused is not None:
         raise refused
     releases = Releases.of(problem, read.policy)
-    begun, clusters, told = _ordinary(releases, options, start=start)
+    begun, clusters, told = _ordinary(releases, options, start=start, refuse=refuse)
     annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
     if annealed is not None and annealed[1].is_kept:
         clusters, told = annealed[0], ()
@@ -99,7 +104,11 @@ def decide_clusters(
 
 
 def _ordinary(
-    releases: Releases, options: Options[ClusterOptions], *, start: Start
+    releases: Releases,
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+    refuse: Refuse | None,
 ) -> tuple[list[Begun], Clustering, tuple[str, ...]]:
     """The first clusters of each block, the clusters that they become, and notes on these.
 
@@ -112,7 +121,7 @@ def _ordinary(
     stay = options.method.takes("refine") and not options.own.refine
     # Before anything else: what is found first is there whenever the time is over.
     lent = None if stay else lent_clusters(releases, options)
-    begun, failed = begin(releases, options, start=start)
+    begun, failed = begin(releases, options, start=start, refuse=refuse)
     found = _better(releases, begun, lent, options)
     if found is None:
         assert failed is not None

@@ -55,6 +55,10 @@ limit comes before anything is known.
 """
 
 
+Refuse = Callable[[ClusteringProblem, Sequence[Numbers]], None]
+"""Refuses a table by a `PolicyError`, given the records of each block that it is cut into."""
+
+
 @dataclass(frozen=True, slots=True)
 class Begun:
     """A table or a block of it, as numbers of all records, with its first clusters."""
@@ -65,17 +69,30 @@ class Begun:
 
 
 def begin(
-    releases: Releases, options: Options[ClusterOptions], *, start: Start
+    releases: Releases,
+    options: Options[ClusterOptions],
+    *,
+    start: Start,
+    refuse: Refuse | None = None,
 ) -> tuple[list[Begun], UnsatisfiableError | None]:
     """The first clusters of each block, or why there are none.
 
+    Args:
+        releases: The table.
+        options: How to cluster it.
+        start: Finds the clusters of a block.
+        refuse: Looks at all blocks before the first one is searched.
+
     Raises:
+        PolicyError: It is refused.
         TimeLimitError: The time limit came before anything was known.
     """
     problem = releases.problem
     with phase("the cut into blocks"):
         part = replace(problem, deadline=problem.deadline.share(QUICK))
         blocks = cut_blocks(part, largest_block(options))
+    if refuse is not None:
+        refuse(problem, blocks)
     found: list[Begun] = []
     room, open_ = problem.allowance, problem.records
     for number, records in enumerate(blocks, start=1):

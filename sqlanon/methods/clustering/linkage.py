@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from sqlanon.search.clustering.agglomerative import agglomerative, modified_aggl
 from sqlanon.search.clustering.diameter_cover import diameter_cover
 from sqlanon.search.clustering.forest import forest
 from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond
+from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond, refuse_blocks
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.wording import counted
 
@@ -132,7 +133,6 @@ def decide(
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         copies = Copies.of(problem)
-        copies.refuse_beyond(linkage.most, method=name, instead=INSTEAD)
         options.tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
         with phase("the search for neighbours"):
             neighbours = Neighbours.of(problem, copies)
@@ -147,4 +147,5 @@ def decide(
             first = FirstClusters(quick, ended=error.phase or "", is_instead=True)
         return replace(first, bounds=bounds)
 
-    return decide_clusters(read, options, start=by_division(start))
+    refuse = partial(refuse_blocks, most=linkage.most, method=name, instead=INSTEAD)
+    return decide_clusters(read, options, start=by_division(start), refuse=refuse)

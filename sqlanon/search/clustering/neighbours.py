@@ -14,6 +14,7 @@ asked for a row at a time: no more than one row of the matrix is ever in memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
+from sqlanon.search.packing import packed, united
 
 CHECK_EVERY = 64
 """Rows after which the deadline is looked at."""
@@ -57,14 +59,6 @@ class Copies:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def refuse_beyond(self, most: int, *, method: str, instead: str) -> None:
-        """Refuses tables on which a method that compares all pairs would take too long.
-
-        Raises:
-            PolicyError: There are more than so many combinations.
-        """
-        refuse_beyond(most, len(self), method=method, instead=instead)
-
 
 def refuse_beyond(most: int, found: int, *, method: str, instead: str) -> None:
     """Refuses, by a `PolicyError`, to compare every two of more combinations than so many."""
@@ -74,6 +68,29 @@ def refuse_beyond(most: int, found: int, *, method: str, instead: str) -> None:
             f"quasi-identifiers; it takes at most {most:,} at once. Use {instead}, or cut the "
             f"table into smaller blocks with block_records (--block-records {most})"
         )
+
+
+def refuse_blocks(
+    problem: ClusteringProblem, blocks: Sequence[Numbers], *, most: int, method: str, instead: str
+) -> None:
+    """The same for a table that is cut into blocks, whose divisions are compared one by one.
+
+    Args:
+        problem: The table.
+        blocks: The records of each block.
+        most: As of `refuse_beyond`.
+        method: As there.
+        instead: As there.
+
+    Raises:
+        PolicyError: A division of a block has more combinations.
+    """
+    widths = [taxonomy.leaves for taxonomy in problem.taxonomies]
+    key, division, largest = united(packed(problem.leaves, widths)), problem.division, 0
+    for records in blocks:
+        _, first = np.unique(key[records], return_index=True)
+        largest = max(largest, int(np.bincount(division[records[first]]).max()))
+    refuse_beyond(most, largest, method=method, instead=instead)
 
 
 @dataclass(frozen=True, slots=True)

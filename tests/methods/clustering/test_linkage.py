@@ -14,6 +14,7 @@ from sqlanon.methods.clustering import linkage
 from sqlanon.methods.clustering.linkage import LINKAGES, Linkage
 from sqlanon.methods.options import CLUSTER_DISTANCES
 from sqlanon.search.clustering.linked import DISTANCES
+from sqlanon.search.clustering.neighbours import Neighbours
 
 NAMES = ["age", "zip", "sex"]
 
@@ -121,6 +122,17 @@ def test_more_combinations_are_refused_before_a_time_limit_can_end_the_encoding(
     monkeypatch.setitem(LINKAGES, method, Linkage(LINKAGES[method].link, found - 1))
     with pytest.raises(PolicyError, match=rf"{method} compares every two of {found} distinct"):
         sqlanon.plan(people, "people", policy_of(3), method=method, time_limit=60)
+
+
+def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
+    people, monkeypatch
+):
+    searched = []
+    monkeypatch.setattr(Neighbours, "of", lambda *_: searched.append(1))
+    monkeypatch.setitem(LINKAGES, "forest", Linkage(LINKAGES["forest"].link, 20))
+    with pytest.raises(PolicyError, match=r"every two of 29 distinct .*--block-records 20"):
+        sqlanon.plan(people, "people", policy_of(3), method="forest", block_records=30)
+    assert not searched
 
 
 @pytest.mark.parametrize(

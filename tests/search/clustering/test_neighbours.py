@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.search.clustering import closure_costs
 from sqlanon.search.clustering import neighbours as module
 from sqlanon.search.clustering.closure_costs import PairCosts
-from sqlanon.search.clustering.neighbours import Copies, Neighbours
+from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_blocks
 
 FEW = settings(max_examples=30, deadline=None)
 
@@ -90,10 +91,16 @@ def test_combinations_are_numbered_by_their_first_records():
 
 
 def test_more_combinations_than_a_method_takes_are_refused_with_the_ways_out():
-    copies = Copies.of(problem_of([("b",), ("a",), ("b",), ("c",)], 2))
-    copies.refuse_beyond(3, method="forest", instead="mondrian")
-    with pytest.raises(PolicyError, match=r"forest .* 3 distinct .* 2 at once. Use mondrian, or"):
-        copies.refuse_beyond(2, method="forest", instead="mondrian")
+    problem = problem_of([("a", "x"), ("a", "y"), ("a", "x"), ("b", "x")], 2)
+    every, said = np.arange(4), {"method": "forest", "instead": "mondrian"}
+    refuse_blocks(problem, [every], most=3, **said)
+    with pytest.raises(PolicyError, match=r"every two of 3 .* at most 2 .* Use mondrian, or cut"):
+        refuse_blocks(problem, [every], most=2, **said)
+    # Only what is compared at once counts: blocks, and the divisions of each.
+    refuse_blocks(problem, [every[:2], every[2:]], most=2, **said)
+    refuse_blocks(replace(problem, highest=(0, 1)), [every], most=2, **said)
+    with pytest.raises(PolicyError, match="every two of 2"):
+        refuse_blocks(problem, [every[:1], every[1:3], every[3:]], most=1, **said)
 
 
 def test_neighbours_end_at_the_deadline():
