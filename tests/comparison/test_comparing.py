@@ -89,7 +89,7 @@ def test_what_another_method_did_in_the_time_left_is_no_result(connection, monke
         ("set-cover", "sqlanon.methods.clustering.covers.Mine.candidates"),
         ("direct-cover", "sqlanon.methods.clustering.direct_cover.direct_cover"),
         ("forest", "sqlanon.methods.clustering.linkage.Neighbours.of"),
-        ("agglomerative", "sqlanon.methods.clustering.agglomerative.agglomerative"),
+        ("agglomerative", "sqlanon.methods.clustering.linkage.agglomerative"),
     ],
 )
 @pytest.mark.parametrize("highest", [None, 2])
