@@ -11,7 +11,7 @@ from sqlanon.search.clustering.problem import Clustering, members
 from sqlanon.search.clustering.refine.closures import Joins
 from sqlanon.search.clustering.refine.demanding import Satisfying, by_node, mixed, slices
 from sqlanon.search.clustering.refine.pools import Pools
-from sqlanon.search.clustering.refine.search import refine
+from sqlanon.search.clustering.refine.refinement import refine
 
 
 def table(records, values, *, k=2, least=2, seed=0):
