@@ -49,8 +49,8 @@ MIXED = 2 / 3
 """Share of the rounds that mix sensitive values, of those that look for more than k records."""
 OUTSIDE = 3
 """Most records that are left out in a pool at first."""
-DEMANDING = 15_000
-"""Fewest records to look at under a demand, which small tables need more tries for."""
+DEMANDING = 300
+"""Records that a smaller table counts as under a demand, for which it needs more tries."""
 DEAREST, FALLING = 8, 0.6
 """What leaving a record out costs at first more than it does, at most, and the share of the search
 in which that falls to nothing [costs of such a record]."""
@@ -93,7 +93,8 @@ def refine(
         return clusters
     least = np.zeros(problem.records, np.int64) if bounds is None else bounds
     search = _Search(problem, clusters, random=np.random.default_rng(effort.seed), least=least)
-    work = whole = max(effort.passes * problem.records, 0 if problem.demand is None else DEMANDING)
+    counted = max(problem.records, 0 if problem.demand is None else DEMANDING)
+    work = whole = effort.passes * counted
     while work > 0 and not problem.deadline.expired:
         done = search.round(_price(problem, 1 - work / whole))
         if not done:
