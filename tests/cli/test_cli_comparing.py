@@ -39,6 +39,7 @@ def test_a_row_is_the_plan_of_its_method(compared, run, database):
     assert outcome.document["schema_version"] == 1
 
 
+@pytest.mark.slow
 def test_the_ratio_is_to_the_bound_of_every_recoding(compared):
     rows = {row["method"]: row for row in compared("--json").document["methods"]}
     bound = rows["direct-cover"]["lower_bound"]
@@ -55,6 +56,7 @@ def test_no_bound_of_nodes_is_held_against_schemes(compared):
     assert (rows["scheme"]["bound"], rows["scheme"]["ratio"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_bound_of_nodes_alone_bounds_no_other_method(compared, run, database):
     found = compared("--ks", 5, "--json", methods="incognito").document
     [row] = found["methods"]
@@ -115,6 +117,7 @@ def test_auto_stands_for_the_method_that_it_chooses(compared):
     assert len(compared("--json", methods="auto,direct-cover").document["methods"]) == 1
 
 
+@pytest.mark.slow
 def test_where_no_recoding_satisfies_the_policy_the_reasons_are_shown(run, database):
     words = ["--sensitive", "diagnosis", "--l", 4, "--methods", "incognito,direct-cover"]
     outcome = run("compare", database, "people", *QUASI, *words, "--json")

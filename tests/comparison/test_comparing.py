@@ -60,6 +60,7 @@ def test_rows_hold_reports_and_figures(connection):
     assert found.provenance.policy == POLICY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [EngineError("out of memory"), TimeLimitError("mining")])
 def test_a_method_that_fails_is_a_row_and_others_go_on(connection, monkeypatch, error):
     failing(monkeypatch, "incognito", error)
@@ -70,6 +71,7 @@ def test_a_method_that_fails_is_a_row_and_others_go_on(connection, monkeypatch, 
     assert done.report is not None
 
 
+@pytest.mark.slow
 def test_what_another_method_did_in_the_time_left_is_no_result(connection, monkeypatch):
     home = "sqlanon.methods.clustering.direct_cover"
 
@@ -83,6 +85,7 @@ def test_what_another_method_did_in_the_time_left_is_no_result(connection, monke
     assert "mining of direct-cover" in failed.failure.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "search"),
     [
@@ -156,6 +159,7 @@ def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
     assert [row.asked.method for row in found.rows] == [*METHODS]
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_that_of_each_row(connection, monkeypatch):
     given = recorded(monkeypatch)
     sqlanon.compare(connection, "people", POLICY, methods=QUICK, time_limit=5)
@@ -163,6 +167,7 @@ def test_a_time_limit_is_that_of_each_row(connection, monkeypatch):
     assert ends[0] < ends[1] < ends[0] + 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "passes"),
     [
@@ -197,6 +202,7 @@ def test_auto_is_told_what_a_row_has_at_most(connection, monkeypatch):
     assert row.asked.method == "mondrian"
 
 
+@pytest.mark.slow
 def test_each_row_of_nodes_is_held_against_what_closed_itemsets_prove(connection):
     found = sqlanon.compare(connection, "people", POLICY, methods=["mondrian", "scheme"], ks=[7])
     policy = replace(POLICY, models=(KAnonymity(7),))
@@ -207,6 +213,7 @@ def test_each_row_of_nodes_is_held_against_what_closed_itemsets_prove(connection
     assert found.ratio(scheme) is None
 
 
+@pytest.mark.slow
 def test_a_bound_that_a_cover_proves_is_not_looked_for_again(connection, monkeypatch):
     def asked(*_, **__):
         raise AssertionError
@@ -260,6 +267,7 @@ def test_what_cannot_be_compared_is_refused(connection, settings, part):
         sqlanon.compare(connection, "people", POLICY, **settings)
 
 
+@pytest.mark.slow
 def test_nothing_is_written(connection):
     sqlanon.compare(connection, "people", POLICY, methods=QUICK)
     assert connection.execute("SHOW ALL TABLES").fetchall() == [
@@ -275,6 +283,7 @@ def test_an_open_transaction_is_joined(connection):
     connection.rollback()
 
 
+@pytest.mark.slow
 def test_progress_tells_which_search_it_is(connection):
     lines = []
     sqlanon.compare(connection, "people", POLICY, methods=QUICK, progress=lines.append)

@@ -24,6 +24,7 @@ def texts(drawn):
     return re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
 
 
+@pytest.mark.slow
 def test_every_method_is_in_the_legend_and_every_k_on_the_axis():
     drawn = svg([panel(2, 10, 50)])
     assert set(METHODS) | {"2", "10", "50"} <= set(texts(drawn))
@@ -43,6 +44,7 @@ def test_a_picture_has_a_part_for_each_loss():
     assert titles.count("Loss: lm") == 2
 
 
+@pytest.mark.slow
 def test_a_picture_is_the_same_each_time():
     assert svg([panel(2, 10)]) == svg([panel(2, 10)])
 
@@ -57,6 +59,7 @@ def test_losses_and_times_of_nothing_are_drawn():
     assert "incognito" in texts(drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ks", [(5,), (2, 10)])
 def test_marks_of_rows_that_were_cut_short_are_hollow(ks):
     points = [

@@ -120,6 +120,7 @@ def test_no_exchange_leaves_all_to_mending(people):
     assert told["loss"]["clusters_of_k"] == told["loss"]["exchanged"] < told["loss"]["annealed"]
 
 
+@pytest.mark.slow
 def test_the_schedule_and_the_seed_reach_the_search(people, monkeypatch):
     schedules = []
 

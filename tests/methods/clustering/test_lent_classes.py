@@ -125,6 +125,7 @@ def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, chec
     assert checked[0] <= most + STEPS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
 def test_the_policy_file_of_the_readme_works_with_covers(method):
     """Its highest level and its limit; nobody is published above the one or beyond the other."""
@@ -158,6 +159,7 @@ def clock(monkeypatch):
     return now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["partial-domain", "diameter-cover", "direct-cover"])
 def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
     people, clock, monkeypatch, method

@@ -41,6 +41,7 @@ def test_a_record_too_many_of_one_value_is_left_out(way):
     assert report.suppressed_records == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_what_leaves_may_shift_what_others_are_compared_with(way):
     """Highest levels keep x and y apart; of each one value is too frequent."""

@@ -69,6 +69,7 @@ def test_what_is_published_has_k_records_alike_and_loses_no_less_than_its_bound(
         assert "candidates" not in plan.to_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LINKAGES)
 def test_clusters_of_near_records_satisfy_models_of_sensitive_columns(people, method):
     policy = policy_of(3, LDiversity(2, "entropy"), sensitive=["ill"])

@@ -214,6 +214,7 @@ def test_records_left_out_at_other_levels_than_the_highest_are_told_so(people):
     assert report.notes[-2].startswith("4 records in classes that fail even at the levels that cut")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partitioning", ["strict", "relaxed"])
 def test_annealing_is_told_and_never_loses_more(people, partitioning):
     quasi = {"age": AGE, "sex": Hierarchy.suppression()}

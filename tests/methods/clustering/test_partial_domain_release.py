@@ -82,6 +82,7 @@ def test_refinement_takes_it_as_a_start(people):
     assert found[1].loss["lm"] <= found[0].loss["lm"]
 
 
+@pytest.mark.slow
 def test_blocks_are_generalized_each_on_its_own(people):
     report = sqlanon.plan(
         people, "people", policy_of(LDiversity(2)), method="partial-domain", block_records=40

@@ -24,6 +24,7 @@ def people():
     return connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", [[KAnonymity(3)], [KAnonymity(3), LDiversity(2)]])
 def test_costs_by_a_few_columns_at_a_time_make_the_same_plan(people, models):
     hierarchies = {f"c{n}": Hierarchy.intervals(5, 10) for n in range(WIDTH)}

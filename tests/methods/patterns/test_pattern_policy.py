@@ -196,6 +196,7 @@ WHOLE = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(*WHOLE)
 def test_exact_is_the_least_of_all_that_the_policy_allows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from oracles.covers import Distinct, least_loss, problem_of
 
 from sqlanon.search.clustering.problem import Clustering, members
@@ -23,6 +24,7 @@ def table(records, values, *, k=2, least=2, seed=0):
     return replace(problem, values=value[:, np.newaxis])
 
 
+@pytest.mark.slow
 def test_one_cluster_of_all_records_is_parted_nearly_as_well_as_can_be():
     losses, least = [], []
     for seed in range(6):
