@@ -66,9 +66,9 @@ def compare(
     document = policy_document(wanted.policy.policy)
     charts = _charts(compared)
     maker = PolicyMaker(document, wanted.policy, wanted.publishing)
-    methods = _parted(compared.methods)
+    methods = _parted(compared.methods, "--methods")
     how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
-    losses = _parted(compared.losses) or [document.get("loss", "lm")]
+    losses = _parted(compared.losses, "--losses") or [document.get("loss", "lm")]
     with output.progress(run) as progress:
         report = sqlanon.compare(
             given.source,
@@ -91,19 +91,27 @@ def compare(
         raise typer.Exit(1)
 
 
-def _parted(given: list[str]) -> list[str]:
-    """The names of lists, parted by commas."""
-    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+def _parted(given: list[str], option: str) -> list[str]:
+    """The names of lists, parted by commas.
+
+    Raises:
+        PolicyError: There are lists, but no name in them.
+    """
+    found = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    if given and not found:
+        raise PolicyError(f"{option} is empty; name at least one, or leave it out")
+    return found
 
 
 def _numbers(given: list[str]) -> list[int]:
     """The numbers of lists.
 
     Raises:
-        PolicyError: One is no whole number.
+        PolicyError: One is no whole number, or there is none.
     """
+    names = _parted(given, "--ks")
     try:
-        return [int(text) for text in _parted(given)]
+        return [int(text) for text in names]
     except ValueError:
         raise PolicyError("--ks takes whole numbers parted by commas, such as 5,10,50") from None
 

@@ -144,10 +144,12 @@ def compare(
     for name, more in (("method", "methods"), ("loss", "losses")):
         if name in settings:
             raise PolicyError(f"{name} is of one search; name {more} to compare")
+    for name, given in (("methods", methods), ("losses", losses), ("ks", ks)):
+        if given is not None and not given:
+            raise PolicyError(f"{name} is empty; name at least one, or leave it out")
     opening = opening_of(settings)
-    request = ComparisonRequest(
-        tuple(methods or METHODS), tuple(losses or ["lm"]), tuple(ks or ()), settings
-    )
+    named = METHODS if methods is None else methods
+    request = ComparisonRequest(tuple(named), tuple(losses), tuple(ks or ()), settings)
     with opened_for(connection, table, policy, read_only=True, **opening) as (source, resolved):
         refuse_idle_annealing(resolved, settings.get("improve"))
         request = replace(request, ks=request.ks or (resolved.k,))

@@ -257,7 +257,7 @@ class Comparison:
     def caption(self, loss: str, k: int) -> str:
         """What a section is of, and what is known of every recoding."""
         bound = self.bound(loss, k)
-        known = "no lower bound of all recodings is known"
+        known = "no lower bound above 0 of all recodings is known"
         if bound:
             known = f"no recoding into nodes of the hierarchies loses less than {at_least(bound)}"
         told = [each for each in self.bounds if (each.loss, each.k) == (loss, k)]

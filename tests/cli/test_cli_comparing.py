@@ -131,6 +131,8 @@ def test_where_no_recoding_satisfies_the_policy_the_reasons_are_shown(run, datab
     [
         (["--methods", "incognitto"], "did you mean 'incognito'"),
         (["--methods", "incognito,incognito"], "compared twice"),
+        (["--methods", ""], "--methods is empty"),
+        (["--ks", ","], "--ks is empty"),
         (["--losses", "lm,hdm", "--methods", "incognito"], "cannot steer incognito"),
         (["--ks", "2,x"], "--ks takes whole numbers"),
         (["--ks", "0"], "at least 1"),

@@ -325,9 +325,15 @@ def test_a_bound_of_a_smaller_k_holds_for_a_larger_one(connection):
     assert Comparison(rows=(replace(low, report=None), high), **asked).bound("lm", 5) is None
 
 
+@pytest.mark.parametrize("name", ["methods", "losses", "ks"])
+def test_an_empty_list_is_refused(connection, name):
+    with pytest.raises(PolicyError, match=f"{name} is empty; name at least one"):
+        sqlanon.compare(connection, "people", POLICY, **{name: []})
+
+
 def test_a_bound_of_nothing_is_not_told(connection):
     [row] = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"]).rows
     row = replace(row, report=replace(row.report, lower_bound=0.0))
     found = Comparison("people", (row,), ("lm",), (2,))
     assert found.ratio(row) is None
-    assert "lm, k = 2: no lower bound of all recodings is known" in found.to_text()
+    assert "lm, k = 2: no lower bound above 0 of all recodings is known" in found.to_text()
