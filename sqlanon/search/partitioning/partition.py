@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.partitioning.cuts import NOT, PartCuts, by_nodes, in_two
 from sqlanon.search.partitioning.histogram import Judge
@@ -28,6 +29,8 @@ NODES, MEDIAN, BEST = "nodes", "median", "best"
 RULES = (BEST, NODES, MEDIAN)
 """Which cut a part gets: the one that saves most per bit; the widest column, between the nodes
 right below its closure; the widest column, at the median of its leaves."""
+ROWS = 100_000
+"""Rows whose parts are cut at once, unless a part has more, between looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +186,19 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
     active = np.argsort(start, kind="stable")
     part = start[active]
     while len(active) and not rule.deadline.expired:
-        _, part = np.unique(part, return_inverse=True)
-        parted = PartedRows(rows.taken(active), part, int(part[-1]) + 1)
+        part = _renumbered(part)
         # Nothing can be told apart in less than two classes.
-        small = (parted.sizes < 2 * rule.judge.k)[part]
+        small = (np.bincount(part, rows.sizes[active]) < 2 * rule.judge.k)[part]
         final[active[small]] = made + part[small]
-        made += parted.parts
+        made += int(part[-1]) + 1
         active, part = active[~small], part[~small]
         if not len(active):
             break
-        _, part = np.unique(part, return_inverse=True)
-        parted = PartedRows(parted.rows.taken(np.flatnonzero(~small)), part, int(part[-1]) + 1)
-        group = _cut_once(parted, rule)
+        part = _renumbered(part)
+        group = _cut_all(rows, active, part, rule=rule)
         done = group == NOT
         final[active[done]] = made + part[done]
-        made += parted.parts
+        made += int(part[-1]) + 1
         active, group = active[~done], group[~done]
         order = np.argsort(group, kind="stable")
         active, part = active[order], group[order]
@@ -207,10 +208,51 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
     return Partition(number, len(held), ended)
 
 
+def _renumbered(part: Numbers) -> Numbers:
+    """Ascending numbers without gaps."""
+    found: Numbers = np.cumsum(np.diff(part, prepend=part[:1]) != 0)
+    return found
+
+
+def _cut_all(rows: PartRows, active: Numbers, part: Numbers, *, rule: Rule) -> Numbers:
+    """The group that each active row goes to; `NOT` where its part is not cut.
+
+    Parts that the deadline leaves no time for are a group each.
+
+    Args:
+        rows: The rows of the table.
+        active: Those of parts that may be cut, in the order of these.
+        part: The part of each, ascending from 0 without gaps.
+        rule: What decides.
+    """
+    group, made = np.full(len(active), NOT), 0
+    starts = np.append(np.flatnonzero(np.diff(part, prepend=NOT)), len(active))
+    first = 0
+    while first < len(starts) - 1:
+        last = max(first + 1, int(np.searchsorted(starts, starts[first] + ROWS, "right")) - 1)
+        here = slice(starts[first], starts[last])
+        own = PartedRows(rows.taken(active[here]), part[here] - first, last - first)
+        try:
+            found = _cut_once(own, rule)
+        except TimeLimitError:
+            left = slice(starts[first], None)
+            group[left] = made + part[left] - first
+            break
+        group[here] = np.where(found == NOT, NOT, made + found)
+        made += int(found.max()) + 1
+        first = last
+    return group
+
+
 def _cut_once(parted: PartedRows, rule: Rule) -> Numbers:
-    """The group that each row goes to; `NOT` where its part is not cut."""
+    """The group that each row goes to; `NOT` where its part is not cut.
+
+    Raises:
+        TimeLimitError: The deadline came before all columns were looked at.
+    """
     found: list[Candidate] = []
     for column in range(len(rule.dimensions)):
+        rule.deadline.check()
         found += candidates(parted, column, rule=rule, column=column)
     choice = chosen(found, parted.parts)
     group = np.full(len(parted.part), NOT)

@@ -1,5 +1,8 @@
 """Partitions in memory against the published algorithm, and what every part must be."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -120,6 +123,26 @@ def test_a_deadline_leaves_parts_as_they_are():
     ended = Deadline(0.0)
     found = cut(records, rule_of([tree], records, Judge(2), deadline=ended))
     assert (found.parts, found.ended) == (1, True)
+
+
+@pytest.mark.parametrize("cuts", RULES)
+def test_whenever_the_time_is_over_parts_without_a_turn_stay_as_they_are(monkeypatch, cuts):
+    """Between the columns of some parts, or between these and the next ones of a round."""
+    trees = [Tree.grow(name, [(f"{n}", f"{n // 3}", "*") for n in range(9)]) for name in "ab"]
+    records = [(n % 9, n * n % 7) for n in range(60)]
+    rule = rule_of(trees, records, Judge(3), cuts=cuts)
+    whole = cut(records, rule)
+    monkeypatch.setattr("sqlanon.search.partitioning.partition.ROWS", 8)
+    assert members(cut(records, rule)) == members(whole)
+    made = []
+    for looks in range(60):
+        found = cut(records, replace(rule, deadline=Deadline(looks, itertools.count(1).__next__)))
+        assert np.bincount(found.part).min() >= 3
+        assert len(set(zip(whole.part, found.part, strict=True))) == whole.parts
+        assert found.ended or found.parts == whole.parts
+        made.append(found.parts)
+    assert made == sorted(made)
+    assert len(set(made)) > 6
 
 
 def test_the_cut_that_tells_least_for_what_it_saves_comes_first():
