@@ -12,7 +12,7 @@ its greedy algorithm over ordered values, `nodes` the same over hierarchies.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -92,8 +92,12 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
         place: Where among their leaves those of the column are.
         rule: What decides.
         column: The number of the column.
+
+    Raises:
+        TimeLimitError: The deadline came before all were looked at.
     """
     dimension, parts = rule.dimensions[column], parted.parts
+    judge = replace(rule.judge, deadline=rule.deadline)
     taxonomy = dimension.taxonomy
     low, high = parted.bounds(place)
     node = taxonomy.closure(low, high)
@@ -110,7 +114,7 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
             level[histogram.part], first[histogram.part] + histogram.child
         )
         gain = taxonomy.cost[node][histogram.part] - taxonomy.cost[below]
-        cut = by_nodes(histogram, gain, parts=parts, judge=rule.judge)
+        cut = by_nodes(histogram, gain, parts=parts, judge=judge)
         per_bit = 1.0 + cut.saved / np.maximum(cut.told, np.finfo(np.float64).tiny)
         worth = cut.saved > 0 if rule.cuts == BEST else cut.allowed
         score = per_bit if rule.cuts == BEST else (high - low) / taxonomy.leaves
@@ -118,7 +122,7 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
     if rule.cuts != NODES and rule.halves:
         if rule.relaxed:
             histogram, entry = parted.in_order(child)
-        two = in_two(histogram, parts=parts, judge=rule.judge)
+        two = in_two(histogram, parts=parts, judge=judge)
         wide = (high - low) / taxonomy.leaves if is_median else taxonomy.cost[node] / rule.unit
         yield Candidate(np.where(two.allowed & (width > 1), wide, NOT), two, entry)
 

@@ -11,13 +11,14 @@ from oracles import mondrian
 from strategies import hierarchies
 
 from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.partitioning.clusters import cut_clusters
-from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.histogram import Judge, Sparse
 from sqlanon.search.partitioning.partition import RULES, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
 from sqlanon.search.partitioning.space import Dimension
@@ -104,6 +105,25 @@ def test_every_part_satisfies_the_models_where_the_table_does(case, cuts, data):
             [np.bincount(values[part], minlength=len(counts)) for part in members(found)]
         )
         assert demand.holds(held).all()
+
+
+@pytest.mark.parametrize(
+    "model", [LDiversity(3), LDiversity(2, "entropy"), LDiversity(2, "recursive", c=2.0),
+              AlphaAnonymity(0.4), TCloseness(0.2)]
+)  # fmt: skip
+def test_groups_of_many_values_are_judged_as_those_of_few(monkeypatch, model):
+    chance = np.random.default_rng(3)
+    group, value = np.sort(chance.integers(0, 40, 300)), chance.integers(0, 30, 300)
+    group = np.append(group, [41] * 60)  # one that holds many, after one that holds nothing
+    value = np.append(value, np.arange(60) // 2)
+    held = Sparse(group, value, chance.integers(1, 3, 360))
+    demand = ValueDemand(0, model, np.bincount(value, minlength=30))
+    whole = held.holds(demand, groups=42)
+    monkeypatch.setattr("sqlanon.search.partitioning.histogram.CELLS", 64)
+    assert held.holds(demand, groups=42).tolist() == whole.tolist()
+    assert 0 < whole.sum() < 42
+    with pytest.raises(TimeLimitError):
+        held.holds(demand, groups=42, deadline=Deadline(0.0))
 
 
 @settings(max_examples=30, deadline=None)
