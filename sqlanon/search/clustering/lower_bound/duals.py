@@ -34,13 +34,15 @@ from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.lower_bound.scale import PriceScale, exact_sum, leaving_most
 from sqlanon.search.clustering.lower_bound.steps import Climb, NearTight
-from sqlanon.search.clustering.lower_bound.whole_pass import Asked, Excess, WholePass
+from sqlanon.search.clustering.lower_bound.whole_pass import Excess, Sought, WholePass
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
 NEAR = 0.3
 """Slack up to which a closure counts as nearly tight [mean costs of a record]."""
-SLACK = 0.6
-"""Slack up to which a pass keeps closures for steps [radii of their box]."""
+SLACK, WIDEST = 0.5, 1.5
+"""Slack up to which the first pass keeps closures for steps, and any pass [mean costs]."""
+MEMBERSHIPS = 15
+"""Closures of a row that are worth keeping for steps, on average."""
 RAISED = 1.35
 """Times their cheapest cost that records are worth to begin with: about what they lose more."""
 _ALONE = -1
@@ -53,8 +55,8 @@ class Ascent(Enum):
     closures are looked at; and the steps of a round.
     """
 
-    QUICK = (0.4, 0.25), 25
-    FULL = (0.4, 0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08), 40
+    QUICK = (0.5, 0.4), 25
+    FULL = (0.5, 0.4, 0.4, 0.3, 0.3, 0.2, 0.2, 0.15, 0.1), 40
 
     @property
     def radii(self) -> tuple[float, ...]:
@@ -127,6 +129,7 @@ class _Search:
         self._alone[self._alike.row[outside]] = True
         self._pass = WholePass(problem, candidates, self._alike)
         self._center, self._reached = np.zeros(len(self._alike)), 0
+        self._slack = SLACK
         self._found: Excess | None = None
 
     @property
@@ -139,9 +142,9 @@ class _Search:
         price = np.zeros(len(self._alike))
         price[self._alike.row] = self.best.price * RAISED if start is None else start.price
         climb = Climb(self._problem, self._alike, self._room)
-        self._prove(price, radius=effort.radii[0])
+        self._prove(price)
         scale = 1.0
-        for turn, radius in enumerate(effort.radii):
+        for radius in effort.radii:
             found = self._found
             if found is None or not len(found.closures):
                 return
@@ -149,25 +152,25 @@ class _Search:
             near = NearTight.of(cost, sizes=found.sizes, members=found.members)
             box = scale * radius * self._mean
             price = climb.best(near, self._center, radius=box, steps=effort.steps)
-            if not self._prove(
-                price, radius=scale * effort.radii[min(turn + 1, len(effort.radii) - 1)]
-            ):
+            if not self._prove(price):
                 scale /= 2
 
-    def _prove(self, price: Reals, *, radius: float) -> bool:
-        """The duals of some prices, and the closures within some margin of them [mean costs]."""
+    def _prove(self, price: Reals) -> bool:
+        """Looks at all closures; whether these prices are worth more than those before."""
         problem, counts, parts = self._problem, self._alike.counts, self._scale.parts
         whole = self._scale.whole(price)
         whole[self._alone] = -self._scale.most
         shares = problem.k * parts
-        slack = int(SLACK * radius * self._mean * shares)
-        found = self._pass.excess(Asked(whole, parts, -slack, slack))
+        slack = int(self._slack * self._mean * shares)
+        found = self._pass.excess(Sought(whole, parts, -slack, slack))
         worth = problem.k * whole - found.most
         worth[self._alone] = problem.suppressed * shares
         over = worth - problem.suppressed * shares
         total = exact_sum(worth, counts) - exact_sum(over, leaving_most(over, counts, self._room))
         total = -(-total // shares)
         duals = worth / shares
+        held = max(len(found.members), 1) / (MEMBERSHIPS * len(counts))
+        self._slack = min(self._slack * min(max(held**-0.5, 0.5), 1.6), WIDEST)
         better = self._found is None or total > self._reached
         if better:
             self._center, self._reached, self._found = duals, total, found

@@ -65,7 +65,7 @@ class Excess:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Sought:
     """What a pass looks for.
 
     Args:
@@ -96,7 +96,7 @@ class WholePass:
         self._problem, self._candidates, self._alike = problem, candidates, alike
         self._by_rank = np.argsort(candidates.rank)
 
-    def excess(self, asked: Asked) -> Excess:
+    def excess(self, asked: Sought) -> Excess:
         """What k records of each closure are worth beyond their cost.
 
         Raises:
@@ -136,7 +136,7 @@ class WholePass:
         nodes = self._candidates.nodes
         return BitMaps.of_candidates(self._problem.taxonomies, leaves, nodes=nodes)
 
-    def _near(self, asked: Asked, price: Numbers, *, leaves: Numbers) -> tuple[Numbers, Reals]:
+    def _near(self, asked: Sought, price: Numbers, *, leaves: Numbers) -> tuple[Numbers, Reals]:
         """Closures that do not drop out, and bounds on their excess from above.
 
         Args:
