@@ -55,7 +55,7 @@ def _agglomerative(
 ) -> FirstClusters:
     """Clusters that grow to k records and more."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(agglomerative(problem, neighbours.copies, distance=own.distance))
+    return FirstClusters(agglomerative(problem, neighbours, distance=own.distance))
 
 
 def _modified_agglomerative(
@@ -63,7 +63,7 @@ def _modified_agglomerative(
 ) -> FirstClusters:
     """Clusters that grow to k records and give the others back."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(modified_agglomerative(problem, neighbours.copies, distance=own.distance))
+    return FirstClusters(modified_agglomerative(problem, neighbours, distance=own.distance))
 
 
 def _diameter_cover(
