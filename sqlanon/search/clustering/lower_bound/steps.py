@@ -97,7 +97,7 @@ class Climb:
         """How many records of each row stay at these duals [units], and what all are worth."""
         counts, over = self.alike.counts, duals - self.problem.suppressed
         taken = leaving_most(over, counts, self.room).astype(np.float64)
-        return counts - taken, float(duals @ counts - over @ taken)
+        return counts - taken, float((duals * counts - over * taken).sum())
 
     def best(self, near: NearTight, center: Reals, *, radius: float, steps: int) -> Reals:
         """The best prices in a box that some steps find.
