@@ -39,7 +39,7 @@ from sqlanon.microdata.distinct import expanded
 from sqlanon.reports.plan import GIVEN_UP
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.left_out import returned
-from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.refinement import Effort, refine
 from sqlanon.wording import counted, listed

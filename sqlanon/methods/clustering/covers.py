@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,17 +16,20 @@ from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.methods.local.input import (
     EncodedRecords,
     plain,
+    read_once,
     read_records,
     reading_end,
     refuse_mixed_labels,
 )
 from sqlanon.methods.options import CoverOptions
 from sqlanon.methods.registry import Decided, Options
+from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.set_cover import within
 from sqlanon.wording import counted
@@ -39,21 +42,38 @@ Cover = Callable[[ClusteringProblem, Candidates], FirstClusters]
 
 @dataclass(frozen=True, slots=True)
 class Mine:
-    """A table in codes, in the database and out of it, whose itemsets can be mined."""
+    """A table in codes, in the database and out of it, whose itemsets can be mined.
+
+    Args:
+        engine: Where the table lives.
+        encoded: Its codes there.
+        read: Its codes out of it.
+        shared: What other searches of it have found.
+    """
 
     engine: Engine
     encoded: Encoded
     read: EncodedRecords
+    shared: SharedWork = field(default_factory=SharedWork)
 
     @classmethod
-    def of(cls, engine: Engine, subject: Subject, *, policy: Policy, loss: str) -> Mine:
+    def of(
+        cls,
+        engine: Engine,
+        subject: Subject,
+        *,
+        policy: Policy,
+        loss: str,
+        shared: SharedWork | None = None,
+    ) -> Mine:
         """Encodes a table."""
+        shared = SharedWork() if shared is None else shared
         encoded = encode_subject(engine, subject, plain(policy))
-        return cls(
-            engine,
-            encoded,
-            read_records(engine, subject, policy=policy, loss=loss, encoded=encoded),
-        )
+
+        def read() -> EncodedRecords:
+            return read_records(engine, subject, policy=policy, loss=loss, encoded=encoded)
+
+        return cls(engine, encoded, read_once(shared, subject, read), shared)
 
     def candidates(
         self,
@@ -63,9 +83,25 @@ class Mine:
         progress: Callable[[str], None] | None = None,
     ) -> Candidates:
         """The itemsets that clusters of the table, or of a block of it, may be published as."""
+        lowest = [0] * len(self.read.subject.trees)
+        wanted = MiningRequest(problem.k, kind, lowest, self.read.subject.high, progress)
+        return self.shared.once(
+            ("itemsets", kind, problem.digest),
+            lambda: self._mined(problem, wanted),
+            records=problem.records,
+        )
+
+    def bounds(self, problem: ClusteringProblem, candidates: Candidates, kind: str) -> Numbers:
+        """What each record costs at least, by the candidates of one kind, or until the deadline."""
+        return self.shared.once(
+            ("bounds", kind, problem.digest),
+            lambda: record_bounds(problem, candidates, uncovered=problem.suppressed),
+            records=problem.records,
+            is_whole=lambda _: not problem.deadline.expired,
+        )
+
+    def _mined(self, problem: ClusteringProblem, wanted: MiningRequest) -> Candidates:
         engine, subject, own = self.engine, self.read.subject, self.encoded
-        lowest = [0] * len(subject.trees)
-        wanted = MiningRequest(problem.k, kind, lowest, subject.high, progress)
         with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
             if problem.records < subject.records:
                 own = block_of(engine, subject, encoded=own, problem=problem)
@@ -91,14 +127,14 @@ def decide_cover(
     """
     refuse_mixed_labels(subject)
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
-        mine = Mine.of(engine, subject, policy=policy, loss=options.loss)
+        mine = Mine.of(engine, subject, policy=policy, loss=options.loss, shared=options.shared)
     own = options.own
     kind = "frequent" if own.candidates == "frequent" else "closed"
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         before = replace(problem, deadline=problem.deadline.share(MINED))
         every = mine.candidates(before, kind, progress=options.progress)
-        bounds = record_bounds(problem, every, uncovered=problem.suppressed)
+        bounds = mine.bounds(problem, every, kind)
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
         options.tell(f"cover: {counted(len(every), 'candidate')}")

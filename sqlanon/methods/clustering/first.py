@@ -12,7 +12,7 @@ from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
-from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.wording import counted

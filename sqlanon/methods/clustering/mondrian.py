@@ -41,7 +41,7 @@ from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.search.clustering.lower_bound import leaf_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import leaf_bounds
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.partition import Rule, may_halve
 from sqlanon.search.partitioning.space import Dimension
