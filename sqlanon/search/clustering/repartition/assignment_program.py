@@ -74,25 +74,26 @@ def _program(pool: Dissolved, unit: Numbers, closure: Numbers, *, k: int) -> Rep
         (rest - pairs - closures, rest, np.ones(len(rest))),
         (last, rest, np.ones(len(rest))),
     )
-    budget = [float(pool.room)] * (pool.room >= 0)
-    low = [sizes, np.zeros(closures), np.full(pairs, -np.inf), np.zeros(len(budget))]
-    high = [sizes, np.full(closures, np.inf), np.zeros(pairs), budget]
-    cost = [pool.cost[closure], np.zeros(closures), np.full(len(rest), pool.price)]
-    most = [sizes[unit], np.ones(closures), sizes[rest - pairs - closures]]
+    budget = np.full(int(pool.room >= 0), pool.room)
+    nothing, endless = np.zeros(closures), np.full(closures, np.inf)
+    least = [sizes, nothing, np.full(pairs, -np.inf), np.zeros(len(budget))]
+    most = [sizes, endless, np.zeros(pairs), budget]
+    cost = [pool.cost[closure], nothing, np.full(len(rest), pool.price)]
+    largest = [sizes[unit], np.ones(closures), sizes[rest - pairs - closures]]
     whole = np.zeros(pairs + closures + len(rest), np.bool_)
     whole[open_] = True
     return RepartitionProgram(
-        *(np.concatenate(each).astype(np.float64) for each in (cost, most)),
+        np.concatenate(cost).astype(np.float64),
+        np.concatenate(largest).astype(np.float64),
         whole,
-        *(np.concatenate(each).astype(np.float64) for each in (low, high)),
+        np.concatenate(least).astype(np.float64),
+        np.concatenate(most).astype(np.float64),
         *entries,
         _as_it_is(pool, unit, closure, variables=len(whole)),
     )
 
 
-def _as_it_is(
-    pool: Dissolved, unit: Numbers, closure: Numbers, *, variables: int
-) -> Reals:
+def _as_it_is(pool: Dissolved, unit: Numbers, closure: Numbers, *, variables: int) -> Reals:
     """The clusters as they are, as a solution."""
     start, pairs, closures = np.zeros(variables), len(unit), len(pool.cost)
     place = np.full(pool.held.shape[:1] + pool.sizes.shape, -1)

@@ -120,9 +120,7 @@ def column_program(
     return _program(pool, unit, group, count=count, cost=cost), parts
 
 
-def _near(
-    pool: Dissolved, price: Reals, *, k: int, gap: float
-) -> Iterator[_Columns]:
+def _near(pool: Dissolved, price: Reals, *, k: int, gap: float) -> Iterator[_Columns]:
     """Groups of the dearest records of near closures, within the gap, by their size."""
     near = np.flatnonzero(slacks(pool, price, k=k) <= gap)
     looked = np.minimum(pool.held[near].sum(axis=1), k + spare(k))
@@ -172,10 +170,15 @@ def _program(
     if pool.room < 0:
         whole = np.ones(groups, np.bool_)
         entries = coefficients(*parts)
-        return RepartitionProgram(cost.astype(np.float64), most, whole, sizes, sizes, *entries, start)
+        return RepartitionProgram(
+            cost.astype(np.float64), most, whole, sizes, sizes, *entries, start
+        )
     every = np.arange(len(sizes))
     out = groups + every
-    parts += [(every, out, np.ones(len(out))), (np.full(len(out), len(sizes)), out, np.ones(len(out)))]
+    parts += [
+        (every, out, np.ones(len(out))),
+        (np.full(len(out), len(sizes)), out, np.ones(len(out))),
+    ]
     left = np.bincount(pool.unit[pool.cluster < 0], minlength=len(sizes))
     return RepartitionProgram(
         np.append(cost, np.full(len(out), pool.price)).astype(np.float64),

@@ -16,6 +16,19 @@ PAIRS = 4096
 
 
 @dataclass(frozen=True, slots=True)
+class Spared:
+    """Records that are left out now and may come back into a pool.
+
+    Args:
+        records: Their numbers.
+        room: How many of these and of the clusters' records may be left out; -1 for none at all.
+    """
+
+    records: Numbers
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dissolved:
     """The records of a pool, and closures that hold k of them or are those of its clusters.
 
@@ -80,8 +93,7 @@ def dissolve(
     joins: Joins,
     *,
     clusters: Sequence[Numbers],
-    outside: Numbers,
-    room: int,
+    spared: Spared,
     random: np.random.Generator,
 ) -> Dissolved:
     """Dissolves clusters.
@@ -90,11 +102,10 @@ def dissolve(
         problem: The table.
         joins: Closures by tables.
         clusters: The records of each cluster.
-        outside: Records that are left out now and may come back.
-        room: How many records may be left out of these and the clusters; -1 for none at all.
+        spared: Who is left out and may come back.
         random: Picks pairs of records where there are too many.
     """
-    sizes = [len(each) for each in clusters]
+    sizes, outside = [len(each) for each in clusters], spared.records
     cluster = np.repeat(np.arange(-1, len(clusters)), [len(outside), *sizes])
     records = np.concatenate([outside, *clusters])
     leaves = problem.leaves[records]
@@ -113,7 +124,7 @@ def dissolve(
     return Dissolved(
         *(records, cluster, places[own_at], held[kept], cost[kept], np.arange(len(records))),
         alike=problem.demand is None,
-        room=room,
+        room=spared.room,
         price=problem.suppressed,
     )
 

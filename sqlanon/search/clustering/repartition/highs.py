@@ -25,7 +25,7 @@ def solved(program: RepartitionProgram, seconds: float) -> Reals:
     """The best solution found within `NODES` nodes and so many seconds; its start for none."""
     highspy: Any = import_module("highspy")  # heavy, and an extra
     solver = highspy.Highs()
-    settings = {
+    settings: dict[str, bool | int | float] = {
         "output_flag": False,
         "threads": 1,  # the same result on every machine
         "mip_max_nodes": NODES,

@@ -51,15 +51,13 @@ class _Tops:
         return cls(order, price, ordered, top, top @ price, last)
 
 
-def local_prices(pool: Dissolved, price: Reals, *, k: int) -> tuple[Dissolved, Reals]:
+def local_prices(pool: Dissolved, *, k: int) -> tuple[Dissolved, Reals]:
     """The pool with the closures near its prices, and the price of every record.
 
-    Args:
-        pool: The pool.
-        price: Where to begin.
-        k: Smallest cluster allowed.
+    Prices begin with what the records cost in the clusters as they are.
     """
-    price = _raised(pool, price, k=k, steps=ROUGH)
+    cost = np.append(pool.cost[pool.own], pool.price)[pool.cluster]
+    price = _raised(pool, cost.astype(np.float64), k=k, steps=ROUGH)
     slack = slacks(pool, price, k=k)
     pool = pool.only(np.argsort(slack, kind="stable")[:NEAREST])
     # Records that may stand for each other are worth the mean of what they are worth.

@@ -10,7 +10,6 @@ Source: Shaw 1998 (large neighbourhood search).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,7 +29,7 @@ from sqlanon.search.clustering.refine.closures import Joins
 from sqlanon.search.clustering.refine.refinement import cut_of_k, parts_of_k
 from sqlanon.search.clustering.repartition.assignment_program import assignment_program
 from sqlanon.search.clustering.repartition.column_program import column_program, spare
-from sqlanon.search.clustering.repartition.dissolved import Dissolved, dissolve
+from sqlanon.search.clustering.repartition.dissolved import Dissolved, Spared, dissolve
 from sqlanon.search.clustering.repartition.local_prices import local_prices
 from sqlanon.search.clustering.repartition.programs import RepartitionProgram, RepartitionSolver
 
@@ -47,6 +46,21 @@ AGAIN = 0.5
 """How much rarer a cluster starts a pool each time that it has been in one for nothing."""
 TOLD = 250
 """Pools after which progress is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repartition:
+    """What a search came to.
+
+    Args:
+        found: The clusters.
+        pools: How many pools were parted anew.
+        better: In how many of these that lost less.
+    """
+
+    found: Clustering
+    pools: int
+    better: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +85,7 @@ def repartitioned(
     price: Reals | None,
     turns: Turns,
     solve: RepartitionSolver,
-) -> Clustering:
+) -> Repartition:
     """Clusters that lose no more, and mostly less.
 
     With a deadline that comes before the end the result depends on the machine.
@@ -84,16 +98,17 @@ def repartitioned(
         solve: Solves the programs.
     """
     if problem.deadline.expired or not len(clusters.nodes):
-        return clusters
+        return Repartition(clusters, 0, 0)
     search = _Search(problem, clusters, price=price, random=np.random.default_rng(turns.seed))
-    done = 0
+    done = better = 0
     while done < turns.pools and not problem.deadline.expired:
-        search.turn(solve)
+        better += search.turn(solve)
         done += 1
         if done % TOLD == 0:
             turns.tell(done, search.loss)
     found = Clustering.of(problem, search.label)
-    return found if found.loss(problem) < clusters.loss(problem) else clusters
+    kept = found if found.loss(problem) < clusters.loss(problem) else clusters
+    return Repartition(kept, done, better)
 
 
 class _Search:
@@ -140,15 +155,15 @@ class _Search:
         ]
         return np.maximum(above, 1e-6)
 
-    def turn(self, solve: RepartitionSolver) -> None:
-        """Parts a pool anew, where that loses no more."""
+    def turn(self, solve: RepartitionSolver) -> bool:
+        """Parts a pool anew, where that loses no more; whether it loses less."""
         chosen = self._chosen()
         pool = self._dissolved(chosen)
-        if pool is None:
-            return
-        clusters = self._parted(pool, solve)
-        if clusters is None or not self._replaced(pool, chosen, clusters=clusters):
-            self._weight[chosen] *= AGAIN
+        clusters = None if pool is None else self._parted(pool, solve)
+        if pool is not None and clusters and self._replaced(pool, chosen, clusters=clusters):
+            return True
+        self._weight[chosen] *= AGAIN
+        return False
 
     def _chosen(self) -> Numbers:
         """A cluster and those near it, for a pool."""
@@ -168,27 +183,26 @@ class _Search:
 
     def _dissolved(self, chosen: Numbers) -> Dissolved | None:
         """The pool of some clusters; None where it is large."""
-        problem, outside, room = self._problem, self._outside[:0], -1
+        problem, spared = self._problem, Spared(self._outside[:0], -1)
         if sum(len(self._records[number]) for number in chosen) > LARGEST:
             return None
         if problem.allowance:
             near = join(problem, problem.leaves[self._outside], other=self._nodes[chosen[0]])
             first = np.argsort(problem.cost(near), kind="stable")[:OUTSIDE]
-            outside = self._outside[first]
-            room = max(problem.allowance - len(self._outside), 0) + len(outside)
+            room = max(problem.allowance - len(self._outside), 0) + len(first)
+            spared = Spared(self._outside[first], room)
         return dissolve(
             problem,
             self._joins,
             clusters=[self._records[number] for number in chosen],
-            outside=outside,
-            room=room,
+            spared=spared,
             random=self._random,
         )
 
     def _parted(self, pool: Dissolved, solve: RepartitionSolver) -> list[Numbers] | None:
         """The records of new clusters; None where there are no better ones."""
         problem = self._problem
-        pool, price = local_prices(pool, self._price[pool.records], k=problem.k)
+        pool, price = local_prices(pool, k=problem.k)
         program: RepartitionProgram
         if self._by_columns:
             made = column_program(problem, pool, price)
@@ -202,7 +216,7 @@ class _Search:
         return [cut for group in groups for cut in cut_of_k(problem, group)]
 
     def _replaced(self, pool: Dissolved, chosen: Numbers, *, clusters: list[Numbers]) -> bool:
-        """Puts clusters in place of those of a pool where they lose no more; whether they do."""
+        """Puts clusters in place of those of a pool where they lose no more; whether it is less."""
         problem = self._problem
         sizes = np.array([len(records) for records in clusters], np.int64)
         out = np.setdiff1d(pool.records, np.concatenate([pool.records[:0], *clusters]))
@@ -224,10 +238,3 @@ class _Search:
         self._weight = np.concatenate([self._weight[kept], weight])
         self._outside = np.union1d(np.setdiff1d(self._outside, pool.records), out)
         return after < pool.loss
-
-
-def usual_pools(problem: ClusteringProblem) -> float:
-    """How many pools are parted where nobody says: as the deadline has it, or by the records."""
-    if problem.deadline.is_limited:
-        return math.inf
-    return min(max(problem.records // 15, 50), 3_000)
