@@ -41,6 +41,7 @@ class Settings(Opening, total=False):
     loss_weight: float | None
     pools: int | None
     block_records: int
+    bound: str | None
     cuts: str
     partitioning: str
     suppress_uncovered: bool

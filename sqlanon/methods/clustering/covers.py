@@ -11,7 +11,7 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
-from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.first import FirstClusters, Priced, effort_of
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.methods.local.input import (
     EncodedRecords,
@@ -30,12 +30,15 @@ from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.set_cover import within
 from sqlanon.wording import counted
 
 MINED = 0.8
 """Share of the time for a cover that mining may take: what it finds is to be sorted and chosen."""
+PRICED = 0.4
+"""Share of the time that is left then for what records are worth."""
 Cover = Callable[[ClusteringProblem, Candidates], FirstClusters]
 """The first clusters of a table or of a block of it, chosen from its candidates."""
 
@@ -100,6 +103,20 @@ class Mine:
             is_whole=lambda _: not problem.deadline.expired,
         )
 
+    def priced(
+        self, problem: ClusteringProblem, every: Candidates, *, effort: Ascent, kind: str = "closed"
+    ) -> Priced:
+        """What records are worth together, by all candidates of one kind, or until the deadline."""
+
+        def search() -> Priced:
+            duals = dual_bound(problem, every, effort=effort)
+            return Priced(duals, effort, problem.deadline.expired)
+
+        name = ("prices", kind, effort.name, problem.allowance, problem.digest)
+        return self.shared.once(
+            name, search, records=problem.records, is_whole=lambda found: not found.is_cut
+        )
+
     def _mined(self, problem: ClusteringProblem, wanted: MiningRequest) -> Candidates:
         engine, subject, own = self.engine, self.read.subject, self.encoded
         with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
@@ -137,6 +154,11 @@ def decide_cover(
         bounds = mine.bounds(problem, every, kind)
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
+        priced, effort = None, effort_of(options)
+        if effort is not None:
+            options.tell(f"prices: {counted(len(every), 'candidate')}")
+            own_share = replace(problem, deadline=problem.deadline.share(PRICED))
+            priced = mine.priced(own_share, every, effort=effort, kind=kind)
         options.tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if own.beta is None else within(problem, every, beta=own.beta)
         try:
@@ -145,6 +167,6 @@ def decide_cover(
             if quick is None:
                 raise
             first = FirstClusters(quick, ended="the cover", is_instead=True)
-        return replace(first, bounds=bounds, candidates=len(every))
+        return replace(first, bounds=bounds, candidates=len(every), priced=priced)
 
     return decide_clusters(mine.read, options, start=start)

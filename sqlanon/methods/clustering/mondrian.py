@@ -281,7 +281,8 @@ def _found(
     found = list[ClosedParts]()
     for batch in batches(engine, units, state, most=most):
         options.tell(f"partition: {counted(len(batch.rows), 'combination')}")
-        found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=rule))
+        own = replace(rule, deadline=options.deadline.share(1 / (batch.waiting + 1)))
+        found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=own))
     engine.drop(state)
     if sum(len(each.sizes) for each in found) == 1 and any(each.ended for each in found):
         raise TimeLimitError("the partition")  # nothing that the highest node would not do

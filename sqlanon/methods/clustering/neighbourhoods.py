@@ -10,6 +10,7 @@ import numpy as np
 
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.first import Begun
+from sqlanon.methods.clustering.proof import Proof, least_by_record
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
@@ -69,7 +70,7 @@ def searched(
     # Those that no cluster may hold are left out whatever becomes of the others.
     problem, places = releases.problem, releases.placeable
     alone = (releases.whole.records - len(places)) * releases.whole.suppressed
-    bound = sum(int(each.first.bounds.sum()) for each in begun if each.first.bounds is not None)
+    bound = Proof.of(releases, begun).least
 
     def tell(pools: int, loss: int) -> None:
         lost = costs.loss(loss + alone, releases.whole.records)
@@ -96,9 +97,9 @@ def _pools(releases: Releases, options: Options[ClusterOptions]) -> float:
 
 def _price(releases: Releases, begun: Sequence[Begun]) -> Reals:
     """What records are worth, as far as that is known [units]."""
-    price = np.zeros(releases.whole.records)
+    price = least_by_record(releases, begun).astype(np.float64)
     for each in begun:
-        if each.first.bounds is not None:
-            price[each.records] = each.first.bounds
+        if each.first.priced is not None:
+            price[each.records] = each.first.priced.duals.price
     found: Reals = price[releases.placeable]
     return found

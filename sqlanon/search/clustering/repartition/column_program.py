@@ -28,7 +28,7 @@ from sqlanon.search.clustering.repartition.programs import (
     handed_out,
 )
 
-MOST = 800
+MOST = 1_500
 """Most columns, beside the clusters as they are."""
 GROUPS, SPARE, MORE = 400, 8, 2
 """Most groups of a closure, records beyond k that they are drawn from, and records more than k that
