@@ -257,7 +257,8 @@ def test_settings_reach_the_methods_that_take_them(connection):
         ({"methods": "incognito"}, "methods must be a list of texts"),
         ({"ks": [2, 2]}, "compared twice"),
         ({"losses": ["nothing"]}, "is not known"),
-        ({"methods": QUICK, "scheme": "ghs"}, "option of none"),
+        ({"methods": QUICK, "scheme": "ghs"}, "option of none .* compare scheme, too"),
+        ({"methods": QUICK, "consistent": True}, "option of none .* compare auto, too"),
         ({"time_limt": 3}, "'time_limt' is not known"),
         ({"time_limit": -1.0}, "above 0"),
     ],
@@ -337,3 +338,13 @@ def test_a_bound_of_nothing_is_not_told(connection):
     found = Comparison("people", (row,), ("lm",), (2,))
     assert found.ratio(row) is None
     assert "lm, k = 2: no lower bound above 0 of all recodings is known" in found.to_text()
+
+
+def test_auto_is_compared_by_its_own_option(connection):
+    found = sqlanon.compare(
+        connection, "people", POLICY, methods=["auto", "mondrian"], consistent=True
+    )
+    chosen = [row.asked.method for row in found.rows if row.reason is not None]
+    assert chosen == ["incognito"]
+    assert "one level" in found.rows[0].reason
+    assert not found.failed
