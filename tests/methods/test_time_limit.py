@@ -21,7 +21,7 @@ from sqlanon.methods.local.input import search_end
 from sqlanon.methods.registry import METHODS, OPTIONS, owners_of
 from sqlanon.publishing import planner
 
-K, LIMIT, RECORDS = 3, 0.1, 60
+K, LIMIT, RECORDS = 3, 0.1, 45
 NAMES = ["age", "zip", "sex", "job"]
 POLICY = Policy(
     quasi_identifiers={
@@ -49,7 +49,7 @@ SETTINGS = {
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": [["age@1", "sex"], ["zip@1"], ["age", "job"], ["sex"]]},
 }
-LOOKS = [0, 1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 70, 120, 250, 2000]
+LOOKS = [0, 1, 2, 4, 7, 12, 20, 35, 60, 110, 250, 2000]
 
 
 @pytest.fixture
