@@ -26,6 +26,7 @@ LAYERS = (
 )
 METHODS = (
     "options",
+    "shared",
     "registry",
     "choice",
     "unsatisfiable",

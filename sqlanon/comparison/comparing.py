@@ -15,7 +15,7 @@ from sqlanon.comparison.memory import begin_peak, held, peak
 from sqlanon.comparison.report import TO_NODES, Asked, ComparedRow, Comparison, Failure
 from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine, searching
-from sqlanon.engine.open import OpenedSource
+from sqlanon.engine.open import OpenedSource, Resources
 from sqlanon.errors import (
     HierarchyError,
     PolicyError,
@@ -25,7 +25,9 @@ from sqlanon.errors import (
     UnsatisfiableError,
 )
 from sqlanon.methods.choice import Choice, Situation, choose
+from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named
+from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
 from sqlanon.policy.policy import Policy
@@ -181,6 +183,7 @@ class _Runner:
         request: What is compared.
         errors: What refused or ended searches, in their order.
         bounds: What every recoding into nodes loses at least, as far as no row says so.
+        shared: What the rows of one loss and k have in common.
     """
 
     engine: Engine
@@ -189,6 +192,7 @@ class _Runner:
     request: ComparisonRequest
     errors: list[SqlanonError] = field(default_factory=list)
     bounds: list[BoundReport] = field(default_factory=list)
+    shared: SharedWork = field(default_factory=SharedWork)
 
     def rows(self) -> Iterator[ComparedRow]:
         """A row for each loss, k and method, in this order."""
@@ -206,6 +210,7 @@ class _Runner:
     def _section(self, loss: str, k: int) -> Iterator[ComparedRow]:
         """A row for each method, of one loss and one k."""
         policy = _with_k(self.policy, k)
+        self.shared = SharedWork(self._most_shared)
         choice = self._choice(policy, loss)
         named = [
             choice.method if name == AUTO and choice is not None else name
@@ -230,6 +235,19 @@ class _Runner:
     def limit(self) -> float | None:
         """What each row has; None where all share what there is [seconds]."""
         return self.request.settings.get("time_limit")
+
+    @property
+    def _most_shared(self) -> int:
+        """Most records of what rows share, as many as a cover has in memory [records].
+
+        Nothing under a time limit for each row, which shows what a method makes of that by itself.
+        """
+        if self.limit is not None:
+            return 0
+        settings = self.request.settings
+        most = settings.get("block_records", BLOCK_RECORDS)
+        memory = Resources(memory_limit=settings.get("memory_limit")).memory
+        return most if memory is None else min(most, memory // RECORD_BYTES)
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so."""
@@ -274,9 +292,14 @@ class _Runner:
         self._tell(where)
         row = ComparedRow(asked, method_named(asked.method).recoding)
         known, before, started = begin_peak(), held(), time.monotonic()
+        borrowed = self.shared.borrowed
         try:
             options = self.request.options(asked, seconds)
-            options = replace(options, progress=lambda line: self._tell(f"{where}: {line}"))
+            options = replace(
+                options,
+                progress=lambda line: self._tell(f"{where}: {line}"),
+                shared=self.shared,
+            )
             with searching(self.engine, options.deadline):
                 report = make_plan(self.engine, self.table, policy, options).report
             if GIVEN_UP in report.search:
@@ -291,6 +314,7 @@ class _Runner:
             row,
             report=report,
             seconds=time.monotonic() - started,
+            shared_seconds=self.shared.borrowed - borrowed,
             peak_memory=peak() if known else None,
             memory_before=before if known else None,
         )

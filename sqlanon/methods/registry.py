@@ -22,6 +22,7 @@ from sqlanon.methods.options import (
     SchemeOptions,
     described,
 )
+from sqlanon.methods.shared import SharedWork
 from sqlanon.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -282,6 +283,7 @@ class Options(Generic[Own_co]):
             for methods that recode record by record: until a deadline, and in a share of the time
             that is left once the table is encoded; None where nobody lends one. Where the method
             then finds nothing in its time, that recoding is the result.
+        shared: What other searches of the same table by the same policy and loss have found.
 
     Raises:
         PolicyError: The loss cannot steer the method, or the seed is invalid.
@@ -295,6 +297,7 @@ class Options(Generic[Own_co]):
     memory: int | None = None
     deadline: Deadline = NEVER
     lend: Callable[[Deadline, float], Node | None] | None = None
+    shared: SharedWork = field(default_factory=SharedWork, compare=False)
 
     def __post_init__(self) -> None:
         self.method.check_loss(self.loss)

@@ -60,6 +60,7 @@ def make_plan(
     _refuse_without_search(policy, options)
     started = time.monotonic()
     subject, policy, known = _read(engine, table, policy=policy, options=options)
+    options.shared.read_from(known)
     taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
     # To measure what is published takes about half as long as to read what it is made of.
     reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
@@ -195,7 +196,6 @@ def _lent(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], share: float
 ) -> Node | None:
     """The best full-domain node that is found quickly, for methods that recode single records."""
-    options.tell(f"{DEFAULT.name}: a recoding to start from")
     full_domain = import_module(DEFAULT.home)
     asked = Options(
         DEFAULT,
@@ -203,11 +203,20 @@ def _lent(
         options.loss,
         deadline=options.deadline,
     )
-    with suppress(TimeLimitError), engine.workspace():
-        found: Node | None = full_domain.lent_node(
-            engine, subject, policy=policy, options=asked, share=share
-        )
+
+    def search() -> tuple[Node | None, bool]:
+        options.tell(f"{DEFAULT.name}: a recoding to start from")
+        with engine.workspace():
+            found: tuple[Node | None, bool] = full_domain.lent_node(
+                engine, subject, policy=policy, options=asked, share=share
+            )
         return found
+
+    with suppress(TimeLimitError):
+        node, _ = options.shared.once(
+            ("full-domain node",), search, records=subject.records, is_whole=lambda own: own[1]
+        )
+        return node
     return None
 
 

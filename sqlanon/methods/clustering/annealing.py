@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,9 +125,12 @@ def annealed_part(
     alone = replace(alone, deadline=problem.deadline.share(HEATED))
     rounds = _rounds(alone, demands, label=first.label, schedule=schedule_of(options))
     label, found = _best(problem, [each.label for each in rounds])
+    before, after = (
+        states(demands, own, deadline=problem.deadline) for own in (first.label, label)
+    )
     return AnnealedPart(
         rounds,
-        tuple(zip(states(demands, first.label), states(demands, label), strict=True)),
+        tuple(zip(before, after, strict=True)),
         (first, Clustering.of(alone, label), found),
     )
 
@@ -136,12 +140,14 @@ def _rounds(
 ) -> tuple[Annealed, ...]:
     """Annealing as the schedule has it, and where clusters fail even so without the loss."""
     done = anneal(problem, demands, label=label, schedule=schedule)
-    fails = any(each.failing for each in states(demands, done.label))
     iterations = math.ceil(LATER * schedule.limit(problem.records))
-    if not fails or not schedule.weight or not iterations or done.ended:
+    if not schedule.weight or not iterations or done.ended:
         return (done,)
-    later = replace(schedule, iterations=iterations, weight=0.0)
-    return done, anneal(problem, demands, label=done.label, schedule=later)
+    with suppress(TimeLimitError):
+        if any(each.failing for each in states(demands, done.label, deadline=problem.deadline)):
+            later = replace(schedule, iterations=iterations, weight=0.0)
+            return done, anneal(problem, demands, label=done.label, schedule=later)
+    return (done,)
 
 
 def _best(problem: ClusteringProblem, labels: Sequence[Numbers]) -> tuple[Numbers, Clustering]:

@@ -20,7 +20,7 @@ from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.bound import BoundReport
-from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.wording import listed
 

@@ -18,7 +18,8 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.divisions import by_division
 from sqlanon.methods.clustering.first import FirstClusters, largest_block
-from sqlanon.methods.local.input import encode_records, reading_end
+from sqlanon.methods.clustering.pricing import AT_ONCE, priced
+from sqlanon.methods.local.input import EncodedRecords, encode_records, read_once, reading_end
 from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -27,7 +28,7 @@ from sqlanon.query.classes.parts import combinations
 from sqlanon.search.clustering.agglomerative import agglomerative, modified_agglomerative
 from sqlanon.search.clustering.diameter_cover import diameter_cover
 from sqlanon.search.clustering.forest import forest
-from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond, refuse_blocks
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.wording import counted
@@ -54,7 +55,7 @@ def _agglomerative(
 ) -> FirstClusters:
     """Clusters that grow to k records and more."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(agglomerative(problem, neighbours.copies, distance=own.distance))
+    return FirstClusters(agglomerative(problem, neighbours, distance=own.distance))
 
 
 def _modified_agglomerative(
@@ -62,7 +63,7 @@ def _modified_agglomerative(
 ) -> FirstClusters:
     """Clusters that grow to k records and give the others back."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(modified_agglomerative(problem, neighbours.copies, distance=own.distance))
+    return FirstClusters(modified_agglomerative(problem, neighbours, distance=own.distance))
 
 
 def _diameter_cover(
@@ -86,10 +87,12 @@ class Linkage:
     Args:
         link: The first clusters.
         most: Most distinct combinations of a table, or of a block of it, that it takes.
+        priced: Memberships in itemsets up to which records are priced unasked.
     """
 
     link: Link
     most: int
+    priced: float = AT_ONCE
 
 
 LINKAGES: Mapping[str, Linkage] = {
@@ -127,15 +130,24 @@ def decide(
     """
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         _refuse_early(engine, subject, options)
-        read = encode_records(engine, subject, policy=policy, loss=options.loss)
+
+        def read_now() -> EncodedRecords:
+            return encode_records(engine, subject, policy=policy, loss=options.loss)
+
+        read = read_once(options.shared, subject, read_now)
     name = options.method.name
     linkage = LINKAGES[name]
 
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
-        copies = Copies.of(problem)
-        options.tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
-        with phase("the search for neighbours"):
-            neighbours = Neighbours.of(problem, copies)
+        def search() -> Neighbours:
+            copies = Copies.of(problem)
+            options.tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
+            with phase("the search for neighbours"):
+                return Neighbours.of(problem, copies)
+
+        neighbours = options.shared.once(
+            ("near records", problem.digest), search, records=problem.records
+        )
         bounds = np.maximum(neighbours.record_bounds, column_bounds(problem))
         options.tell(f"{name}: {counted(problem.records, 'record')}")
         try:
@@ -148,4 +160,5 @@ def decide(
         return replace(first, bounds=bounds)
 
     refuse = partial(refuse_blocks, most=linkage.most, method=name, instead=INSTEAD)
-    return decide_clusters(read, options, start=by_division(start), refuse=refuse)
+    proving = priced(engine, read, options, start=by_division(start), most=linkage.priced)
+    return decide_clusters(read, options, start=proving, refuse=refuse)

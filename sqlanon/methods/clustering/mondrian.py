@@ -41,7 +41,7 @@ from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.search.clustering.lower_bound import leaf_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import leaf_bounds
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.partition import Rule, may_halve
 from sqlanon.search.partitioning.space import Dimension
@@ -281,7 +281,8 @@ def _found(
     found = list[ClosedParts]()
     for batch in batches(engine, units, state, most=most):
         options.tell(f"partition: {counted(len(batch.rows), 'combination')}")
-        found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=rule))
+        own = replace(rule, deadline=options.deadline.share(1 / (batch.waiting + 1)))
+        found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=own))
     engine.drop(state)
     if sum(len(each.sizes) for each in found) == 1 and any(each.ended for each in found):
         raise TimeLimitError("the partition")  # nothing that the highest node would not do

@@ -6,12 +6,13 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.pricing import priced
 from sqlanon.methods.local.input import encode_records, reading_end
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.partial_domain import partial_domain
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
@@ -37,4 +38,4 @@ def decide(
         kept = quick if quick is not None and is_worse else found
         return FirstClusters(kept, bounds, ended="the cuts of groups", is_instead=is_worse)
 
-    return decide_clusters(read, options, start=start)
+    return decide_clusters(read, options, start=priced(engine, read, options, start=start))

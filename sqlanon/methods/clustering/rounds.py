@@ -34,11 +34,13 @@ class PartBatch:
         rows: Their rows.
         unit: The combination of each row.
         part: The part of each row.
+        waiting: How many batches follow.
     """
 
     rows: PartRows
     unit: Numbers
     part: Numbers
+    waiting: int
 
 
 def batches(engine: Engine, units: Units, state: exp.Table, *, most: int) -> Iterator[PartBatch]:
@@ -50,9 +52,10 @@ def batches(engine: Engine, units: Units, state: exp.Table, *, most: int) -> Ite
         state: The table of them, parted.
         most: Rows that are read at once.
     """
-    for numbers in _packed(sizes_of(engine, state), most):
+    packed = list(_packed(sizes_of(engine, state), most))
+    for waiting, numbers in zip(reversed(range(len(packed))), packed, strict=True):
         found = _columns(engine, parts.rows_of(state, numbers))
-        yield PartBatch(units.rows(found), found[parts.UNIT], found[parts.PART])
+        yield PartBatch(units.rows(found), found[parts.UNIT], found[parts.PART], waiting)
 
 
 def _packed(sizes: Sequence[tuple[int, int]], most: int) -> Iterator[list[int]]:

@@ -100,8 +100,10 @@ def _floor(problem: FullDomainProblem) -> int:
 
 def lent_node(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], share: float
-) -> Node | None:
+) -> tuple[Node | None, bool]:
     """The best node that a short search finds, for others to start from; None without any.
+
+    The second says whether a longer search finds the same.
 
     It ends with the share of the time that is left once the table is encoded. Without a limit it
     looks at so many nodes that those times the distinct combinations are `LENT` at most, at as many
@@ -116,8 +118,10 @@ def lent_node(
     limited = options.deadline.is_limited
     most = None if limited else max(FEWEST, LENT // max(problem.sets.encoded.rows, STATEMENT))
     ended = replace(options, deadline=options.deadline.share(share))
-    found = _search(engine, problem, options=ended, most=most).best
-    return None if found is None else found.node
+    found = _search(engine, problem, options=ended, most=most)
+    # Of nodes that lose as little another one may come first where the search was ended.
+    is_ended = ended.deadline.expired or (most is not None and problem.sets.asked >= most)
+    return None if found.best is None else found.best.node, found.proven and not is_ended
 
 
 def _decided(

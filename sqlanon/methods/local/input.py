@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlanon.deadline import Deadline, phase
@@ -11,6 +11,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
 from sqlanon.microdata.encoding import Encoded, leaf_maps
@@ -82,6 +83,14 @@ def read_records(
     coding = encoded.layout, encoded.maps
     held = distinct_combinations(engine, subject, coding=coding, policy=policy)
     return _Read(subject, policy, encoded.layout, encoded.counts, held, started).priced(loss)
+
+
+def read_once(
+    shared: SharedWork, subject: Subject, read: Callable[[], EncodedRecords]
+) -> EncodedRecords:
+    """A table as another search has read it, without the database's own table, or as read now."""
+    found = shared.once(("codes",), read, records=subject.records)
+    return replace(found, subject=subject, at=time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ def returned(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
         added = dearer * (sizes + 1) - costs * sizes
         near = np.flatnonzero((added < problem.suppressed) & ~problem.forbids(dearer))
         for cluster in near[np.argsort(added[near], kind="stable")].tolist():
+            if problem.deadline.expired:
+                break
             label[record] = cluster
             if problem.demand is None or problem.demand.holds(np.flatnonzero(label == cluster)):
                 sizes[cluster] += 1

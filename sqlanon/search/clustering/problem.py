@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Protocol
 
 import numpy as np
@@ -125,6 +126,13 @@ class ClusteringProblem:
         key = united(packed(np.stack(tops, axis=1), widths))
         found: Numbers = np.unique(key, return_inverse=True)[1].ravel()
         return found
+
+    @property
+    def digest(self) -> bytes:
+        """Tells the records of one problem from those of others with the same taxonomies and k."""
+        own = sha256(self.leaves.tobytes())
+        own.update(str(self.highest).encode())
+        return own.digest()
 
     def part(self, records: Numbers) -> ClusteringProblem:
         """The problem of some of the records, by the reference of the whole table."""

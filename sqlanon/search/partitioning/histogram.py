@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.privacy import ValueDemand
+from sqlanon.search.privacy import ValueDemand, counts_of_own
 
 CELLS = 4_000_000
 """Counts of values by group that are judged at once."""
@@ -66,10 +67,12 @@ class Judge:
     Args:
         k: Fewest records, or persons.
         every: The models of sensitive attributes; `demand.attribute` is a place in `held`.
+        deadline: When it is too late to say.
     """
 
     k: int
     every: tuple[ValueDemand, ...] = ()
+    deadline: Deadline = NEVER
 
     @property
     def by_size(self) -> bool:
@@ -83,6 +86,9 @@ class Judge:
             histogram: The entries.
             group: The group of each entry; -1 for none.
             groups: How many groups there are.
+
+        Raises:
+            TimeLimitError: The deadline came before all were looked at.
         """
         sizes = _sums(group, histogram.count, groups=groups)
         if histogram.people is not None:
@@ -95,7 +101,7 @@ class Judge:
             place = np.full(groups + 1, -1)  # the last one is that of no group
             place[asked] = np.arange(len(asked))
             own = Sparse.of(histogram.held[demand.attribute], place[group])
-            good[asked] = own.holds(demand, groups=len(asked))
+            good[asked] = own.holds(demand, groups=len(asked), deadline=self.deadline)
         return good
 
     def _persons(self, people: Held, group: Numbers, *, groups: int) -> Numbers:
@@ -135,11 +141,22 @@ class Sparse:
         order = np.argsort(own, kind="stable")
         return cls(own[order], value[order], count[order])
 
-    def holds(self, demand: ValueDemand, *, groups: int) -> Flags:
-        """Which groups 0, 1, … satisfy a model, so many counts at once."""
+    def holds(self, demand: ValueDemand, *, groups: int, deadline: Deadline = NEVER) -> Flags:
+        """Which groups 0, 1, … satisfy a model, so many counts at once.
+
+        Raises:
+            TimeLimitError: The deadline came before all were looked at.
+        """
         values, good = len(demand.table), np.empty(groups, np.bool_)
+        if groups * values > CELLS and not demand.model.relative:
+            own = self.group, self.value, self.count
+            for some, counts in counts_of_own(*own, groups=groups, cells=CELLS):
+                deadline.check()
+                good[some] = demand.holds(counts)
+            return good
         step = max(1, CELLS // max(values, 1))
         for first in range(0, groups, step):
+            deadline.check()
             last = min(first + step, groups)
             start, end = np.searchsorted(self.group, [first, last])
             key = (self.group[start:end] - first) * values + self.value[start:end]

@@ -12,11 +12,12 @@ its greedy algorithm over ordered values, `nodes` the same over hierarchies.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.partitioning.cuts import NOT, PartCuts, by_nodes, in_two
 from sqlanon.search.partitioning.histogram import Judge
@@ -28,6 +29,8 @@ NODES, MEDIAN, BEST = "nodes", "median", "best"
 RULES = (BEST, NODES, MEDIAN)
 """Which cut a part gets: the one that saves most per bit; the widest column, between the nodes
 right below its closure; the widest column, at the median of its leaves."""
+ROWS = 100_000
+"""Rows whose parts are cut at once, unless a part has more, between looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,12 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
         place: Where among their leaves those of the column are.
         rule: What decides.
         column: The number of the column.
+
+    Raises:
+        TimeLimitError: The deadline came before all were looked at.
     """
     dimension, parts = rule.dimensions[column], parted.parts
+    judge = replace(rule.judge, deadline=rule.deadline)
     taxonomy = dimension.taxonomy
     low, high = parted.bounds(place)
     node = taxonomy.closure(low, high)
@@ -107,7 +114,7 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
             level[histogram.part], first[histogram.part] + histogram.child
         )
         gain = taxonomy.cost[node][histogram.part] - taxonomy.cost[below]
-        cut = by_nodes(histogram, gain, parts=parts, judge=rule.judge)
+        cut = by_nodes(histogram, gain, parts=parts, judge=judge)
         per_bit = 1.0 + cut.saved / np.maximum(cut.told, np.finfo(np.float64).tiny)
         worth = cut.saved > 0 if rule.cuts == BEST else cut.allowed
         score = per_bit if rule.cuts == BEST else (high - low) / taxonomy.leaves
@@ -115,7 +122,7 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
     if rule.cuts != NODES and rule.halves:
         if rule.relaxed:
             histogram, entry = parted.in_order(child)
-        two = in_two(histogram, parts=parts, judge=rule.judge)
+        two = in_two(histogram, parts=parts, judge=judge)
         wide = (high - low) / taxonomy.leaves if is_median else taxonomy.cost[node] / rule.unit
         yield Candidate(np.where(two.allowed & (width > 1), wide, NOT), two, entry)
 
@@ -183,21 +190,19 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
     active = np.argsort(start, kind="stable")
     part = start[active]
     while len(active) and not rule.deadline.expired:
-        _, part = np.unique(part, return_inverse=True)
-        parted = PartedRows(rows.taken(active), part, int(part[-1]) + 1)
+        part = _renumbered(part)
         # Nothing can be told apart in less than two classes.
-        small = (parted.sizes < 2 * rule.judge.k)[part]
+        small = (np.bincount(part, rows.sizes[active]) < 2 * rule.judge.k)[part]
         final[active[small]] = made + part[small]
-        made += parted.parts
+        made += int(part[-1]) + 1
         active, part = active[~small], part[~small]
         if not len(active):
             break
-        _, part = np.unique(part, return_inverse=True)
-        parted = PartedRows(parted.rows.taken(np.flatnonzero(~small)), part, int(part[-1]) + 1)
-        group = _cut_once(parted, rule)
+        part = _renumbered(part)
+        group = _cut_all(rows, active, part, rule=rule)
         done = group == NOT
         final[active[done]] = made + part[done]
-        made += parted.parts
+        made += int(part[-1]) + 1
         active, group = active[~done], group[~done]
         order = np.argsort(group, kind="stable")
         active, part = active[order], group[order]
@@ -207,10 +212,51 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
     return Partition(number, len(held), ended)
 
 
+def _renumbered(part: Numbers) -> Numbers:
+    """Ascending numbers without gaps."""
+    found: Numbers = np.cumsum(np.diff(part, prepend=part[:1]) != 0)
+    return found
+
+
+def _cut_all(rows: PartRows, active: Numbers, part: Numbers, *, rule: Rule) -> Numbers:
+    """The group that each active row goes to; `NOT` where its part is not cut.
+
+    Parts that the deadline leaves no time for are a group each.
+
+    Args:
+        rows: The rows of the table.
+        active: Those of parts that may be cut, in the order of these.
+        part: The part of each, ascending from 0 without gaps.
+        rule: What decides.
+    """
+    group, made = np.full(len(active), NOT), 0
+    starts = np.append(np.flatnonzero(np.diff(part, prepend=NOT)), len(active))
+    first = 0
+    while first < len(starts) - 1:
+        last = max(first + 1, int(np.searchsorted(starts, starts[first] + ROWS, "right")) - 1)
+        here = slice(starts[first], starts[last])
+        own = PartedRows(rows.taken(active[here]), part[here] - first, last - first)
+        try:
+            found = _cut_once(own, rule)
+        except TimeLimitError:
+            left = slice(starts[first], None)
+            group[left] = made + part[left] - first
+            break
+        group[here] = np.where(found == NOT, NOT, made + found)
+        made += int(found.max()) + 1
+        first = last
+    return group
+
+
 def _cut_once(parted: PartedRows, rule: Rule) -> Numbers:
-    """The group that each row goes to; `NOT` where its part is not cut."""
+    """The group that each row goes to; `NOT` where its part is not cut.
+
+    Raises:
+        TimeLimitError: The deadline came before all columns were looked at.
+    """
     found: list[Candidate] = []
     for column in range(len(rule.dimensions)):
+        rule.deadline.check()
         found += candidates(parted, column, rule=rule, column=column)
     choice = chosen(found, parted.parts)
     group = np.full(len(parted.part), NOT)

@@ -158,7 +158,7 @@ def test_annealing_is_refused_where_there_is_no_model_to_anneal_for(people, meth
 
 def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
     def hurried(problem, demands, *, label, schedule):
-        late = replace(problem, deadline=Deadline(3, itertools.count(1).__next__))
+        late = replace(problem, deadline=Deadline(4, itertools.count(1).__next__))
         return anneal(late, demands, label=label, schedule=schedule)
 
     monkeypatch.setattr("sqlanon.methods.clustering.annealing.anneal", hurried)

@@ -14,6 +14,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, TCloseness
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods.clustering.closed_parts import ClosedParts
 from sqlanon.search.partitioning.partition import RULES
 
 SEX = [("f", "*"), ("m", "*")]
@@ -214,6 +215,23 @@ def test_records_left_out_at_other_levels_than_the_highest_are_told_so(people):
     report = sqlanon.plan(people, "people", policy, method="mondrian").report
     assert report.suppressed_records == 4
     assert report.notes[-2].startswith("4 records in classes that fail even at the levels that cut")
+
+
+def test_batches_share_the_time_that_is_left(people, monkeypatch):
+    left, closed = [], ClosedParts.of
+
+    def recorded(*args, rule, **kwargs):
+        left.append(rule.deadline.left())
+        return closed(*args, rule=rule, **kwargs)
+
+    home = "sqlanon.methods.clustering.mondrian"
+    monkeypatch.setattr(f"{home}.BATCH", 8)
+    monkeypatch.setattr(f"{home}.end_after", lambda *_: Deadline(12.0, lambda: 0.0))
+    monkeypatch.setattr(f"{home}.ClosedParts.of", recorded)
+    policy = Policy({"age": AGE}, models=[KAnonymity(5)], drop=["person", "job", "sex"])
+    sqlanon.plan(people, "people", policy, method="mondrian", time_limit=1e6)
+    assert left == pytest.approx([12 / (len(left) - at) for at in range(len(left))])
+    assert len(left) > 2
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from oracles.covers import Distinct, closure_of, cost_of, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.search.clustering import closure_costs
@@ -312,6 +313,12 @@ def test_records_of_other_divisions_are_no_neighbours():
     assert found.accepted > 0
     assert (found.label % 2 == division).all()
     assert states(demands_of(np.arange(24) // 12, LDiversity(2)), found.label)[0].failing == 0
+
+
+def test_states_are_not_worked_out_when_the_time_is_over():
+    _, label, values = planted()
+    with pytest.raises(TimeLimitError):
+        states(demands_of(values, LDiversity(2)), label, deadline=Deadline(0, lambda: 1))
 
 
 def test_clusters_are_counted_so_many_at_a_time(monkeypatch):

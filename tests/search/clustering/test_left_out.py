@@ -18,7 +18,7 @@ from sqlanon.search.clustering.assign import assign_rest, mend
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.left_out import returned, unplaceable
-from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refine.refinement import Effort, refine
 from sqlanon.search.partitioning.clusters import cut_clusters

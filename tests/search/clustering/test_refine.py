@@ -12,7 +12,7 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refine.refinement import Effort, cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover

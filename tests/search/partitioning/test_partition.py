@@ -1,5 +1,8 @@
 """Partitions in memory against the published algorithm, and what every part must be."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,13 +11,14 @@ from oracles import mondrian
 from strategies import hierarchies
 
 from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.partitioning.clusters import cut_clusters
-from sqlanon.search.partitioning.histogram import Judge
+from sqlanon.search.partitioning.histogram import Judge, Sparse
 from sqlanon.search.partitioning.partition import RULES, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
 from sqlanon.search.partitioning.space import Dimension
@@ -103,6 +107,25 @@ def test_every_part_satisfies_the_models_where_the_table_does(case, cuts, data):
         assert demand.holds(held).all()
 
 
+@pytest.mark.parametrize(
+    "model", [LDiversity(3), LDiversity(2, "entropy"), LDiversity(2, "recursive", c=2.0),
+              AlphaAnonymity(0.4), TCloseness(0.2)]
+)  # fmt: skip
+def test_groups_of_many_values_are_judged_as_those_of_few(monkeypatch, model):
+    chance = np.random.default_rng(3)
+    group, value = np.sort(chance.integers(0, 40, 300)), chance.integers(0, 30, 300)
+    group = np.append(group, [41] * 60)  # one that holds many, after one that holds nothing
+    value = np.append(value, np.arange(60) // 2)
+    held = Sparse(group, value, chance.integers(1, 3, 360))
+    demand = ValueDemand(0, model, np.bincount(value, minlength=30))
+    whole = held.holds(demand, groups=42)
+    monkeypatch.setattr("sqlanon.search.partitioning.histogram.CELLS", 64)
+    assert held.holds(demand, groups=42).tolist() == whole.tolist()
+    assert 0 < whole.sum() < 42
+    with pytest.raises(TimeLimitError):
+        held.holds(demand, groups=42, deadline=Deadline(0.0))
+
+
 @settings(max_examples=30, deadline=None)
 @given(tables(), st.sampled_from(RULES), st.data())
 def test_every_part_has_k_persons_where_the_table_does(case, cuts, data):
@@ -120,6 +143,26 @@ def test_a_deadline_leaves_parts_as_they_are():
     ended = Deadline(0.0)
     found = cut(records, rule_of([tree], records, Judge(2), deadline=ended))
     assert (found.parts, found.ended) == (1, True)
+
+
+@pytest.mark.parametrize("cuts", RULES)
+def test_whenever_the_time_is_over_parts_without_a_turn_stay_as_they_are(monkeypatch, cuts):
+    """Between the columns of some parts, or between these and the next ones of a round."""
+    trees = [Tree.grow(name, [(f"{n}", f"{n // 3}", "*") for n in range(9)]) for name in "ab"]
+    records = [(n % 9, n * n % 7) for n in range(60)]
+    rule = rule_of(trees, records, Judge(3), cuts=cuts)
+    whole = cut(records, rule)
+    monkeypatch.setattr("sqlanon.search.partitioning.partition.ROWS", 8)
+    assert members(cut(records, rule)) == members(whole)
+    made = []
+    for looks in range(60):
+        found = cut(records, replace(rule, deadline=Deadline(looks, itertools.count(1).__next__)))
+        assert np.bincount(found.part).min() >= 3
+        assert len(set(zip(whole.part, found.part, strict=True))) == whole.parts
+        assert found.ended or found.parts == whole.parts
+        made.append(found.parts)
+    assert made == sorted(made)
+    assert len(set(made)) > 6
 
 
 def test_the_cut_that_tells_least_for_what_it_saves_comes_first():

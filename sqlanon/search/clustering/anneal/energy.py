@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.closure_costs import SpanCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, closed
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.search.privacy import Demands, ValueDemand, counts_of_own
 from sqlanon.search.shortfalls import shortfalls, worst_alone
 
 CELLS = 2**20
@@ -39,12 +40,16 @@ class Energy:
         self._share = weight / max(int(problem.cost(problem.root)), 1)
         self._spans = SpanCosts.of(problem.taxonomies)
 
-    def lacking(self, clusters: Sequence[Numbers]) -> list[float]:
-        """What each of some clusters, given by their records, lacks; 0 where every model holds."""
+    def lacking(self, clusters: Sequence[Numbers], *, deadline: Deadline = NEVER) -> list[float]:
+        """What each of some clusters, given by their records, lacks; 0 where every model holds.
+
+        Raises:
+            TimeLimitError: The deadline came before all were looked at.
+        """
         total = np.zeros(len(clusters))
         for demand, scale in self._models:
-            parts = counts(self._demands, demand, clusters=clusters)
-            total += scale * np.concatenate([shortfalls(demand, part) for part in parts])
+            for some, part in counts(self._demands, demand, clusters=clusters, deadline=deadline):
+                total[some] += scale * shortfalls(demand, part)
         found: list[float] = total.tolist()
         return found
 
@@ -65,16 +70,40 @@ class Energy:
 
 
 def counts(
-    demands: Demands, demand: ValueDemand, *, clusters: Sequence[Numbers]
-) -> Iterator[Numbers]:
-    """Records, or persons, per value of some clusters, `(clusters, values)`, so many at a time.
+    demands: Demands,
+    demand: ValueDemand,
+    *,
+    clusters: Sequence[Numbers],
+    deadline: Deadline = NEVER,
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """Records, or persons, per value of clusters, so many at a time.
+
+    Of many values only those that a cluster holds, where no others matter to the model.
 
     Args:
         demands: The models.
         demand: One of them, which says of which attribute.
         clusters: Their records.
+        deadline: When it is too late.
+
+    Yields:
+        The numbers of some clusters, and their counts, `(clusters, values)`.
+
+    Raises:
+        TimeLimitError: The deadline came before all were counted.
     """
-    step = max(1, CELLS // max(len(demand.table), 1))
+    values, relative = len(demand.table), demand.model.relative or demand.of_persons
+    if len(clusters) * values > CELLS and not relative:
+        records, sizes = np.concatenate(clusters), [len(each) for each in clusters]
+        value, group = demands.values[records, demand.attribute], np.arange(len(clusters))
+        there, group = value >= 0, np.repeat(group, sizes)
+        own = group[there], value[there], np.ones(int(there.sum()), np.int64)
+        for some, part in counts_of_own(*own, groups=len(clusters), cells=CELLS):
+            deadline.check()
+            yield some, part
+        return
+    step = max(1, CELLS // max(values, 1))
     for start in range(0, len(clusters), step):
-        part = clusters[start : start + step]
-        yield np.stack([demands.counts(records, demand) for records in part])
+        deadline.check()
+        some = np.arange(start, min(start + step, len(clusters)))
+        yield some, np.stack([demands.counts(clusters[each], demand) for each in some.tolist()])

@@ -34,6 +34,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anneal.energy import Energy, counts
 from sqlanon.search.clustering.anneal.nearest import NearestOthers, drawn_number
@@ -101,7 +103,7 @@ class Annealed:
         label: The cluster of each record; all have as many records as before.
         iterations: Iterations done.
         accepted: Exchanges that stood.
-        energies: Energy before and after.
+        energies: Energy before and after; NaN where there was no time to work it out.
         ended: Whether the deadline came first.
     """
 
@@ -124,7 +126,10 @@ def anneal(
         label: The cluster of each record; `NOWHERE` for one that stays there.
         schedule: How long and how hot.
     """
-    search = _Search(problem, demands, label=label.copy(), schedule=schedule)
+    try:
+        search = _Search(problem, demands, label=label.copy(), schedule=schedule)
+    except TimeLimitError:
+        return Annealed(label, 0, 0, (math.nan, math.nan), ended=True)
     before = search.energy
     search.run(schedule.limit(problem.records))
     search.settle()
@@ -133,13 +138,17 @@ def anneal(
     )
 
 
-def states(demands: Demands, label: Numbers) -> list[ModelState]:
-    """How clusters stand with each model, by the cluster of each record; there is one or more."""
+def states(demands: Demands, label: Numbers, *, deadline: Deadline = NEVER) -> list[ModelState]:
+    """How clusters stand with each model, by the cluster of each record; there is one or more.
+
+    Raises:
+        TimeLimitError: The deadline came before that was known.
+    """
     held = clusters_of(label)
     found = []
     for demand in demands.every:
         failing, total, worst = 0, 0.0, (-math.inf, 0.0)
-        for part in counts(demands, demand, clusters=held):
+        for _, part in counts(demands, demand, clusters=held, deadline=deadline):
             failing += len(part) - int(demand.holds(part).sum())
             lacking, figure, mean = figures(demand, part)
             total += mean * len(part)
@@ -171,7 +180,7 @@ class _Search:
         self._place = np.zeros(len(label), np.int64)
         for records in self._held:
             self._place[records] = np.arange(len(records))
-        self._lacking = self._energy.lacking(self._held)
+        self._lacking = self._energy.lacking(self._held, deadline=problem.deadline)
         self._losing = self._energy.losing(self._held)
         self._failing = [number for number, lack in enumerate(self._lacking) if lack > 0]
         self._at = {number: at for at, number in enumerate(self._failing)}

@@ -1,0 +1,157 @@
+"""What rows of a comparison have in common: found once, and without changing any of them."""
+
+from collections import Counter
+
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon.comparison.comparing import BRIEF
+from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError
+from sqlanon.methods.clustering import covers, linkage
+from sqlanon.methods.fulldomain import method as fulldomain
+from sqlanon.methods.registry import METHODS
+from sqlanon.methods.shared import SharedWork
+from tests.databases import empty_database
+
+CLUSTERS = [name for name, row in METHODS.items() if row.takes("passes")]
+FOUND_ONCE = {
+    "near records": (linkage.Neighbours, "of"),
+    "itemsets": (covers, "mined"),
+    "bounds": (covers, "record_bounds"),
+    "prices": (covers, "dual_bound"),
+    "full-domain node": (fulldomain, "lent_node"),
+}
+
+
+@pytest.fixture
+def connection():
+    connection = empty_database()
+    connection.execute(
+        "CREATE TABLE people AS SELECT range * 7919 % 23 AS a, range * 104729 % 5 AS b, "
+        "range * 31 % 3 AS c FROM range(60)"
+    )
+    return connection
+
+
+def policy(k=3, highest=None, **more):
+    columns = {
+        "a": QuasiIdentifier(Hierarchy.intervals(2, 6, 12), max_level=highest),
+        "b": Hierarchy.suppression(),
+    }
+    return Policy(columns, models=[KAnonymity(k)], **more)
+
+
+POLICIES = [
+    policy(),
+    policy(highest=2, suppression_limit=0.1),
+    policy(sensitive={"c": Sensitive([LDiversity(2)])}),
+]
+
+
+def told(report):
+    """What a report says but for times."""
+    found = report.to_dict()
+    return {name: found[name] for name in found.keys() - {"seconds", "created", "hashes", "policy"}}
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=["k", "highest", "l"])
+def test_rows_are_those_of_plans_that_share_nothing(connection, policy):
+    rows = sqlanon.compare(connection, "people", policy, methods=[*CLUSTERS, "mondrian"]).rows
+    assert sum(row.shared_seconds > 0 for row in rows) == len(rows) - 1
+    for row in rows:
+        name = row.asked.method
+        brief = {"passes": BRIEF} if name in CLUSTERS else {}
+        alone = sqlanon.plan(connection, "people", policy, method=name, **brief)
+        assert told(row.report) == told(alone.report), name
+
+
+def counting(monkeypatch):
+    """How often each thing that rows have in common is looked for."""
+    calls = Counter()
+
+    def counted(name, find):
+        def call(*given, **named):
+            calls[name] += 1
+            return find(*given, **named)
+
+        return call
+
+    for name, (home, function) in FOUND_ONCE.items():
+        monkeypatch.setattr(home, function, counted(name, getattr(home, function)))
+    return calls
+
+
+def test_each_thing_is_found_once_for_a_loss_and_a_k(connection, monkeypatch):
+    calls, methods = counting(monkeypatch), ["set-cover", "direct-cover", "forest", "agglomerative"]
+    found = sqlanon.compare(connection, "people", policy(), methods=methods, ks=[3, 5])
+    assert calls == dict.fromkeys(FOUND_ONCE, 2)
+    assert not found.failed
+
+
+def test_under_a_time_limit_each_row_finds_everything_by_itself(connection, monkeypatch):
+    calls = counting(monkeypatch)
+    methods = ["set-cover", "direct-cover", "forest", "diameter-cover"]
+    found = sqlanon.compare(connection, "people", policy(), methods=methods, time_limit=60)
+    assert calls["near records"] == 2
+    assert calls["itemsets"] == calls["prices"] == calls["full-domain node"] == 4
+    assert [row.shared_seconds for row in found.rows] == [0.0] * 4
+
+
+def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
+    calls = counting(monkeypatch)
+    methods = ["set-cover", "direct-cover"]
+    sqlanon.compare(connection, "people", policy(), methods=methods, block_records=25)
+    assert calls["itemsets"] > 4
+
+
+def test_a_row_counts_what_it_takes_by_itself(connection):
+    found = sqlanon.compare(connection, "people", policy(), methods=["forest", "diameter-cover"])
+    first, second = found.rows
+    assert first.seconds_alone == first.seconds
+    assert second.seconds_alone == second.seconds + second.shared_seconds > second.seconds
+    entries = found.to_dict()["methods"]
+    assert [each["shared_seconds"] for each in entries] == [0.0, second.shared_seconds]
+
+
+def test_what_is_kept_is_whole_and_of_the_same_table():
+    shared, calls = SharedWork(most=10), Counter()
+
+    def ask(name, *, records=1, is_whole=True):
+        def find():
+            calls[name] += 1
+            return calls[name]
+
+        return shared.once((name,), find, records=records, is_whole=lambda _: is_whole)
+
+    shared.read_from("a table")
+    assert [ask("cut short", is_whole=False), ask("cut short"), ask("cut short")] == [1, 2, 2]
+    assert [ask("large", records=11), ask("large", records=11)] == [1, 2]
+    shared.read_from("a table")
+    assert ask("cut short") == 2
+    shared.read_from("another table")
+    assert ask("cut short") == 3
+
+
+def test_what_a_deadline_ended_is_not_kept():
+    shared, over = SharedWork(most=10), Deadline.after(0)
+    for _ in range(2):
+        with pytest.raises(TimeLimitError):
+            shared.once(("near records",), over.check, records=1)
+    assert shared.once(("near records",), lambda: "all", records=1) == "all"
+    assert shared.borrowed == 0
+    assert shared.once(("near records",), lambda: "others", records=1) == "all"
+    assert shared.borrowed > 0
+
+
+def test_a_node_that_was_cut_short_is_not_lent_to_others(connection, monkeypatch):
+    calls, lent = Counter(), fulldomain.lent_node
+
+    def cut(*given, **named):
+        calls["node"] += 1
+        return lent(*given, **named)[0], False
+
+    monkeypatch.setattr(fulldomain, "lent_node", cut)
+    sqlanon.compare(connection, "people", policy(), methods=["forest", "diameter-cover"])
+    assert calls["node"] == 2
