@@ -34,7 +34,7 @@ SMALLEST = [
     "itemsets.py wide --runs 1 --records 300",
     "limits.py --columns 3 --records 300 --limits 1",
     "limits.py --columns 2 --kept 3 --sensitive --file csv --records 1000 --limits 1 --methods "
-    "incognito",
+    "incognito partial-domain-annealed",
     "load.py {data} --rows 1000 --runs 1 --files adult",
     "mondrian.py table --k 5 --records 100",
     "mondrian.py peers --k 5 --records 60",

@@ -256,7 +256,10 @@ class _Runner:
         if not known or any(row.bounds_by_itemsets for row in known):
             return
         self._tell(f"{asked.loss}, k = {asked.k}: the lower bound")
-        from sqlanon.methods.clustering.bound import bound_table  # most comparisons need none
+        from sqlanon.methods.clustering.bound import (  # most comparisons need none
+            BoundRequest,
+            bound_table,
+        )
 
         deadline = Deadline.after(seconds)
         with (
@@ -264,7 +267,8 @@ class _Runner:
             searching(self.engine, deadline),
             self.engine.limited(deadline),
         ):
-            found = bound_table(self.engine, self.table, policy=policy, loss=asked.loss)
+            wanted = BoundRequest(asked.loss, shared=self.shared)
+            found = bound_table(self.engine, self.table, policy=policy, wanted=wanted)
             self.bounds.append(found)
 
     def _refusal(self, asked: Asked) -> PolicyError | None:
