@@ -26,7 +26,7 @@ from sqlanon.errors import (
 )
 from sqlanon.methods.choice import Choice, Situation, choose
 from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES
-from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named
+from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
@@ -88,7 +88,10 @@ class ComparisonRequest:
                 continue
             OPTIONS[name].check(value)
             if not any(row.takes(name) for row in rows):
-                raise PolicyError(f"{name} is an option of none of the methods that are compared")
+                raise PolicyError(
+                    f"{name} is an option of none of the methods that are compared; compare "
+                    f"{' or '.join(owners_of(name))}, too, or leave it out"
+                )
 
     @property
     def is_brief(self) -> bool:
