@@ -9,7 +9,7 @@ import numpy as np
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import TimeLimitError
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
@@ -30,12 +30,16 @@ from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.duals import FULL, dual_bound
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
+from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
 from sqlanon.search.clustering.set_cover import within
 from sqlanon.wording import counted
 
 MINED = 0.8
 """Share of the time for a cover that mining may take: what it finds is to be sorted and chosen."""
+PRICED = 0.4
+"""Share of the time that is left then for what records are worth."""
 Cover = Callable[[ClusteringProblem, Candidates], FirstClusters]
 """The first clusters of a table or of a block of it, chosen from its candidates."""
 
@@ -110,6 +114,27 @@ class Mine:
             return Candidates.of(problem, np.stack(found.nodes, axis=1), support=found.supports)
 
 
+def priced(
+    problem: ClusteringProblem,
+    candidates: Candidates,
+    *,
+    first: FirstClusters,
+    tell: Callable[[str], None],
+) -> FirstClusters:
+    """First clusters with what records are worth, and a cover by reduced cost beside them.
+
+    Where the time ends or nothing satisfies the policy there is no such cover.
+    """
+    tell("prices: what records are worth together")
+    part = replace(problem, deadline=problem.deadline.share(PRICED))
+    duals = dual_bound(part, candidates, effort=FULL)
+    try:
+        other = reduced_cost_cover(problem, candidates, duals=duals)
+    except (TimeLimitError, UnsatisfiableError):
+        other = None
+    return replace(first, duals=duals, other=other)
+
+
 def decide_cover(
     engine: Engine,
     subject: Subject,
@@ -145,6 +170,8 @@ def decide_cover(
             if quick is None:
                 raise
             first = FirstClusters(quick, ended="the cover", is_instead=True)
-        return replace(first, bounds=bounds, candidates=len(every))
+            return replace(first, bounds=bounds, candidates=len(every))
+        first = replace(first, bounds=bounds, candidates=len(every))
+        return priced(problem, every, first=first, tell=options.tell) if own.refine else first
 
     return decide_clusters(mine.read, options, start=start)

@@ -13,6 +13,7 @@ from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
+from sqlanon.search.clustering.lower_bound.duals import Duals
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.wording import counted
@@ -34,6 +35,8 @@ class FirstClusters:
         guarantee: How far from the best they are at most; empty where that is not known.
         ended: The part of the search that the time limit ended; empty for none.
         is_instead: Whether they are those to fall back on, in place of the method's own.
+        other: Clusters from another start, to be refined beside them; None where there are none.
+        duals: What records are worth, and what that proves; None where that is not known.
     """
 
     found: Clustering
@@ -43,6 +46,13 @@ class FirstClusters:
     guarantee: str = ""
     ended: str = ""
     is_instead: bool = False
+    other: Clustering | None = None
+    duals: Duals | None = None
+
+    @property
+    def starts(self) -> list[Clustering]:
+        """All clusters to refine, the method's own first."""
+        return [self.found] if self.other is None else [self.found, self.other]
 
 
 Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
