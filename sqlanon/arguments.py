@@ -59,7 +59,7 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
     **dict.fromkeys(("refine", "suppress_uncovered", "consistent"), _BOOLEAN),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
-    **dict.fromkeys(("cuts", "partitioning"), _TEXT),
+    **dict.fromkeys(("cuts", "partitioning", "bound", "effort"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding", "distance", "improve"), _TEXT),
     **dict.fromkeys(
@@ -80,7 +80,7 @@ _MAY_BE_NONE = {
     *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
     *("preview", "scheme", "direction", "methods", "ks"),
-    *("improve", "iterations", "temperature", "cooling", "loss_weight"),
+    *("bound", "effort", "improve", "iterations", "temperature", "cooling", "loss_weight"),
 }
 
 

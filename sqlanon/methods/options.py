@@ -202,6 +202,9 @@ class AnnealingOptions:
             raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
 
 
+BOUNDS = ("columns", "quick", "full")
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterOptions(AnnealingOptions):
     """Options of every method that refines clusters."""
@@ -222,6 +225,16 @@ class ClusterOptions(AnnealingOptions):
         int,
         lambda value: type(value) is int and value >= 1,
         "block_records is {!r}; a block has 1 record or more",
+    )
+    bound: str | None = _option(
+        None,
+        "How much to prove of every other recoding: what columns, or whatever the method knows of "
+        "single records, tell at once (columns); what records are worth together, from closed "
+        "itemsets, in seconds (quick) or in a minute (full). Covers: quick; methods that mine no "
+        "itemsets: quick where a table is so small that it takes a moment, else columns.",
+        "columns|quick|full",
+        is_valid=BOUNDS.__contains__,
+        fault="bound {!r} is not known; choose columns, quick or full",
     )
     time_limit: float | None = _time_limit()
 

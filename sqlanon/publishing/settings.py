@@ -40,6 +40,7 @@ class Settings(Opening, total=False):
     cooling: float | None
     loss_weight: float | None
     block_records: int
+    bound: str | None
     cuts: str
     partitioning: str
     suppress_uncovered: bool

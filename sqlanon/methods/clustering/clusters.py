@@ -28,6 +28,7 @@ from sqlanon.methods.clustering.first import (
     started,
 )
 from sqlanon.methods.clustering.lent import lent_clusters
+from sqlanon.methods.clustering.proof import Proof, least_by_record
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.local.input import EncodedRecords, search_end
 from sqlanon.methods.local.release import Assigned
@@ -37,9 +38,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
 from sqlanon.reports.plan import GIVEN_UP
-from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.left_out import returned
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.refinement import Effort, refine
 from sqlanon.search.clustering.refine.starts import refine_best
@@ -91,22 +90,24 @@ def decide_clusters(
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
     clusters = releases.settled(clusters)
-    bound = int(_bounds(releases, begun).sum())
+    proof = Proof.of(releases, begun)
     search = {
         "candidates": sum(each.first.candidates for each in begun),
         "clusters": len(clusters.nodes),
         "blocks": max(len(begun), 1),
         "left_out": int((clusters.label == NOWHERE).sum()),
-        "proven": clusters.loss(problem) == bound and not ended,
+        "proven": clusters.loss(problem) == proof.least and not ended,
+        **proof.document(read.costs, problem.records),
         **annealing_document(annealing, read),
         **_given_up(begun, options),
     }
-    notes = (*block_notes(options, begun), *_told(begun), *told, *releases.notes(clusters))
+    notes = (*block_notes(options, begun), *proof.notes(read.costs, problem.records))
+    notes += (*_told(begun), *told, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options))
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
     assigned = _assigned(read, releases, clusters)
-    return decided(read, options, outcome=LocalOutcome(assigned, bound, search, notes))
+    return decided(read, options, outcome=LocalOutcome(assigned, proof.least, search, notes))
 
 
 def _ordinary(
@@ -194,7 +195,7 @@ def _better(
     own = Clustering.of(problem, lent.label[records])
     if further is not None:
         own = further(problem, own)
-    first = FirstClusters(own, _bounds(releases, begun)[records])
+    first = FirstClusters(own, least_by_record(releases, begun)[records])
     other, _ = _refined(releases, [Begun(records, problem, first)], options)
     every = (lent, other) if releases.holds(other) else (lent,)
     other = min(every, key=lambda each: each.loss(releases.whole))
@@ -262,7 +263,7 @@ def _refined_part(
 
     Beside them stands the start that they come from.
     """
-    bounds = first.bounds if first.duals is None else first.duals.price
+    bounds = first.bounds if first.priced is None else first.priced.duals.price
     whole = problem
     if problem.allowance:
         whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
@@ -286,19 +287,6 @@ def _together(
         for part, number in zip(parts, first, strict=True)
     ]
     return releases.all_of(np.concatenate(labels), records)
-
-
-def _bounds(releases: Releases, begun: Sequence[Begun]) -> Numbers:
-    """What each record costs at least [units].
-
-    What a method knows of a block is no bound: clusters of the whole table may cross its border.
-    """
-    bounds = np.full(releases.whole.records, releases.problem.suppressed, np.int64)
-    own = column_bounds(releases.problem)
-    if len(begun) == 1 and begun[0].first.bounds is not None:
-        own = np.maximum(own, begun[0].first.bounds)
-    bounds[releases.placeable] = own
-    return bounds
 
 
 def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) -> Assigned:

@@ -11,7 +11,7 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.clusters import decide_clusters
-from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.first import FirstClusters, Priced, effort_of
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.methods.local.input import (
     EncodedRecords,
@@ -30,7 +30,7 @@ from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
-from sqlanon.search.clustering.lower_bound.duals import FULL, dual_bound
+from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
 from sqlanon.search.clustering.set_cover import within
@@ -104,6 +104,20 @@ class Mine:
             is_whole=lambda _: not problem.deadline.expired,
         )
 
+    def priced(
+        self, problem: ClusteringProblem, every: Candidates, *, effort: Ascent, kind: str = "closed"
+    ) -> Priced:
+        """What records are worth together, by all candidates of one kind, or until the deadline."""
+
+        def search() -> Priced:
+            duals = dual_bound(problem, every, effort=effort)
+            return Priced(duals, effort, problem.deadline.expired)
+
+        name = ("prices", kind, effort.name, problem.allowance, problem.digest)
+        return self.shared.once(
+            name, search, records=problem.records, is_whole=lambda found: not found.is_cut
+        )
+
     def _mined(self, problem: ClusteringProblem, wanted: MiningRequest) -> Candidates:
         engine, subject, own = self.engine, self.read.subject, self.encoded
         with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
@@ -114,25 +128,20 @@ class Mine:
             return Candidates.of(problem, np.stack(found.nodes, axis=1), support=found.supports)
 
 
-def priced(
-    problem: ClusteringProblem,
-    candidates: Candidates,
-    *,
-    first: FirstClusters,
-    tell: Callable[[str], None],
+def with_other_start(
+    problem: ClusteringProblem, candidates: Candidates, *, first: FirstClusters
 ) -> FirstClusters:
-    """First clusters with what records are worth, and a cover by reduced cost beside them.
+    """First clusters with a cover by reduced cost beside them, where prices are known.
 
     Where the time ends or nothing satisfies the policy there is no such cover.
     """
-    tell("prices: what records are worth together")
-    part = replace(problem, deadline=problem.deadline.share(PRICED))
-    duals = dual_bound(part, candidates, effort=FULL)
+    if first.priced is None or not len(first.priced.duals.near):
+        return first
     try:
-        other = reduced_cost_cover(problem, candidates, duals=duals)
+        other = reduced_cost_cover(problem, candidates, duals=first.priced.duals)
     except (TimeLimitError, UnsatisfiableError):
-        other = None
-    return replace(first, duals=duals, other=other)
+        return first
+    return replace(first, other=other)
 
 
 def decide_cover(
@@ -162,6 +171,11 @@ def decide_cover(
         bounds = mine.bounds(problem, every, kind)
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
+        priced, effort = None, effort_of(options)
+        if effort is not None:
+            options.tell(f"prices: {counted(len(every), 'candidate')}")
+            own_share = replace(problem, deadline=problem.deadline.share(PRICED))
+            priced = mine.priced(own_share, every, effort=effort, kind=kind)
         options.tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if own.beta is None else within(problem, every, beta=own.beta)
         try:
@@ -170,8 +184,8 @@ def decide_cover(
             if quick is None:
                 raise
             first = FirstClusters(quick, ended="the cover", is_instead=True)
-            return replace(first, bounds=bounds, candidates=len(every))
-        first = replace(first, bounds=bounds, candidates=len(every))
-        return priced(problem, every, first=first, tell=options.tell) if own.refine else first
+            return replace(first, bounds=bounds, candidates=len(every), priced=priced)
+        first = replace(first, bounds=bounds, candidates=len(every), priced=priced)
+        return with_other_start(problem, every, first=first) if own.refine else first
 
     return decide_clusters(mine.read, options, start=start)

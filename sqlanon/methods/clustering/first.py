@@ -13,7 +13,7 @@ from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
-from sqlanon.search.clustering.lower_bound.duals import Duals
+from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.wording import counted
@@ -21,6 +21,21 @@ from sqlanon.wording import counted
 QUICK, COVERED = 0.25, 0.75
 """Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
 refinement has the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """What the records of a table or of a block of it are worth.
+
+    Args:
+        duals: Prices, and what they prove.
+        effort: How long they were raised.
+        is_cut: Whether the time limit ended that.
+    """
+
+    duals: Duals
+    effort: Ascent
+    is_cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +51,7 @@ class FirstClusters:
         ended: The part of the search that the time limit ended; empty for none.
         is_instead: Whether they are those to fall back on, in place of the method's own.
         other: Clusters from another start, to be refined beside them; None where there are none.
-        duals: What records are worth, and what that proves; None where that is not known.
+        priced: What records are worth together; None where that is not known.
     """
 
     found: Clustering
@@ -47,7 +62,7 @@ class FirstClusters:
     ended: str = ""
     is_instead: bool = False
     other: Clustering | None = None
-    duals: Duals | None = None
+    priced: Priced | None = None
 
     @property
     def starts(self) -> list[Clustering]:
@@ -149,6 +164,13 @@ def largest_block(options: Options[ClusterOptions]) -> int:
     """Largest table that is clustered as a whole, where memory counts, too [records]."""
     most = options.own.block_records
     return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
+
+
+def effort_of(options: Options[ClusterOptions]) -> Ascent | None:
+    """How long prices of records are raised; None where they are not asked for."""
+    unasked = "full" if options.own.improve == "lns" else "quick"
+    asked = options.own.bound or unasked
+    return None if asked == "columns" else Ascent[asked.upper()]
 
 
 def block_notes(options: Options[ClusterOptions], begun: Sequence[Begun]) -> Iterator[str]:

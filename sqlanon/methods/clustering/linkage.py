@@ -18,6 +18,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.divisions import by_division
 from sqlanon.methods.clustering.first import FirstClusters, largest_block
+from sqlanon.methods.clustering.pricing import AT_ONCE, priced
 from sqlanon.methods.local.input import EncodedRecords, encode_records, read_once, reading_end
 from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
 from sqlanon.methods.registry import Decided, Options
@@ -86,10 +87,12 @@ class Linkage:
     Args:
         link: The first clusters.
         most: Most distinct combinations of a table, or of a block of it, that it takes.
+        priced: Memberships in itemsets up to which records are priced unasked.
     """
 
     link: Link
     most: int
+    priced: float = AT_ONCE
 
 
 LINKAGES: Mapping[str, Linkage] = {
@@ -157,4 +160,5 @@ def decide(
         return replace(first, bounds=bounds)
 
     refuse = partial(refuse_blocks, most=linkage.most, method=name, instead=INSTEAD)
-    return decide_clusters(read, options, start=by_division(start), refuse=refuse)
+    proving = priced(engine, read, options, start=by_division(start), most=linkage.priced)
+    return decide_clusters(read, options, start=proving, refuse=refuse)

@@ -6,6 +6,7 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.pricing import priced
 from sqlanon.methods.local.input import encode_records, reading_end
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
@@ -37,4 +38,4 @@ def decide(
         kept = quick if quick is not None and is_worse else found
         return FirstClusters(kept, bounds, ended="the cuts of groups", is_instead=is_worse)
 
-    return decide_clusters(read, options, start=start)
+    return decide_clusters(read, options, start=priced(engine, read, options, start=start))

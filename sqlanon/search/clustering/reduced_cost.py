@@ -107,12 +107,14 @@ class _Queue:
             if len(held) >= self._problem.k
         ]
         heapify(heap)
-        while heap and heap[0][0] <= self._dearest:
+        while heap:
             self._problem.deadline.check()
             _, closure = heappop(heap)
             if not self._refreshed(closure):
                 continue
             now = (self._value(closure), closure)
+            if now[0] > self._dearest:
+                continue
             if heap and now > heap[0]:
                 heappush(heap, now)
                 continue

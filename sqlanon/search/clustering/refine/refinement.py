@@ -303,8 +303,8 @@ class _Search:
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
         above = self._cost[self.label] - self._least
-        weight = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count)
-        weight = np.maximum(weight, 0) + 1e-9  # records may be worth more than they cost
+        over = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count)
+        weight = np.maximum(over, 0) + 1e-9  # records may be worth more than they cost
         weight = weight / weight.sum() + UNIFORM / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
         return self._disjoint(seeds, size)
