@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from dataclasses import asdict, dataclass
+from typing import ClassVar
 
 from sqlanon.loss.cells import CELL_LOSSES
 
 from . import output
-from .options import Input, PolicyOptions, PublishingOptions, RunOptions, TimeLimit
+from .options import Input, PolicyOptions, PublishingOptions, RunOptions, TimeLimit, option
 from .policies import PolicyMaker, policy_document
 
 
-def bound(
-    *,
-    given: Input,
-    policy: PolicyOptions,
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LOSS",
-            help=f"What is lost: {', '.join(CELL_LOSSES)}; lm where the policy says nothing.",
-        ),
-    ] = None,
-    time_limit: TimeLimit = None,
-    run: RunOptions,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class BoundOptions:
+    """What is lost, and how hard to raise the bound."""
+
+    panel: ClassVar[str] = "Bound"
+    loss: str | None = option(
+        "LOSS", f"What is lost: {', '.join(CELL_LOSSES)}; lm where the policy says nothing."
+    )
+    effort: str | None = option(
+        "quick|full",
+        "How hard to raise the bound: in seconds, or in a minute for 30,000 records; quick where "
+        "not given, with --time-limit for as long as it rises.",
+    )
+    time_limit: TimeLimit = None
+
+
+def bound(*, given: Input, asked: BoundOptions, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell what any k-anonymization loses at least, whatever the method; writes nothing.
 
     Of the policy, quasi-identifiers with hierarchies, weights and levels count, k, the loss and the
@@ -35,7 +37,7 @@ def bound(
     import sqlanon
 
     document = policy_document(policy.policy)
-    wanted = document.get("loss", "lm") if loss is None else loss
+    loss = document.get("loss", "lm") if asked.loss is None else asked.loss
     maker = PolicyMaker(document, policy, PublishingOptions())
     opening = run.opening(given.text)
     with output.progress(run) as progress:
@@ -43,8 +45,7 @@ def bound(
             given.source,
             given.table,
             maker,
-            loss=wanted,
-            time_limit=time_limit,
+            **{**asdict(asked), "loss": loss},
             progress=progress,
             **opening,
         )

@@ -208,6 +208,7 @@ def bound(
     policy: Policies,
     *,
     loss: str = "lm",
+    effort: str | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
@@ -219,7 +220,9 @@ def bound(
             limit, within which a suppressed record loses all its cells. Models beyond k only raise
             the loss, and persons are no more than their records, so the bound holds for them, too.
         loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`.
-        time_limit: Seconds after which a lower bound that takes less work is returned.
+        effort: How hard to raise it: `quick`, in seconds, or `full`, in a minute for a table of
+            30,000 records; None for `quick`, or under a time limit for as long as it rises.
+        time_limit: Seconds after which the best that is proven is returned.
         progress: Called with a line that says how far it is.
 
     Raises:
@@ -227,15 +230,13 @@ def bound(
         SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
             message says how.
     """
-    from sqlanon.methods.clustering.bound import bound_table
+    from sqlanon.methods.clustering.bound import BoundRequest, bound_table
     from sqlanon.methods.options import deadline_after
 
-    deadline = deadline_after(time_limit)
+    wanted, deadline = BoundRequest(loss, effort, progress), deadline_after(time_limit)
     with reading(connection, table, policy, **opening) as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
-            found = bound_table(
-                source.engine, source.table, policy=resolved, loss=loss, progress=progress
-            )
+            found = bound_table(source.engine, source.table, policy=resolved, wanted=wanted)
         return told(source, found, resolved)
 
 

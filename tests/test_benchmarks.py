@@ -18,6 +18,9 @@ SMALLEST = [
     "baselines.py nursery --k 5 --records 60 --methods forest agglomerative",
     "baselines.py attributes --k 20 --records 40",
     "baselines.py suppression --k 5 --records 60 --methods forest",
+    "bounds.py adult --k 5 --records 60",
+    "bounds.py suppression --k 4 --records 60",
+    "bounds.py census --k 10 --records 80",
     "check.py --records 2000 --runs 1",
     "scale.py --records 5000",
     "covers.py adult --k 5 --records 60",
@@ -34,7 +37,7 @@ SMALLEST = [
     "itemsets.py wide --runs 1 --records 300",
     "limits.py --columns 3 --records 300 --limits 1",
     "limits.py --columns 2 --kept 3 --sensitive --file csv --records 1000 --limits 1 --methods "
-    "incognito",
+    "incognito partial-domain-annealed",
     "load.py {data} --rows 1000 --runs 1 --files adult",
     "mondrian.py table --k 5 --records 100",
     "mondrian.py peers --k 5 --records 60",

@@ -26,7 +26,7 @@ from sqlanon.errors import (
 )
 from sqlanon.methods.choice import Choice, Situation, choose
 from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES
-from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named
+from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
@@ -88,7 +88,10 @@ class ComparisonRequest:
                 continue
             OPTIONS[name].check(value)
             if not any(row.takes(name) for row in rows):
-                raise PolicyError(f"{name} is an option of none of the methods that are compared")
+                raise PolicyError(
+                    f"{name} is an option of none of the methods that are compared; compare "
+                    f"{' or '.join(owners_of(name))}, too, or leave it out"
+                )
 
     @property
     def is_brief(self) -> bool:
@@ -256,7 +259,10 @@ class _Runner:
         if not known or any(row.bounds_by_itemsets for row in known):
             return
         self._tell(f"{asked.loss}, k = {asked.k}: the lower bound")
-        from sqlanon.methods.clustering.bound import bound_table  # most comparisons need none
+        from sqlanon.methods.clustering.bound import (  # most comparisons need none
+            BoundRequest,
+            bound_table,
+        )
 
         deadline = Deadline.after(seconds)
         with (
@@ -264,7 +270,8 @@ class _Runner:
             searching(self.engine, deadline),
             self.engine.limited(deadline),
         ):
-            found = bound_table(self.engine, self.table, policy=policy, loss=asked.loss)
+            wanted = BoundRequest(asked.loss, shared=self.shared)
+            found = bound_table(self.engine, self.table, policy=policy, wanted=wanted)
             self.bounds.append(found)
 
     def _refusal(self, asked: Asked) -> PolicyError | None:

@@ -202,7 +202,8 @@ class AnnealingOptions:
             raise PolicyError(f"{listed(idle)} {verb} to --improve anneal; ask for that, too")
 
 
-BOUNDS = ("columns", "quick", "full")
+EFFORTS = ("quick", "full")
+BOUNDS = ("columns", *EFFORTS)
 
 
 @dataclass(frozen=True, slots=True)

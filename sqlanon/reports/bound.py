@@ -25,6 +25,10 @@ class BoundReport:
         entity: The column whose persons a policy counts; None for records.
         levels: Lowest and highest level allowed of the columns that may not take every level.
         notes: What a reader should know besides.
+        effort: How hard was tried to raise it, `quick` or `full`; None where the time limit came
+            before.
+        single_records: What is lost at least as far as each record proves it by itself, in the
+            cheapest itemset that holds it.
         provenance: What it was made of and when.
     """
 
@@ -38,6 +42,8 @@ class BoundReport:
     entity: str | None = None
     levels: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    effort: str | None = None
+    single_records: float = 0.0
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +52,8 @@ class BoundReport:
             **self.provenance.head(),
             "loss": self.loss,
             "lower_bound": self.lower_bound,
+            "effort": self.effort,
+            "single_record_bound": self.single_records,
             "k": self.k,
             "records": self.records,
             "candidates": self.candidates,
@@ -67,4 +75,8 @@ class BoundReport:
             f"{suppressed} loses less than {self.loss} {at_least(self.lower_bound)} "
             f"({counted(self.candidates, 'closed frequent generalized itemset')})"
         )
-        return page([line], self.notes)
+        alone = (
+            f"the cheapest itemset of each record proves {at_least(self.single_records)} by itself"
+        )
+        effort = "" if self.effort is None else f"; effort: {self.effort}"
+        return page([line, f"  {alone}{effort}"], self.notes)

@@ -17,6 +17,7 @@ from oracles.cells import (
     INSTANTS,
     KEPT,
     OTHERS,
+    SCALARS,
     TEXTS,
     TIMES,
     WHOLE,
@@ -31,9 +32,12 @@ from oracles.cells import (
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon.methods.registry import METHODS as REGISTRY
 
 OUTPUTS = ("csv", "csv.gz", "parquet", "arrow", "duckdb", "into", "file", "in_place")
 METHODS = ("incognito", "set-cover", "direct-cover", "pattern-greedy", "pattern-exact")
+EVERY = (*REGISTRY, "auto")
+ROLES = ("kept", "ill", "key", "label")
 FAMILIES = {
     "days": DAYS,
     "whole": WHOLE,
@@ -184,6 +188,47 @@ def test_type_that_is_kept_comes_back(output, tmp_path):
     assert_original(published(connection, plan, output, tmp_path), KEPT)
 
 
+def dealt(at):
+    """Types in four roles, for the method of a number: in each role every type meets a method."""
+    names, apart = list(SCALARS), len(EVERY)
+    return {role: names[(at + 3 * place) % apart :: apart] for place, role in enumerate(ROLES)}
+
+
+def in_roles(types):
+    """A table with a column of each type in its roles, and its policy; every row is there twice."""
+    connection = table_of(KEPT, 6, copies=2)
+    columns = [(name, role) for role, names in types.items() for name in names]
+    quoted = [(name.replace('"', '""'), role) for name, role in columns]
+    more = ", ".join(f'"{name}" AS "{name} {role}"' for name, role in quoted)
+    connection.execute(f"CREATE OR REPLACE TABLE people AS SELECT id, {more} FROM people")
+    kept, ill, keys, labels = ([f"{name} {role}" for name in types[role]] for role in ROLES)
+    rules = [QuasiIdentifier(RULES[name], min_level=1) for name in types["label"]]
+    quasi = dict.fromkeys(keys, Hierarchy.suppression()) | dict(zip(labels, rules, strict=True))
+    return connection, Policy(quasi, sensitive=ill, keep=["id", *kept], models=[KAnonymity(2)])
+
+
+def assert_roles(method, types, output, folder):
+    """What a method publishes of types in their roles means what they do."""
+    connection, policy = in_roles(types)
+    cells = published(connection, planned(connection, policy, method), output, folder)
+    ids = [int(plain(cell)) for cell in cells["id"]]
+    assert sorted(ids) == sorted([*range(6)] * 2)
+    for role in ROLES[:3]:
+        own = {name: cells[f"{name} {role}"] for name in types[role]}
+        assert_original({"id": cells["id"], **own}, own, is_key=role == "key")
+    for name in types["label"]:
+        labels = [plain(cell) for cell in cells[f"{name} label"]]
+        assert set(labels) != {"*"}
+        pairs = zip(labels, ids, strict=True)
+        assert all(holds(name, label, text_at(name, row)) for label, row in pairs), name
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_type_in_any_role_comes_back_by_every_method(method, tmp_path):
+    at = EVERY.index(method)
+    assert_roles(method, dealt(at), OUTPUTS[at % len(OUTPUTS)], tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS[1:])
 def test_type_that_is_kept_comes_back_by_every_method(method, tmp_path):
@@ -223,6 +268,7 @@ def test_type_at_level_0_comes_back(family, method, tmp_path):
     assert_original(cells, names, is_key=True)
 
 
+@pytest.mark.slow
 @every_row_of_the_matrix
 def test_label_of_a_type_holds_its_value(family, method, tmp_path):
     names = FAMILIES[family]

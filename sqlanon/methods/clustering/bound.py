@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -15,37 +15,71 @@ from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.methods.local.input import plain
+from sqlanon.methods.options import EFFORTS
+from sqlanon.methods.shared import SharedWork
 from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.bound import BoundReport
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
 from sqlanon.search.clustering.problem import ClusteringProblem
-from sqlanon.wording import listed
+from sqlanon.wording import counted, listed
 
 _ALONE = -1
 """What stands for a record that no itemset holds."""
+CONVERGED = 1e-4
+"""By which part of itself a bound has to rise for another ascent, where a time limit says when to
+stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRequest:
+    """What is to be bounded, and how hard to try.
+
+    Args:
+        loss: A loss that never shrinks on the way up.
+        effort: `quick` or `full`; None for quick, or under a time limit for as long as it helps.
+        progress: Called with a line that says how far it is.
+        shared: What other searches of the table by this policy and loss have found.
+
+    Raises:
+        PolicyError: The loss would give no bound, or the effort is not known.
+    """
+
+    loss: str = "lm"
+    effort: str | None = None
+    progress: Callable[[str], None] | None = None
+    shared: SharedWork = field(default_factory=SharedWork, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.loss not in CELL_LOSSES:
+            raise PolicyError(
+                f"no lower bound is known for loss {self.loss!r}: it is not one of cells that "
+                "never shrinks as they are generalized; choose one of "
+                f"{', '.join(CELL_LOSSES)}"
+            )
+        if self.effort not in (None, *EFFORTS):
+            raise PolicyError(f"effort {self.effort!r} is not known; choose quick or full")
+
+    def tell(self, line: str) -> None:
+        """Says how far it is."""
+        if self.progress is not None:
+            self.progress(line)
 
 
 @phase("the encoding")
 def bound_table(
-    engine: Engine,
-    table: exp.Table,
-    *,
-    policy: Policy,
-    loss: str = "lm",
-    progress: Callable[[str], None] | None = None,
+    engine: Engine, table: exp.Table, *, policy: Policy, wanted: BoundRequest
 ) -> BoundReport:
     """A lower bound on the loss of any k-anonymization within the levels and the limit allowed.
 
-    Each record is counted with the cheapest closed itemset that holds it and k - 1 others: its
-    class is published as such an itemset or as one above, which costs no less. Itemsets hold no
-    node above the highest level allowed, and below the lowest one a cell costs what it does there.
-
-    With a suppression limit the bound is the same. A suppressed record loses all its cells, which
-    no itemset does more of, so it costs no less than what it is counted with; and all others are
-    still in classes of k records of the table. A record that no itemset holds must be suppressed.
+    A class is published as the closed itemset that k or more records share, or as one above, which
+    costs no less. Records get prices such that no k of an itemset are worth more together than they
+    cost there; then nobody can lose less than all prices (`search.clustering.lower_bound.duals`).
+    Itemsets hold no node above the highest level allowed, and below the lowest one a cell costs
+    what it does there. Within a suppression limit the records that are worth most are left out.
 
     A class of k persons has k records or more: what no k records can do, no k persons can.
 
@@ -54,32 +88,31 @@ def bound_table(
         table: Its name there.
         policy: Quasi-identifiers with hierarchies, weights and level bounds, k, and the suppression
             limit. Models beyond k can only raise the loss further.
-        loss: A loss that never shrinks on the way up.
-        progress: Called with a line that says how far it is.
+        wanted: The loss, and how hard to try.
 
     Raises:
-        PolicyError: The loss would give no bound, or the policy does not fit the table.
+        PolicyError: There is no k, or the policy does not fit the table.
         HierarchyError: A hierarchy does not fit its column.
         UnsatisfiableError: More records than may be suppressed fit no class within the levels.
         TimeLimitError: The engine's deadline came before the table was encoded; one that comes
             later lowers the bound.
-
-    Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB), for any loss that never shrinks.
     """
     started = time.monotonic()
-    _refuse(policy, loss)
+    if not any(isinstance(model, KAnonymity) for model in policy.models):
+        raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
     own = plain(policy)
     subject = bind(engine, table, policy=own)
     with engine.workspace():
-        mine = Mine.of(engine, subject, policy=own, loss=loss)
+        mine = Mine.of(engine, subject, policy=own, loss=wanted.loss, shared=wanted.shared)
         problem = replace(problem_of(mine.read), deadline=engine.deadline)
-        found = _least(mine, problem, progress=progress)
+        found = _least(mine, problem, wanted=wanted)
     allowance = policy.allowance(subject.records)
     if found.alone > allowance:
         raise alone_within_levels(own, found.alone, records=subject.records, allowance=allowance)
+    costs = mine.read.costs
     return BoundReport(
-        loss,
-        mine.read.costs.loss(found.cost, subject.records),
+        wanted.loss,
+        costs.loss(found.cost, subject.records),
         policy.k,
         subject.records,
         found.candidates,
@@ -88,18 +121,9 @@ def bound_table(
         entity=policy.entity,
         levels=_bounded_levels(subject),
         notes=(*_ended(found.ended), *_notes(policy)),
+        effort=found.effort,
+        single_records=costs.loss(found.by_record, subject.records),
     )
-
-
-def _refuse(policy: Policy, loss: str) -> None:
-    """Refuses, by a `PolicyError`, what no bound is known for."""
-    if loss not in CELL_LOSSES:
-        raise PolicyError(
-            f"no lower bound is known for loss {loss!r}: it is not one of cells that never shrinks "
-            f"as they are generalized; choose one of {', '.join(CELL_LOSSES)}"
-        )
-    if not any(isinstance(model, KAnonymity) for model in policy.models):
-        raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
 
 
 def _bounded_levels(subject: Subject) -> dict[str, tuple[int, int]]:
@@ -134,29 +158,42 @@ class _Least:
 
     Args:
         cost: By all records [units].
+        by_record: The same, as far as each record proves it by itself [units].
         candidates: The itemsets that say so.
+        effort: How hard was tried to raise it; None where no itemsets were mined in time.
         alone: Records that no itemset holds, which must be suppressed.
         ended: What the time limit ended; empty where nothing.
     """
 
     cost: int
-    candidates: int
+    by_record: int
+    candidates: int = 0
+    effort: str | None = None
     alone: int = 0
     ended: str = ""
 
 
-def _least(
-    mine: Mine, problem: ClusteringProblem, *, progress: Callable[[str], None] | None
-) -> _Least:
-    """What the cheapest itemsets of all records cost, or what time was left for."""
+def _least(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest) -> _Least:
+    """What prices of records prove, or what time was left for."""
+    by_columns = int(column_bounds(problem).sum())
     try:
-        candidates = mine.candidates(problem, progress=progress)
+        candidates = mine.candidates(problem, progress=wanted.progress)
     except TimeLimitError:
-        return _Least(int(column_bounds(problem).sum()), 0, ended="mining")
+        return _Least(by_columns, by_columns, ended="mining")
     bounds = record_bounds(problem, candidates, uncovered=_ALONE)
     alone = int((bounds == _ALONE).sum())
-    least = int(bounds[bounds != _ALONE].sum()) + alone * mine.read.costs.unit
-    if not problem.deadline.expired:
-        return _Least(least, len(candidates), alone)
-    least = max(least, int(column_bounds(problem).sum()))
-    return _Least(least, len(candidates), alone, "the comparison of itemsets")
+    least = int(bounds[bounds != _ALONE].sum()) + alone * problem.suppressed
+    if problem.deadline.expired:
+        least = max(least, by_columns)
+        ended = "the comparison of itemsets"
+        return _Least(least, least, len(candidates), alone=alone, ended=ended)
+    effort = wanted.effort or ("full" if problem.deadline.is_limited else "quick")
+    wanted.tell(f"prices: {counted(len(candidates), 'itemset')}")
+    total = mine.priced(problem, candidates, effort=Ascent[effort.upper()]).duals
+    while wanted.effort is None and problem.deadline.is_limited and not problem.deadline.expired:
+        before = total
+        total = dual_bound(problem, candidates, effort=Ascent.FULL, start=before)
+        if total.total <= before.total * (1 + CONVERGED):
+            break
+    ended = "the search for prices" if problem.deadline.expired else ""
+    return _Least(max(total.total, least), least, len(candidates), effort, alone, ended)

@@ -55,7 +55,7 @@ def _agglomerative(
 ) -> FirstClusters:
     """Clusters that grow to k records and more."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(agglomerative(problem, neighbours.copies, distance=own.distance))
+    return FirstClusters(agglomerative(problem, neighbours, distance=own.distance))
 
 
 def _modified_agglomerative(
@@ -63,7 +63,7 @@ def _modified_agglomerative(
 ) -> FirstClusters:
     """Clusters that grow to k records and give the others back."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(modified_agglomerative(problem, neighbours.copies, distance=own.distance))
+    return FirstClusters(modified_agglomerative(problem, neighbours, distance=own.distance))
 
 
 def _diameter_cover(
@@ -95,10 +95,12 @@ class Linkage:
     priced: float = AT_ONCE
 
 
+LONGER = 10 * AT_ONCE
+"""Memberships where clusters are united, which takes ten times as long as to join records."""
 LINKAGES: Mapping[str, Linkage] = {
     "forest": Linkage(_forest, 100_000),
-    "agglomerative": Linkage(_agglomerative, 50_000),
-    "agglomerative-modified": Linkage(_modified_agglomerative, 50_000),
+    "agglomerative": Linkage(_agglomerative, 50_000, LONGER),
+    "agglomerative-modified": Linkage(_modified_agglomerative, 50_000, LONGER),
     "diameter-cover": Linkage(_diameter_cover, 50_000),
 }
 """The methods by name. On one core so many combinations are compared and covered in about a minute

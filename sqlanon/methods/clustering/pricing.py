@@ -16,7 +16,7 @@ from sqlanon.microdata.encoding import encode_subject
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
-AT_ONCE = 2e8
+AT_ONCE = 5e7
 """Distinct combinations times nodes that may stand for one of them up to which records are priced
 unasked: itemsets are mined and prices raised in about a second then, since no combination is a
 member of more itemsets."""

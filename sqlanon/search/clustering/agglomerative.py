@@ -16,8 +16,9 @@ import numpy as np
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import join, mend
-from sqlanon.search.clustering.linked import DISTANCES, Distance, Extent, Linked
-from sqlanon.search.clustering.neighbours import Copies
+from sqlanon.search.clustering.distances import DISTANCES, Distance, Extent
+from sqlanon.search.clustering.linked import Linked
+from sqlanon.search.clustering.neighbours import Copies, Neighbours
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -30,7 +31,7 @@ Ripe = Callable[[list[int]], list[int]]
 
 
 def agglomerative(
-    problem: ClusteringProblem, copies: Copies, *, distance: str = "growth"
+    problem: ClusteringProblem, neighbours: Neighbours, *, distance: str = "growth"
 ) -> Clustering:
     """Clusters of k to 2k - 2 records, and those with what was left over, that satisfy the demand.
 
@@ -38,12 +39,14 @@ def agglomerative(
         TimeLimitError: The problem's deadline came before there were any.
         UnsatisfiableError: All records together do not satisfy the demand.
     """
-    parts = ripe_parts(problem, copies, distance=DISTANCES[distance], ripe=lambda records: records)
+    parts = ripe_parts(
+        problem, neighbours, distance=DISTANCES[distance], ripe=lambda records: records
+    )
     return mend(problem, Clustering.of(problem, parts))
 
 
 def modified_agglomerative(
-    problem: ClusteringProblem, copies: Copies, *, distance: str = "growth"
+    problem: ClusteringProblem, neighbours: Neighbours, *, distance: str = "growth"
 ) -> Clustering:
     """Clusters of k records, and those with what was left over, that satisfy the demand.
 
@@ -53,7 +56,7 @@ def modified_agglomerative(
     """
     parts = ripe_parts(
         problem,
-        copies,
+        neighbours,
         distance=DISTANCES[distance],
         ripe=lambda records: shrunk(problem, records),
     )
@@ -61,7 +64,7 @@ def modified_agglomerative(
 
 
 def ripe_parts(
-    problem: ClusteringProblem, copies: Copies, *, distance: Distance, ripe: Ripe
+    problem: ClusteringProblem, neighbours: Neighbours, *, distance: Distance, ripe: Ripe
 ) -> Numbers:
     """The cluster of each record.
 
@@ -70,9 +73,10 @@ def ripe_parts(
 
     Source: Kenig 2009, algorithms 6 and 7.
     """
+    copies = neighbours.copies
     done, rest = _of_copies(copies, problem.k)
     linked = Linked(problem, max(len(rest), 1), distance)
-    linked.start(rest)
+    linked.start(rest, neighbours)
     while linked.count > 1:
         problem.deadline.check()
         first, second = linked.closest()

@@ -8,6 +8,7 @@ nodes' maps. Itemsets that agree on the first columns share the AND of those.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,10 @@ class BitMaps:
                 node = nodes[leaves[:, column]]
                 asked = used[column][node]
                 row = self._row[column][node[asked]]
-                np.bitwise_or.at(held, (row, record[asked] // WORD), bit[asked])
+                # A single index is what numpy has a fast loop for.
+                np.bitwise_or.at(
+                    held.reshape(-1), row * self.words + record[asked] // WORD, bit[asked]
+                )
             self._maps.append(held)
 
     @classmethod
@@ -64,6 +68,13 @@ class BitMaps:
     def of_records(self, leaves: Numbers) -> BitMaps:
         """Bit maps of the same nodes over other records."""
         return BitMaps(self._taxonomies, leaves, self._used)
+
+    def first(self, words: int) -> BitMaps:
+        """The first words of every map."""
+        found = copy(self)
+        found.words = min(words, self.words)
+        found._maps = [np.ascontiguousarray(held[:, : found.words]) for held in self._maps]
+        return found
 
     def clear(self, removed: Words) -> None:
         """Takes the records of these bits out of every map."""

@@ -9,7 +9,8 @@ a code stands for any tuple of nodes. `SpanCosts` are of any two leaves, for man
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +57,13 @@ class PairCosts:
     def __init__(self, taxonomies: Sequence[Taxonomy], leaves: Numbers) -> None:
         self._groups = list(_groups(taxonomies, leaves))
         self._room = np.empty(len(leaves), np.int64)
+
+    def part(self, combinations: Numbers) -> PairCosts:
+        """The costs of some combinations, which are numbered anew."""
+        found = copy(self)
+        found._groups = [replace(each, code=each.code[combinations]) for each in self._groups]
+        found._room = np.empty(len(combinations), np.int64)
+        return found
 
     def row(self, combination: int) -> Numbers:
         """What a record costs at the closure of each combination and this one [units]."""
@@ -118,10 +126,14 @@ class NodeCosts:
 
     def __init__(self, taxonomies: Sequence[Taxonomy]) -> None:
         self._parts = [_Part(columns) for columns in _together(taxonomies)]
+        # Per part and column how much the code grows by the next node.
+        self._steps = np.zeros((len(self._parts), len(taxonomies)), np.int64)
+        for part, steps in zip(self._parts, self._steps, strict=True):
+            part.tell_steps(steps)
 
     def codes(self, nodes: Numbers) -> Numbers:
         """The codes of node tuples: `codes[part, tuple]` of `nodes[tuple, column]`."""
-        return np.stack([part.codes(nodes) for part in self._parts])
+        return self._steps @ nodes.T
 
     def joined(self, nodes: Numbers, codes: Numbers) -> Numbers:
         """What a record costs at the closure of one node tuple with each of those coded [units]."""
@@ -167,12 +179,12 @@ class _Part:
 
     columns: tuple[_Column, ...]
 
-    def codes(self, nodes: Numbers) -> Numbers:
-        """The code of each node tuple."""
-        code = np.zeros(len(nodes), np.int64)
-        for column in self.columns:
-            code = code * len(column.taxonomy.cost) + nodes[:, column.place]
-        return code
+    def tell_steps(self, steps: Numbers) -> None:
+        """Enters by how much the code grows by the next node of each column."""
+        step = 1
+        for column in reversed(self.columns):
+            steps[column.place] = step
+            step *= len(column.taxonomy.cost)
 
     def row(self, nodes: Numbers) -> Numbers:
         """The cost of the closure of a tuple with each code, of these columns alone."""
@@ -183,16 +195,18 @@ class _Part:
 
 
 def _together(taxonomies: Sequence[Taxonomy]) -> Iterator[tuple[_Column, ...]]:
-    """The columns in groups, as many in each as have a short row together."""
-    held, length = list[_Column](), 1
+    """The columns in few groups that have a short row together: the widest first, where it fits."""
+    held, lengths = list[list[_Column]](), list[int]()
     sizes = [len(taxonomy.cost) for taxonomy in taxonomies]
-    for place in sorted(range(len(sizes)), key=sizes.__getitem__):
-        if held and length * sizes[place] > LONGEST_ROW:
-            yield tuple(held)
-            held, length = [], 1
-        held.append(_Column.of(place, taxonomies[place]))
-        length *= sizes[place]
-    yield tuple(held)
+    for place in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
+        fits = [at for at, length in enumerate(lengths) if length * sizes[place] <= LONGEST_ROW]
+        at = fits[0] if fits else len(held)
+        if not fits:
+            held.append([])
+            lengths.append(1)
+        held[at].append(_Column.of(place, taxonomies[place]))
+        lengths[at] *= sizes[place]
+    return map(tuple, held)
 
 
 @dataclass(frozen=True, slots=True)

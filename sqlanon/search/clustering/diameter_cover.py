@@ -31,10 +31,12 @@ import numpy as np
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.convert import convert
 from sqlanon.search.clustering.neighbours import FARTHEST, Nearest, Neighbours
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+
+CROWDED = 0.9
+"""Share of the combinations looked at with records in no ball, below which the others are left."""
 
 
 def diameter_cover(problem: ClusteringProblem, neighbours: Neighbours) -> Clustering:
@@ -117,7 +119,9 @@ class _Cover:
     def __init__(self, problem: ClusteringProblem, neighbours: Neighbours) -> None:
         copies = neighbours.copies
         self._k, self._neighbours = problem.k, neighbours
-        self._pairs = PairCosts(problem.taxonomies, copies.leaves)
+        # What is looked at: combinations that had records in no ball some time ago.
+        self._pairs, self._open = neighbours.search.pairs, np.arange(len(copies))
+        self._place = self._open.copy()
         self._nearest = Nearest.of(problem, len(copies))
         order = np.argsort(copies.combination, kind="stable")
         self._records = np.split(order, np.cumsum(copies.sizes)[:-1])
@@ -126,18 +130,29 @@ class _Cover:
     def best(self, centre: int) -> _Choice:
         """The ball around a record in none yet that takes least for each such record."""
         most = 2 * self._k - 1
-        row = self._pairs.row(centre)
-        row[self.left == 0] = row[centre] = FARTHEST
-        near = self._nearest.of_row(row, most, sizes=self.left)
+        row, left, place = self._row(centre)
+        row[left == 0] = row[place] = FARTHEST
+        near = self._nearest.of_row(row, most, sizes=left)
         near = near[row[near] < FARTHEST]
+        far, near = row[near], self._open[near]
         fresh = np.minimum(np.cumsum(np.r_[self.left[centre], self.left[near]]), most)
-        radius = np.r_[self._neighbours.own[centre], row[near]]
+        radius = np.r_[self._neighbours.own[centre], far]
         radius = np.maximum(radius, self._neighbours.bound[centre])
         price = 2 * radius / fresh
         chosen = len(price) - 1 - int(price[::-1].argmin())
         return _Choice(
             centre, int(radius[chosen]), float(price[chosen]), int(fresh[chosen]), near[:chosen]
         )
+
+    def _row(self, centre: int) -> tuple[Numbers, Numbers, int]:
+        """Distances from a centre, records in no ball beside each, and the place of the centre."""
+        left = self.left[self._open]
+        if np.count_nonzero(left) < CROWDED * len(left):
+            kept = np.flatnonzero(left)
+            self._pairs, self._open, left = self._pairs.part(kept), self._open[kept], left[kept]
+            self._place[self._open] = np.arange(len(kept))
+        place = int(self._place[centre])
+        return self._pairs.row(place), left, place
 
     def take(self, choice: _Choice) -> Ball:
         """The records of a ball, with the nearest ones of other balls where they are too few."""

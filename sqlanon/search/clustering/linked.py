@@ -10,62 +10,20 @@ generic algorithm).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.assign import join
 from sqlanon.search.clustering.closure_costs import NodeCosts
+from sqlanon.search.clustering.distances import Distance, Extent, Spans
+from sqlanon.search.clustering.nearest_listed import NearestListed, known_lists
+from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import ClusteringProblem, closed
+from sqlanon.search.clustering.taxonomy import StackedTaxonomies
 
 CROWDED = 0.25
 """Share of the places held for clusters that are gone above which these are given up."""
 GONE = -1
 """The stamp of a place without a cluster, which no cluster has seen."""
-Spans = NDArray[Any]
-"""Distances: whole numbers [units] or, of a quotient, floating-point ones."""
-
-
-class Extent(NamedTuple):
-    """Clusters by their sizes [records] and by what a record in each costs [units]."""
-
-    size: Numbers
-    cost: Numbers
-
-
-Distance = Callable[[Extent, Extent, Extent], Spans]
-"""The distances of pairs of clusters, from their unions and from both parts of these."""
-
-
-def _growth(union: Extent, first: Extent, second: Extent) -> Spans:
-    """By how much the loss grows when both become one: |U| d(U) - |A| d(A) - |B| d(B).
-
-    Source: Kenig 2009, equation (5.2).
-    """
-    grown: Spans = union.size * union.cost - first.size * first.cost - second.size * second.cost
-    return grown
-
-
-def _closure(union: Extent, first: Extent, second: Extent) -> Spans:
-    """By how much a record costs more in the union than in both parts: d(U) - d(A) - d(B)."""
-    return union.cost - first.cost - second.cost
-
-
-def _closure_by_log(union: Extent, first: Extent, second: Extent) -> Spans:
-    """The same over log |U|, in favour of large unions: they should come to k records soon."""
-    found: Spans = _closure(union, first, second) / np.log(union.size)
-    return found
-
-
-DISTANCES: Mapping[str, Distance] = {
-    "growth": _growth,
-    "closure": _closure,
-    "closure-log": _closure_by_log,
-}
-"""The distances of Gionis, Mazza and Tassa 2008, section V, whose formulas are exact."""
 
 
 class Linked:
@@ -80,26 +38,49 @@ class Linked:
     def __init__(self, problem: ClusteringProblem, most: int, distance: Distance) -> None:
         self._problem, self._distance = problem, distance
         self._costs = NodeCosts(problem.taxonomies)
+        self._stacked = StackedTaxonomies(problem.taxonomies)
         self._nodes = np.zeros((most, len(problem.taxonomies)), np.int64)
         self._codes = self._costs.codes(self._nodes)
         self._size, self._cost = np.ones(most, np.int64), np.zeros(most, np.int64)
         self._records: list[list[int]] = [[] for _ in range(most)]
         one = Extent(self._size[:1], self._cost[:1])
         self._least = distance(Extent(one.size * 2, one.cost), one, one).repeat(most)
-        self._far = np.inf if self._least.dtype.kind == "f" else np.iinfo(np.int64).max
+        self._far = np.array(
+            np.inf if self._least.dtype.kind == "f" else np.iinfo(np.int64).max, self._least.dtype
+        )[()]
+        self._listed = NearestListed(most, self._far)
         self._nearest = np.zeros(most, np.int64)
         self._stamp, self._seen = np.zeros(most, np.int64), np.zeros(most, np.int64)
         self._gone = np.ones(most, np.bool_)
         self._places, self._stamps, self.count = 0, 0, 0
 
-    def start(self, clusters: list[list[int]]) -> None:
-        """Takes the first clusters, and looks at each."""
-        for records in clusters:
-            self._put(self._place(), records, nodes=self._closure(records))
-        for place in range(self._places):
-            if place % 64 == 0:
+    def start(self, clusters: list[list[int]], neighbours: Neighbours) -> None:
+        """Takes the first clusters, each of copies of a combination, in the order of these."""
+        if not clusters:
+            return
+        first = np.array([records[0] for records in clusters], np.int64)
+        own, self.count = slice(len(clusters)), len(clusters)
+        nodes = self._problem.leaves[first]  # leaves are nodes of the same number
+        self._nodes[own], self._codes[:, own] = nodes, self._costs.codes(nodes)
+        self._size[own], self._cost[own] = list(map(len, clusters)), self._problem.cost(nodes)
+        self._gone[own], self._stamp[own] = False, np.arange(1, self.count + 1)
+        self._places = self._stamps = self.count
+        self._records[own] = clusters
+        held = Extent(self._size[own], self._cost[own])
+        places, distances = known_lists(
+            held,
+            neighbours.copies.combination[first],
+            neighbours=neighbours,
+            distance=self._distance,
+            far=self._far,
+        )
+        self._listed.hold_all(places, distances, stamps=self._stamp)
+        self._nearest[own], self._least[own] = places[:, 0], distances[:, 0]
+        self._seen[own] = self._stamp[places[:, 0]]
+        for number, place in enumerate(np.flatnonzero(distances[:, 0] == self._far)):
+            if number % 64 == 0:
                 self._problem.deadline.check()
-            self._look(place)
+            self._look(int(place))
 
     def add(self, records: list[int]) -> None:
         """Takes another cluster."""
@@ -108,7 +89,7 @@ class Linked:
     def unite(self, first: int, second: int) -> None:
         """Makes two clusters one, at the lower of their places."""
         first, second = sorted((first, second))
-        nodes = join(self._problem, self._nodes[[first]], other=self._nodes[second])[0]
+        nodes = self._stacked.join(self._nodes[first], self._nodes[second])
         self._come(first, self.take(first) + self.take(second), nodes=nodes)
 
     def size(self, place: int) -> int:
@@ -129,7 +110,12 @@ class Linked:
             nearest = int(self._nearest[place])
             if self._stamp[nearest] == self._seen[place]:
                 return place, nearest
-            self._look(place)
+            following = self._listed.following(place, self._stamp)
+            if following is None:
+                self._look(place)
+                continue
+            self._nearest[place], self._least[place] = following
+            self._seen[place] = self._stamp[following[0]]
 
     def rest(self) -> list[int]:
         """The records of all clusters that are left."""
@@ -154,6 +140,7 @@ class Linked:
         """Holds a cluster that others may be nearest to."""
         self._put(place, records, nodes=nodes)
         found = self._look(place)
+        self._listed.come(found)
         least, nearest = self._least[: self._places], self._nearest[: self._places]
         near = np.flatnonzero((found <= least) & (found < self._far))
         near = near[(found[near] < least[near]) | (place <= nearest[near])]
@@ -174,6 +161,7 @@ class Linked:
         nearest = int(found.argmin())
         self._nearest[place], self._least[place] = nearest, found[nearest]
         self._seen[place] = self._stamp[nearest]
+        self._listed.hold(place, found, stamps=self._stamp)
         return found
 
     def _place(self) -> int:
@@ -196,6 +184,7 @@ class Linked:
             values[now] = values[held]
         self._codes[:, now] = self._codes[:, held]
         self._nearest[now] = np.minimum(moved[self._nearest[held]], max(len(held) - 1, 0))
+        self._listed.close_up(held, moved)
         self._records[: self._places] = [self._records[place] for place in held] + [
             [] for _ in range(self._places - len(held))
         ]

@@ -146,11 +146,15 @@ class Neighbours:
 
 
 class NeighbourSearch:
-    """Finds the neighbours of one combination by comparing it with all."""
+    """Finds the neighbours of one combination by comparing it with all.
+
+    Attributes:
+        pairs: What closures of two combinations cost.
+    """
 
     def __init__(self, problem: ClusteringProblem, copies: Copies) -> None:
         self._k, self._copies = problem.k, copies
-        self._pairs = PairCosts(problem.taxonomies, copies.leaves)
+        self.pairs = PairCosts(problem.taxonomies, copies.leaves)
         self._nearest = Nearest.of(problem, len(copies))
 
     def of(self, combination: int) -> tuple[Numbers, Numbers]:
@@ -158,7 +162,7 @@ class NeighbourSearch:
         lacking = self._k - int(self._copies.sizes[combination])
         if lacking <= 0:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        row = self._pairs.row(combination)
+        row = self.pairs.row(combination)
         row[combination] = FARTHEST
         near = self._nearest.of_row(row, lacking, sizes=self._copies.sizes)
         return near, row[near]

@@ -14,7 +14,7 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.clustering import closure_costs, linked
+from sqlanon.search.clustering import closure_costs, linked, nearest_listed
 from sqlanon.search.clustering.agglomerative import (
     agglomerative,
     modified_agglomerative,
@@ -22,9 +22,10 @@ from sqlanon.search.clustering.agglomerative import (
     shrunk,
 )
 from sqlanon.search.clustering.closure_costs import NodeCosts
-from sqlanon.search.clustering.linked import DISTANCES
-from sqlanon.search.clustering.neighbours import Copies
+from sqlanon.search.clustering.distances import DISTANCES
+from sqlanon.search.clustering.neighbours import Copies, Neighbours
 from sqlanon.search.clustering.problem import members
+from sqlanon.search.clustering.taxonomy import StackedTaxonomies
 
 FEW = settings(max_examples=25, deadline=None)
 FORMULAS = {
@@ -34,11 +35,15 @@ FORMULAS = {
 }
 
 
+def near(problem):
+    return Neighbours.of(problem, Copies.of(problem))
+
+
 def parts_of(problem, distance, shrinks):
     def ripe(records):
         return shrunk(problem, records) if shrinks else records
 
-    found = ripe_parts(problem, Copies.of(problem), distance=DISTANCES[distance], ripe=ripe)
+    found = ripe_parts(problem, near(problem), distance=DISTANCES[distance], ripe=ripe)
     return found.tolist()
 
 
@@ -87,10 +92,15 @@ def grouped(problem, records):
 
 @settings(max_examples=50, deadline=None)
 @given(
-    problems(most=12), st.sampled_from([*DISTANCES]), st.booleans(), st.sampled_from([0.01, 0.25])
+    problems(most=12),
+    st.sampled_from([*DISTANCES]),
+    st.booleans(),
+    st.sampled_from([0.01, 0.25]),
+    st.integers(1, 4),
 )
-def test_the_two_closest_clusters_become_one(problem, distance, shrinks, crowded):
+def test_the_two_closest_clusters_become_one(problem, distance, shrinks, crowded, listed):
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest_listed, "LISTED", listed)
         patch.setattr(linked, "CROWDED", crowded)
         found = parts_of(problem, distance, shrinks)
     assert found == by_hand(problem, distance, shrinks)
@@ -121,7 +131,7 @@ def test_clusters_have_the_sizes_of_the_source_but_for_what_is_left_over(k, seed
 @given(problem=problems(most=12, demanding=True))
 def test_clusters_satisfy_the_demand(cluster, problem):
     assume(problem.satisfies(np.arange(problem.records)))
-    found = cluster(problem, Copies.of(problem))
+    found = cluster(problem, near(problem))
     assert (found.label >= 0).all()
     assert all(problem.satisfies(records) for records in members(found))
 
@@ -146,10 +156,14 @@ def test_node_costs_are_those_of_joins_with_and_without_tables(problem, largest,
         joined = [t.join(np.broadcast_to(own[j], 3), nodes[:, j]) for j, t in columns]
         found = costs.joined(own, costs.codes(nodes)).tolist()
         assert found == problem.cost(np.stack(joined, axis=1)).tolist()
+        stacked = StackedTaxonomies(problem.taxonomies)
+        assert [stacked.join(own, each).tolist() for each in nodes] == np.stack(
+            joined, axis=1
+        ).tolist()
 
 
 @pytest.mark.parametrize("cluster", [agglomerative, modified_agglomerative])
 def test_clusters_end_at_the_deadline(cluster):
     problem = problem_of([("a",), ("b",)], 2)
     with pytest.raises(TimeLimitError):
-        cluster(replace(problem, deadline=Deadline.after(0)), Copies.of(problem))
+        cluster(replace(problem, deadline=Deadline.after(0)), near(problem))

@@ -22,6 +22,7 @@ all that is lost with those left out. A record that no candidate holds is left o
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -31,33 +32,43 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
-from sqlanon.search.clustering.lower_bound.scale import PriceScale, exact_sum, left_over
-from sqlanon.search.clustering.lower_bound.steps import NearTight, climb
-from sqlanon.search.clustering.lower_bound.whole_pass import Excess, excess
+from sqlanon.search.clustering.lower_bound.scale import PriceScale, exact_sum, leaving_most
+from sqlanon.search.clustering.lower_bound.steps import Climb, NearTight
+from sqlanon.search.clustering.lower_bound.whole_pass import Excess, Sought, WholePass
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
 NEAR = 0.3
 """Slack up to which a closure counts as nearly tight [mean costs of a record]."""
-FIRST_SLACK = 0.4
-"""Slack up to which the first pass looks at closures [mean costs of a record]."""
+SLACK, WIDEST = 0.5, 1.5
+"""Slack up to which the first pass keeps closures for steps, and any pass [mean costs]."""
+MEMBERSHIPS = 15
+"""Closures of a row that are worth keeping for steps, on average."""
+RAISED = 1.35
+"""Times their cheapest cost that records are worth to begin with: about what they lose more."""
 _ALONE = -1
 
 
 class Ascent(Enum):
-    """How long prices are raised: rounds of steps, and steps in each."""
+    """How long prices are raised.
 
-    QUICK = (1, 30)
-    FULL = (5, 60)
+    Per round, how far prices may go from those that are proven best [mean costs], after which all
+    closures are looked at; and the steps of a round.
+    """
+
+    QUICK = (0.5, 0.4), 25
+    FULL = (0.5, 0.4, 0.4, 0.3, 0.3, 0.2, 0.2, 0.15, 0.1), 40
 
     @property
-    def rounds(self) -> int:
-        """How often all closures are looked at after some steps."""
-        return self.value[0]
+    def radii(self) -> tuple[float, ...]:
+        """The first of both."""
+        found: tuple[float, ...] = self.value[0]
+        return found
 
     @property
     def steps(self) -> int:
-        """Steps of a round."""
-        return self.value[1]
+        """The second of both."""
+        found: int = self.value[1]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,81 +106,92 @@ def dual_bound(
         effort: How long prices are raised.
         start: Where to begin; at the cost of the cheapest itemsets for None.
     """
-    search = _Search.of(problem, candidates)
-    try:
+    search = _Search(problem, candidates)
+    with suppress(TimeLimitError):
         search.climb(effort, start)
-    except TimeLimitError:
-        return search.best
     return search.best
 
 
 class _Search:
     """The best duals so far."""
 
-    def __init__(
-        self,
-        problem: ClusteringProblem,
-        candidates: Candidates,
-        *,
-        cheapest: Numbers,
-    ) -> None:
-        self._problem, self._candidates = problem, candidates
-        self._alike = AlikeRecords.of(problem)
-        self._scale = PriceScale.of(problem)
+    def __init__(self, problem: ClusteringProblem, candidates: Candidates) -> None:
+        cheapest = record_bounds(problem, candidates, uncovered=_ALONE)
         outside = cheapest == _ALONE
+        price = np.where(outside, problem.suppressed, cheapest)
+        if problem.deadline.expired:
+            price = np.maximum(price, column_bounds(problem))
+        self.best = Duals(price.astype(np.float64), int(price.sum()), np.zeros(0, np.int64))
+        self._problem, self._candidates = problem, candidates
+        self._alike, self._scale = AlikeRecords.of(problem), PriceScale.of(problem)
         self._room = max(problem.allowance - int(outside.sum()), 0)
         self._alone = np.zeros(len(self._alike), np.bool_)
         self._alone[self._alike.row[outside]] = True
-        price = np.where(outside, problem.suppressed, cheapest)
-        self.best = Duals(price.astype(np.float64), int(price.sum()), np.zeros(0, np.int64))
-
-    @classmethod
-    def of(cls, problem: ClusteringProblem, candidates: Candidates) -> _Search:
-        """Begins with the cheapest candidate of each record."""
-        cheapest = record_bounds(problem, candidates, uncovered=_ALONE)
-        if problem.deadline.expired:
-            cheapest = np.maximum(cheapest, column_bounds(problem))
-        return cls(problem, candidates, cheapest=cheapest)
+        self._pass = WholePass(problem, candidates, self._alike)
+        self._center, self._reached = np.zeros(len(self._alike)), 0
+        self._slack = SLACK
+        self._found: Excess | None = None
 
     @property
     def _mean(self) -> float:
+        """The mean cost of a record, as far as it is known [units]."""
         return max(self.best.total, 1) / self._problem.records
 
     def climb(self, effort: Ascent, start: Duals | None) -> None:
         """Rounds of steps, each followed by a look at all closures."""
-        alike, k = self._alike, self._problem.k
-        price = np.zeros(len(alike))
-        price[alike.row] = (self.best if start is None else start).price
-        price, found = self._prove(price, slack=FIRST_SLACK)
-        for _ in range(effort.rounds):
-            if not len(found.near):
-                return
-            cost = self._candidates.cost[found.near]
-            near = NearTight.of(cost, found.starts, members=found.members, alike=alike, k=k)
-            price = climb(near, price, alike=alike, k=k, steps=effort.steps)
-            price, found = self._prove(price, slack=NEAR)
+        price = np.zeros(len(self._alike))
+        price[self._alike.row] = self.best.price * RAISED if start is None else start.price
+        climb = Climb(self._problem, self._alike, self._room)
+        self._prove(price)
+        scale = 1.0
+        for radius in effort.radii:
+            found = self._found
+            if found is None or not len(found.closures):
+                break
+            cost = self._candidates.cost[found.closures]
+            near = NearTight.of(cost, sizes=found.sizes, members=found.members)
+            box = scale * radius * self._mean
+            price = climb.best(near, self._center, radius=box, steps=effort.steps)
+            if not self._prove(price):
+                scale /= 2
+        self._look_for_near()
 
-    def _prove(self, price: Reals, *, slack: float) -> tuple[Reals, Excess]:
-        """The duals of some prices, and the closures within some slack [mean costs]."""
-        problem, counts, parts = self._problem, self._alike.counts, self._scale.parts
+    def _look_for_near(self) -> None:
+        """What is nearly tight at the best duals."""
+        price = np.zeros(len(self._alike))
+        price[self._alike.row] = self.best.price
+        slack = int(NEAR * self._mean * self._problem.k * self._scale.parts)
+        sought = Sought(self._whole(price), self._scale.parts, -slack, 0)
+        self.best = replace(self.best, near=self._pass.near(sought))
+
+    def _whole(self, price: Reals) -> Numbers:
+        """Prices in whole numbers, those of records in no candidate out of the way."""
         whole = self._scale.whole(price)
         whole[self._alone] = -self._scale.most
+        return whole
+
+    def _prove(self, price: Reals) -> bool:
+        """Looks at all closures; whether these prices are worth more than those before."""
+        problem, counts, parts = self._problem, self._alike.counts, self._scale.parts
+        whole = self._whole(price)
         shares = problem.k * parts
-        found = excess(
-            problem,
-            self._candidates,
-            alike=self._alike,
-            price=whole,
-            least=(parts, -int(slack * self._mean * shares)),
-        )
+        slack = int(self._slack * self._mean * shares)
+        found = self._pass.excess(Sought(whole, parts, -slack, slack))
         worth = problem.k * whole - found.most
         worth[self._alone] = problem.suppressed * shares
-        gone, _ = left_over(worth - problem.suppressed * shares, counts, room=self._room)
-        total = -(-(exact_sum(worth, counts) - gone) // shares)
+        over = worth - problem.suppressed * shares
+        total = exact_sum(worth, counts) - exact_sum(over, leaving_most(over, counts, self._room))
+        total = -(-total // shares)
         duals = worth / shares
-        near = found.near[found.own >= -NEAR * self._mean * shares]
+        held = max(len(found.members), 1) / (MEMBERSHIPS * len(counts))
+        self._slack = min(self._slack * min(max(held**-0.5, 0.5), 1.6), WIDEST)
+        better = self._found is None or total > self._reached
+        if better:
+            self._center, self._reached, self._found = duals, total, found
+        elif self._found is not None:
+            self._found = found.beside(self._found)
         if total > self.best.total:
-            self.best = Duals(duals[self._alike.row], total, near)
+            self.best = Duals(duals[self._alike.row], total, found.near)
         elif not len(self.best.near):
-            self.best = replace(self.best, near=near)
-        return duals, found
+            self.best = replace(self.best, near=found.near)
+        return better

@@ -28,7 +28,7 @@ class PriceScale:
 
     @classmethod
     def of(cls, problem: ClusteringProblem) -> PriceScale:
-        """No record is worth more than k that are left out: nobody else in its cluster has to be."""
+        """No record is worth more than k that are left out."""
         k, parts = problem.k, 1
         most = min(k * problem.suppressed, _ROOM // k)
         while parts < FINEST and 2 * parts * k * max(most, problem.suppressed) <= _ROOM:
@@ -49,21 +49,17 @@ def exact_sum(worth: Numbers, counts: Numbers) -> int:
     return int(((worth >> 31) * counts).sum()) * 2**31 + int(low.sum())
 
 
-def left_over(over: Numbers, counts: Numbers, *, room: int) -> tuple[int, Numbers]:
-    """What the `room` records gain at most that gain most by being left out.
+def leaving_most(over: Numbers | Reals, counts: Numbers, room: int) -> Numbers:
+    """How many records of each row are among those that gain most by being left out.
 
     Args:
-        over: Per row what a record of it gains; what is negative counts as 0.
+        over: Per row what a record of it gains; where that is not positive, it stays.
         counts: Records of each row.
         room: How many may be left out [records].
-
-    Returns:
-        Their gain, and how many records of each row are among them.
     """
-    over = np.maximum(over, 0)
-    order = np.argsort(-over, kind="stable")
-    before = np.cumsum(counts[order]) - counts[order]
     taken = np.zeros(len(counts), np.int64)
+    gaining = np.flatnonzero(over > 0) if room else np.zeros(0, np.int64)
+    order = gaining[np.argsort(-over[gaining], kind="stable")]
+    before = np.cumsum(counts[order]) - counts[order]
     taken[order] = np.clip(room - before, 0, counts[order])
-    taken[over == 0] = 0
-    return exact_sum(over, taken), taken
+    return taken
