@@ -3,7 +3,7 @@
 import math
 
 from hypothesis import strategies as st
-from oracles.covers import Distinct, problem_of
+from oracles.covers import Distinct, limited, problem_of
 from oracles.lattice import JOBS, LOSSES, Case
 
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
@@ -150,6 +150,15 @@ def problems(draw, most=9, *, demanding=False):
     if demanding:
         demand = Distinct([draw(st.integers(0, 2)) for _ in rows], 2)
     return problem_of(rows, k, grown, draw(st.sampled_from(["lm", "tree"])), demand)
+
+
+@st.composite
+def bounded(draw, *, demanding=False):
+    """Tables of up to seven records with highest levels and an allowance."""
+    problem = draw(problems(most=7, demanding=demanding))
+    tops = [len(taxonomy.ancestors) - 1 for taxonomy in problem.taxonomies]
+    highest = tuple(draw(st.sampled_from([top, max(top - 1, 0)])) for top in tops)
+    return limited(problem, highest, draw(st.integers(0, 3)))
 
 
 def policy_of(table, node=None, **options):

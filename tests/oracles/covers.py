@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 
@@ -143,3 +144,30 @@ def least_loss(problem):
         return min(found, default=None)
 
     return least((1 << problem.records) - 1)
+
+
+def limited(problem, highest, allowance):
+    """A problem with highest levels, above which a cell costs more than a record left out."""
+    taxonomies = tuple(
+        replace(own, cost=np.where(own.level > top, problem.suppressed + 1, own.cost))
+        for own, top in zip(problem.taxonomies, highest, strict=True)
+    )
+    return replace(
+        problem,
+        taxonomies=taxonomies,
+        highest=highest,
+        allowance=allowance,
+        suppressed=problem.suppressed,
+    )
+
+
+def optimum(problem):
+    """The least that any clusters within the levels lose with few enough records left out."""
+    every, found = range(problem.records), []
+    for gone in range(min(problem.allowance, problem.records - problem.k) + 1):
+        for left in combinations(every, gone):
+            rest = np.array([record for record in every if record not in left], np.int64)
+            least = least_loss(problem.part(rest))
+            if least is not None:
+                found.append(least + gone * problem.suppressed)
+    return min(found, default=None)

@@ -104,18 +104,21 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=16, deadline=None)
-@given(bounded(), st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]))
-def test_no_node_of_the_lattice_loses_less_than_the_bound(case, loss):
-    for more in ({}, {"entity": "person"}):
-        connection, policy = opened(*case, **more)
-        with connection:
-            try:
-                found = sqlanon.plan(connection, "people", policy, loss=loss).report
-            except UnsatisfiableError:
-                continue
-            report = sqlanon.bound(connection, "people", policy, loss=loss)
-        assert report.lower_bound <= found.loss[loss.replace("-", "_")] + 1e-9
+@settings(max_examples=20, deadline=None)
+@given(
+    bounded(),
+    st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]),
+    st.sampled_from([{}, {"entity": "person"}]),
+)
+def test_no_node_of_the_lattice_loses_less_than_the_bound(case, loss, entity):
+    connection, policy = opened(*case, **entity)
+    with connection:
+        try:
+            found = sqlanon.plan(connection, "people", policy, loss=loss).report
+        except UnsatisfiableError:
+            return
+        report = sqlanon.bound(connection, "people", policy, loss=loss)
+    assert report.lower_bound <= found.loss[loss.replace("-", "_")] + 1e-9
 
 
 def table_of(ages):

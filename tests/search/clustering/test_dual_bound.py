@@ -2,20 +2,147 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+from itertools import combinations
+
+import highspy
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.covers import candidates_of, least_loss
-from strategies import problems
+from oracles.covers import candidates_of, cost_of, held_by, least_loss, optimum, problem_of
+from strategies import bounded, problems
 
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
+from sqlanon.deadline import Deadline
+from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals, dual_bound
+from sqlanon.search.clustering.lower_bound.whole_pass import Sought, WholePass
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=20, deadline=None)
+efforts = st.sampled_from(Ascent)
+
+
+def cheapest(problem, candidates):
+    """The bound that the dual bound starts from."""
+    return record_bounds(problem, candidates, uncovered=problem.suppressed)
+
+
+def worth(problem, price):
+    """What prices are worth by all closures, each with the best k records beside each record."""
+    found = 0
+    for record in range(problem.records):
+        most = -np.inf
+        for nodes in candidates_of(problem).nodes:
+            held = held_by(problem, nodes).tolist()
+            if record in held:
+                others = sorted((price[each] for each in held if each != record), reverse=True)
+                mean = (price[record] + sum(others[: problem.k - 1])) / problem.k
+                most = max(most, mean - int(problem.cost(nodes)))
+        found += price[record] - most
+    return found
+
+
+def is_feasible(problem, price):
+    """Whether no k records are worth more than they cost in a cluster, up to rounding."""
+    sets = combinations(range(problem.records), problem.k)
+    return all(
+        price[list(each)].sum() <= problem.k * cost_of(problem, each) * (1 + 1e-9) + 1e-6
+        for each in sets
+    )
+
+
+def relaxed(problem):
+    """The value of the linear relaxation of set partitioning."""
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    for _ in range(problem.records):
+        solver.addRow(1.0, 1.0, 0, [], [])
+    for size in range(problem.k, min(2 * problem.k, problem.records + 1)):
+        for each in combinations(range(problem.records), size):
+            cost = float(size * cost_of(problem, each))
+            solver.addCol(cost, 0.0, highspy.kHighsInf, size, list(each), [1.0] * size)
+    solver.run()
+    return solver.getInfo().objective_function_value
+
+
+def prices(problem, draw):
+    """Any prices, negative ones among them."""
+    most = 2 * problem.suppressed
+    one = st.integers(-most, most)
+    return np.array([float(draw(one)) for _ in range(problem.records)])
 
 
 @FEW
-@given(problems(), st.sampled_from(Ascent))
-def test_the_dual_bound_is_between_the_cheapest_itemsets_and_the_least_loss(problem, effort):
+@given(problems(), efforts, st.data())
+def test_from_any_prices_the_bound_is_between_the_cheapest_itemsets_and_the_least_loss(
+    problem, effort, data
+):
     candidates = candidates_of(problem)
-    found = dual_bound(problem, candidates, effort=effort)
-    assert record_bounds(problem, candidates).sum() <= found.total <= least_loss(problem)
+    start = Duals(prices(problem, data.draw), 0, np.zeros(0, np.int64))
+    least = int(cheapest(problem, candidates).sum())
+    for begun in (None, start):
+        found = dual_bound(problem, candidates, effort=effort, start=begun)
+        assert least <= found.total <= least_loss(problem)
+        assert is_feasible(problem, found.price)
+
+
+@FEW
+@given(bounded(), efforts)
+def test_with_levels_and_records_left_out_the_bound_is_below_the_least_loss(problem, effort):
+    least = optimum(problem)
+    if least is None:
+        return
+    candidates = candidates_of(problem)
+    kept = candidates.cost <= problem.suppressed
+    parts = (getattr(candidates, name)[kept] for name in ("nodes", "support", "cost", "rank"))
+    allowed = type(candidates)(*parts)
+    found = dual_bound(problem, allowed, effort=effort)
+    assert cheapest(problem, allowed).sum() <= found.total <= least
+
+
+@FEW
+@given(problems(), st.data())
+def test_a_pass_finds_what_prices_are_worth(problem, data):
+    alike = AlikeRecords.of(problem)
+    candidates = candidates_of(problem)
+    price = np.rint(prices(problem, data.draw))
+    own = np.zeros(len(alike), np.int64)
+    own[alike.row] = price
+    shared = own[alike.row].astype(float)
+    least = -100 * problem.k * problem.suppressed
+    sought = Sought(own, 1, least, data.draw(st.integers(0, problem.suppressed)))
+    found = WholePass(problem, candidates, alike).excess(sought)
+    total = ((problem.k * own - found.most) * alike.counts).sum() / problem.k
+    assert total == pytest.approx(worth(problem, shared))
+
+
+@FEW
+@given(problems(), efforts, st.integers(0, 12))
+def test_a_bound_that_is_cut_short_is_one(problem, effort, looks):
+    candidates = candidates_of(problem)
+    until = Deadline(looks, itertools.count(1).__next__)
+    found = dual_bound(replace(problem, deadline=until), candidates, effort=effort)
+    assert column_bounds(problem).sum() <= found.total <= least_loss(problem)
+
+
+def table(records, columns, values, seed):
+    """Random rows."""
+    random = np.random.default_rng(seed)
+    return [tuple(map(str, row)) for row in random.integers(0, values, (records, columns))]
+
+
+@pytest.mark.parametrize(("k", "seed"), [(2, 0), (3, 1)])
+def test_the_full_bound_is_nearly_what_the_linear_relaxation_is_worth(k, seed):
+    problem = problem_of(table(14, 4, 3, seed), k)
+    found = dual_bound(problem, candidates_of(problem), effort=Ascent.FULL)
+    assert 0.99 * relaxed(problem) <= found.total <= np.ceil(relaxed(problem) + 1e-6)
+
+
+def test_the_same_table_has_the_same_duals():
+    problem = problem_of(table(40, 4, 3, 2), 3)
+    first, second = (dual_bound(problem, candidates_of(problem)) for _ in range(2))
+    assert first.total == second.total
+    assert (first.price == second.price).all()
+    assert (first.near == second.near).all()

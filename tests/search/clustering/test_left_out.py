@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.covers import Distinct, candidates_of, least_loss, problem_of
-from strategies import problems
+from oracles.covers import Distinct, candidates_of, limited, optimum, problem_of
+from strategies import bounded
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.privacy import LDiversity
@@ -25,42 +24,6 @@ from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.privacy import Demands, ValueDemand
 
 FEW = settings(max_examples=25, deadline=None)
-
-
-@st.composite
-def bounded(draw, *, demanding=False):
-    """Tables of up to seven records with highest levels and an allowance."""
-    problem = draw(problems(most=7, demanding=demanding))
-    tops = [len(taxonomy.ancestors) - 1 for taxonomy in problem.taxonomies]
-    highest = tuple(draw(st.sampled_from([top, max(top - 1, 0)])) for top in tops)
-    return limited(problem, highest, draw(st.integers(0, 3)))
-
-
-def limited(problem, highest, allowance):
-    """A problem with highest levels, above which a cell costs more than a record left out."""
-    taxonomies = tuple(
-        replace(own, cost=np.where(own.level > top, problem.suppressed + 1, own.cost))
-        for own, top in zip(problem.taxonomies, highest, strict=True)
-    )
-    return replace(
-        problem,
-        taxonomies=taxonomies,
-        highest=highest,
-        allowance=allowance,
-        suppressed=problem.suppressed,
-    )
-
-
-def optimum(problem):
-    """The least that any clusters within the levels lose with few enough records left out."""
-    every, found = range(problem.records), []
-    for gone in range(min(problem.allowance, problem.records - problem.k) + 1):
-        for left in combinations(every, gone):
-            rest = np.array([record for record in every if record not in left], np.int64)
-            least = least_loss(problem.part(rest))
-            if least is not None:
-                found.append(least + gone * problem.suppressed)
-    return min(found, default=None)
 
 
 def placed(problem):

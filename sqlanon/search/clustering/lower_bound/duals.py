@@ -147,19 +147,33 @@ class _Search:
         for radius in effort.radii:
             found = self._found
             if found is None or not len(found.closures):
-                return
+                break
             cost = self._candidates.cost[found.closures]
             near = NearTight.of(cost, sizes=found.sizes, members=found.members)
             box = scale * radius * self._mean
             price = climb.best(near, self._center, radius=box, steps=effort.steps)
             if not self._prove(price):
                 scale /= 2
+        self._look_for_near()
+
+    def _look_for_near(self) -> None:
+        """What is nearly tight at the best duals."""
+        price = np.zeros(len(self._alike))
+        price[self._alike.row] = self.best.price
+        slack = int(NEAR * self._mean * self._problem.k * self._scale.parts)
+        sought = Sought(self._whole(price), self._scale.parts, -slack, 0)
+        self.best = replace(self.best, near=self._pass.near(sought))
+
+    def _whole(self, price: Reals) -> Numbers:
+        """Prices in whole numbers, those of records in no candidate out of the way."""
+        whole = self._scale.whole(price)
+        whole[self._alone] = -self._scale.most
+        return whole
 
     def _prove(self, price: Reals) -> bool:
         """Looks at all closures; whether these prices are worth more than those before."""
         problem, counts, parts = self._problem, self._alike.counts, self._scale.parts
-        whole = self._scale.whole(price)
-        whole[self._alone] = -self._scale.most
+        whole = self._whole(price)
         shares = problem.k * parts
         slack = int(self._slack * self._mean * shares)
         found = self._pass.excess(Sought(whole, parts, -slack, slack))

@@ -96,21 +96,19 @@ class WholePass:
         self._problem, self._candidates, self._alike = problem, candidates, alike
         self._by_rank = np.argsort(candidates.rank)
 
-    def excess(self, asked: Sought) -> Excess:
+    def excess(self, sought: Sought) -> Excess:
         """What k records of each closure are worth beyond their cost.
 
         Raises:
             TimeLimitError: The problem's deadline came first.
         """
-        order = np.argsort(-asked.price, kind="stable")
-        price, counts = asked.price[order], self._alike.counts[order]
-        slots = np.repeat(np.arange(len(order)), np.minimum(counts, self._problem.k))
-        leaves = self._alike.leaves[order]
-        near, most = self._near(asked, price[slots], leaves=leaves[slots])
-        maps = self._maps(leaves)
+        order = np.argsort(-sought.price, kind="stable")
+        near, most = self._near(sought, order)
+        price, counts = sought.price[order], self._alike.counts[order]
+        maps = self._maps(self._alike.leaves[order])
         look = _Look(price, counts, self._problem.k)
-        best = np.full(len(order), asked.least)
-        turns, margin, held = np.argsort(-most, kind="stable"), asked.margin, 0
+        best = np.full(len(order), sought.least)
+        turns, margin, held = np.argsort(-most, kind="stable"), sought.margin, 0
         found: list[tuple[Numbers, Numbers, Numbers]] = []
         for start in range(0, len(turns), BATCH):
             self._problem.deadline.check()
@@ -124,7 +122,7 @@ class WholePass:
             if not asks.any():
                 continue
             at = at[asks]
-            cost = self._candidates.cost[at] * (asked.parts * self._problem.k)
+            cost = self._candidates.cost[at] * (sought.parts * self._problem.k)
             sizes, place, own = look.at(bits[asks], cost)
             np.maximum.at(best, place, own)
             found.append((at, sizes, order[place]))
@@ -132,37 +130,49 @@ class WholePass:
             margin = margin if held < MEMBERS else 0
         return _gathered(best, order, near=np.sort(near), found=found)
 
+    def near(self, sought: Sought) -> Numbers:
+        """Positions, ascending, of the closures whose excess is not below what is looked for.
+
+        Some others may be among them, whose excess is as good as that.
+
+        Raises:
+            TimeLimitError: The problem's deadline came first.
+        """
+        return np.sort(self._near(sought, np.argsort(-sought.price, kind="stable"))[0])
+
     def _maps(self, leaves: Numbers) -> BitMaps:
         nodes = self._candidates.nodes
         return BitMaps.of_candidates(self._problem.taxonomies, leaves, nodes=nodes)
 
-    def _near(self, asked: Sought, price: Numbers, *, leaves: Numbers) -> tuple[Numbers, Reals]:
+    def _near(self, sought: Sought, order: Numbers) -> tuple[Numbers, Reals]:
         """Closures that do not drop out, and bounds on their excess from above.
 
         Args:
-            asked: What is looked for.
-            price: Prices of the records, up to k of each row, the highest first.
-            leaves: Their leaves.
+            sought: What is looked for.
+            order: The rows from the highest price to the lowest.
         """
-        k, value = self._problem.k, price.astype(np.float64)
-        scale = asked.parts * k
+        k = self._problem.k
+        slots = np.repeat(order, np.minimum(self._alike.counts[order], k))
+        price, leaves = sought.price[slots], self._alike.leaves[slots]
+        value = price.astype(np.float64)
+        scale = sought.parts * k
         cost = self._candidates.cost.astype(np.float64) * scale
         # Above the error of any sum of floating-point numbers below.
         room = 1e-9 * (k * float(np.abs(value).max()) + float(self._problem.suppressed) * scale)
-        kept = cost <= value[0] * k - asked.least + room
+        kept = cost <= value[0] * k - sought.least + room
         most = np.full(int(kept.sum()), np.inf)
         for column, taxonomy in enumerate(self._problem.taxonomies):
             worth = np.full(len(taxonomy.cost), -np.inf)
             for nodes in taxonomy.distinct_levels:
                 _raise(worth, nodes[leaves[:, column]], price, k=k)
             np.minimum(most, worth[self._candidates.nodes[kept, column]], out=most)
-        kept[kept] = most - cost[kept] + room >= asked.least
+        kept[kept] = most - cost[kept] + room >= sought.least
         near = self._by_rank[kept[self._by_rank]]
         maps, words = self._maps(leaves), FIRST_WORDS
         while True:
             part = maps.first(words)
             most = self._at_most(part, near, value=value) - cost[near] + room
-            near, most = near[most >= asked.least], most[most >= asked.least]
+            near, most = near[most >= sought.least], most[most >= sought.least]
             if words >= maps.words or not len(near):
                 return near, most
             words *= LONGER

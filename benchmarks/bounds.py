@@ -1,0 +1,97 @@
+"""Lower bounds on public data: what they prove, beside the cheapest itemset of each record.
+
+    python benchmarks/bounds.py adult --k 5 50
+    python benchmarks/bounds.py suppression --k 4 32
+    python benchmarks/bounds.py census --k 10
+
+`adult` has nine attributes with their hierarchies and is measured in LM. `suppression` has the same
+attributes of both files, suppressed or kept, and counts suppressed cells; `census` does so with
+nine attributes of Census-Income, 199,523 records. Seconds are of processor time, mining beside the
+bound; the first row of each k is the bound of the cheapest itemsets. Reads the folder named by
+SQLANON_DATA, or ../shared/data.
+"""
+
+import argparse
+import resource
+import time
+
+import duckdb
+from adult import DATA, NINE, full
+
+from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.methods.clustering.covers import Mine
+from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.microdata.binding import bind
+from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
+from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
+
+CENSUS = (
+    "sex", "age", "race", "marital_status", "education", "country_of_birth_self",
+    "class_of_worker", "major_occupation_code", "income",
+)  # fmt: skip
+ONE, BOTH = ["adult.csv.gz"], ["adult.csv.gz", "adult_test.csv.gz"]
+TABLES = {
+    "adult": (ONE, NINE, "lm"),
+    "suppression": (BOTH, NINE, "suppressed-cells"),
+    "census": (["census_income.csv.gz"], CENSUS, "suppressed-cells"),
+}
+
+
+def people(connection, task, *, most):
+    """Creates the table; Adult without records that miss a value."""
+    files, columns, _ = TABLES[task]
+    known = " AND ".join(f"{n} <> '?'" for n in ("workclass", "occupation", "native_country"))
+    chosen = ", ".join(f"rtrim({name}, '.') AS {name}" for name in columns)
+    connection.execute(
+        f"CREATE TABLE people AS SELECT {chosen} FROM read_csv(?, all_varchar = true) "
+        f"{'' if task == 'census' else f'WHERE {known}'} {'' if most is None else f'LIMIT {most}'}",
+        [[str(DATA / name) for name in files]],
+    )
+
+
+def printed(name, loss, seconds, beside):
+    """Prints a row."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"| {name} | {loss:.6g} | {seconds:.1f} s | {beside} | {peak:.1f} GB |", flush=True)
+
+
+def bounds(connection, task, *, k, efforts):
+    """Prints what each effort proves at one k."""
+    _, columns, loss = TABLES[task]
+    hierarchy = full if task == "adult" else lambda _: Hierarchy.suppression()
+    policy = Policy({name: hierarchy(name) for name in columns}, models=[KAnonymity(k)])
+    engine, start = DuckDB(connection), time.process_time()
+    with engine.workspace():
+        subject = bind(engine, engine.resolve("people"), policy=policy)
+        mine = Mine.of(engine, subject, policy=policy, loss=loss)
+        problem = problem_of(mine.read)
+        candidates = mine.candidates(problem)
+    mined, start = time.process_time() - start, time.process_time()
+    total = int(record_bounds(problem, candidates).sum())
+    first = mine.read.costs.loss(total, problem.records)
+    beside = f"{problem.records:,} records, {len(candidates):,} itemsets, mined in {mined:.1f} s"
+    printed(f"k = {k}, cheapest itemsets", first, time.process_time() - start, beside)
+    for effort in efforts:
+        start = time.process_time()
+        found = dual_bound(problem, candidates, effort=Ascent[effort.upper()])
+        own = mine.read.costs.loss(found.total, problem.records)
+        beside = f"{own / first if first else 1:.3f} times as high, {len(found.near):,} near"
+        printed(f"k = {k}, {effort}", own, time.process_time() - start, beside)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("task", choices=TABLES)
+    parser.add_argument("--k", type=int, nargs="+", required=True)
+    parser.add_argument("--effort", nargs="+", default=["quick", "full"], choices=["quick", "full"])
+    parser.add_argument("--records", type=int, help="only the first of them")
+    options = parser.parse_args()
+    connection = duckdb.connect(config={"threads": 2})
+    people(connection, options.task, most=options.records)
+    for k in options.k:
+        bounds(connection, options.task, k=k, efforts=options.effort)
+
+
+if __name__ == "__main__":
+    main()
