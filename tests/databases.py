@@ -18,13 +18,14 @@ def _instance(threads):
     return duckdb.connect(config={} if threads is None else {"threads": threads}), []
 
 
-def empty_database(threads=None):
+def empty_database(threads=1):
     """A connection to a database of its own, empty, which goes some time after the connection.
 
     Temporary tables, transactions and settings of the session are those of the connection alone.
     Settings of the instance, as that of its threads, are not, nor are databases that a test
-    attaches. Tests that need such or look for what is left behind connect by themselves: the
-    catalog lists the tables of every database of an instance.
+    attaches. Tests that need such connect by themselves; those that look for what is left behind
+    ask `tables_of`, since the catalog lists the tables of every database of an instance. It works
+    with one thread unless a test asks for more: on some records others only wait for each other.
     """
     (instance, gone), name = _instance(threads), f"empty_{next(_numbers)}"
     while gone:
@@ -35,6 +36,15 @@ def empty_database(threads=None):
     # Whoever collects garbage may be in the middle of a statement, or in another thread.
     weakref.finalize(connection, gone.append, name).atexit = False
     return connection
+
+
+def tables_of(connection):
+    """The names of the tables that a connection has, temporary ones among them."""
+    found = connection.execute(
+        "SELECT table_name FROM duckdb_tables() "
+        "WHERE database_name IN (current_database(), 'temp') ORDER BY ALL"
+    )
+    return [name for (name,) in found.fetchall()]
 
 
 def insert(connection, table, rows):

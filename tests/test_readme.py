@@ -44,7 +44,7 @@ def carried_out():
 def demo(tmp_path_factory):
     """The demo, of fewer records than it has where nothing is said, to be copied."""
     folder = tmp_path_factory.mktemp("made") / "sqlanon-demo"
-    assert status(["demo", str(folder), "--records", "5000", "--quiet"]) == 0
+    assert status(["demo", str(folder), "--records", "600", "--quiet"]) == 0
     return folder
 
 

@@ -34,6 +34,8 @@ ROOM = 1.25
 """Times the greatest loss that a chart has room for, so that figures stand beside marks."""
 FASTEST = 0.001
 """Least time that a chart tells from none [seconds]."""
+HEADROOM = 8
+"""What labels and marks reach above a chart at most [points]."""
 PADDING = {"left": 40, "right": 48, "top": 12, "bottom": 12}
 """Room around: texts are wider in a browser that has another font than what draws [points]."""
 _FONT = "Helvetica, Arial, sans-serif"
@@ -229,6 +231,7 @@ def _by_k(panel: ChartPanel) -> list[Any]:
     marks = [("loss", _loss_axis(panel, "Y"), [bound]), ("seconds", _time_axis(panel, "Y"), [])]
     return [
         altair.layer(
+            _headroom(),
             *under,
             base.mark_line(strokeWidth=2).encode(y=axis_of),
             *(mark.encode(y=axis_of) for mark in _marks(base, 75)),
@@ -251,6 +254,7 @@ def _by_method(panel: ChartPanel) -> list[Any]:
     marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis(panel, "X"), [])]
     return [
         altair.layer(
+            _headroom(),
             *under,
             *(mark.encode(x=axis_of, **looks) for mark in _marks(base, 110)),
             base.mark_text(align="left", dx=10, fontSize=12).encode(
@@ -264,6 +268,14 @@ def _by_method(panel: ChartPanel) -> list[Any]:
         )
         for name, axis_of, under in marks
     ]
+
+
+def _headroom() -> Any:
+    """What holds titles at one height: they stand above the highest label or mark of a chart."""
+    import altair
+
+    line = altair.Chart(_values([{}])).mark_rule(opacity=0)
+    return line.encode(x=altair.value(0), y=altair.value(-HEADROOM), y2=altair.value(0))
 
 
 def _title(panel: ChartPanel, name: str) -> Any:

@@ -185,7 +185,8 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
         )
     if plan.fingerprint is None:
         return
-    kinds = ({name: columns[name] for name in seen}, columns)  # of older plans it is of all
+    types = engine.columns(source)  # with their enumerations, as when the plan was made
+    kinds = ({name: types[name] for name in seen}, types)  # of older plans it is of all
     if all(engine.rows(fingerprint(source, each))[0] != plan.fingerprint for each in kinds):
         raise StalePlanError(
             f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "

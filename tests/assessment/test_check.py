@@ -5,6 +5,7 @@ from collections import Counter
 
 import duckdb
 import pytest
+from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from sqlanon.errors import PolicyError
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         yield opened
 
 
@@ -152,7 +153,7 @@ def test_check_before_publishing_still_names_a_missing_sensitive_column(connecti
 
 values = st.sampled_from(["a", "b", "c", "", "*", None])
 tables = st.lists(st.tuples(values, values), min_size=1, max_size=25)
-DATABASE = duckdb.connect()
+DATABASE = empty_database()
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,9 +5,9 @@ from collections import Counter
 from itertools import combinations
 from unittest.mock import patch
 
-import duckdb
 import pyarrow
 import pytest
+from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ import sqlanon
 from sqlanon import KAnonymity, Plan, Policy
 from sqlanon.assessment import kept
 
-DATABASE = duckdb.connect()
+DATABASE = empty_database()
 NAMES = ("q", "a", "b", "c")
 POLICY = Policy(["q"], keep=["a", "b", "c"], drop=["who"], models=[KAnonymity(2)])
 

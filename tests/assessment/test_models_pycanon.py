@@ -10,8 +10,8 @@ capped at the greatest -ln q of all values, not each gain at its own.
 import math
 import warnings
 
-import duckdb
 import pytest
+from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from public import DATA
@@ -22,7 +22,7 @@ from sqlanon import Policy
 pandas = pytest.importorskip("pandas", reason="pycanon reads pandas frames")
 anonymity = pytest.importorskip("pycanon.anonymity", reason="pycanon is not installed")
 
-DATABASE = duckdb.connect()
+DATABASE = empty_database()
 QUASI = ["q", "r"]
 records = st.tuples(
     st.sampled_from("xyz"),

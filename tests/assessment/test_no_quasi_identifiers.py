@@ -1,7 +1,7 @@
 """check and risk without quasi-identifiers look at every column that has no other role."""
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import KAnonymity, Policy
@@ -12,7 +12,7 @@ BOTH = pytest.mark.parametrize("call", [sqlanon.check, sqlanon.risk])
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("""
             CREATE TABLE t AS SELECT i % 3 AS a, i % 2 AS b, i AS id, 'd' || i % 4 AS ill,
                 i // 2 AS who, [i] AS list, INTERVAL (i) DAY AS span

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import duckdb
 import pytest
+from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from sqlanon.errors import PolicyError, SourceError
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         yield opened
 
 
@@ -409,7 +410,7 @@ def test_function_is_not_hidden_by_a_module():
 
 keys = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from(["x", None]))
 people = st.lists(st.tuples(st.integers(0, 6), keys), min_size=1, max_size=20)
-DATABASE = duckdb.connect()
+DATABASE = empty_database()
 
 
 @pytest.mark.slow

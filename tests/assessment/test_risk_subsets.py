@@ -22,7 +22,7 @@ from sqlanon.assessment.subsets import SubsetCounter
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
 
-DATABASE = duckdb.connect()
+DATABASE = empty_database()
 NAMES = ("a", "b", "c", "d")
 
 

@@ -4,16 +4,16 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from random import Random
 
-import duckdb
 import pyarrow
 import pytest
+from databases import empty_database
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy
 
-DATABASE = duckdb.connect()
+DATABASE = empty_database()
 POLICY = Policy(["a", "b"], ["s"], models=[KAnonymity(2), LDiversity(2)], entity="who")
 
 

@@ -2,6 +2,7 @@
 
 import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
@@ -93,7 +94,7 @@ def test_mine_takes_level_bounds(run, database):
 
 def test_mine_of_the_library_joins_an_open_transaction():
     policy = Policy({"sex": Hierarchy.suppression()}, models=[KAnonymity(2)])
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 'f' AS sex FROM range(3)")
         connection.begin()
         report = sqlanon.mine(connection, "people", policy, into="itemsets")

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database, tables_of
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
@@ -22,7 +22,7 @@ QUICK = ["incognito", "direct-cover"]
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(
             "CREATE TABLE people AS SELECT range % 7 AS a, range % 3 AS b FROM range(60)"
         )
@@ -257,7 +257,8 @@ def test_settings_reach_the_methods_that_take_them(connection):
         ({"methods": "incognito"}, "methods must be a list of texts"),
         ({"ks": [2, 2]}, "compared twice"),
         ({"losses": ["nothing"]}, "is not known"),
-        ({"methods": QUICK, "scheme": "ghs"}, "option of none"),
+        ({"methods": QUICK, "scheme": "ghs"}, "option of none .* compare scheme, too"),
+        ({"methods": QUICK, "consistent": True}, "option of none .* compare auto, too"),
         ({"time_limt": 3}, "'time_limt' is not known"),
         ({"time_limit": -1.0}, "above 0"),
     ],
@@ -270,9 +271,7 @@ def test_what_cannot_be_compared_is_refused(connection, settings, part):
 @pytest.mark.slow
 def test_nothing_is_written(connection):
     sqlanon.compare(connection, "people", POLICY, methods=QUICK)
-    assert connection.execute("SHOW ALL TABLES").fetchall() == [
-        row for row in connection.execute("SHOW ALL TABLES").fetchall() if row[2] == "people"
-    ]
+    assert tables_of(connection) == ["people"]
 
 
 def test_an_open_transaction_is_joined(connection):
@@ -337,3 +336,13 @@ def test_a_bound_of_nothing_is_not_told(connection):
     found = Comparison("people", (row,), ("lm",), (2,))
     assert found.ratio(row) is None
     assert "lm, k = 2: no lower bound above 0 of all recodings is known" in found.to_text()
+
+
+def test_auto_is_compared_by_its_own_option(connection):
+    found = sqlanon.compare(
+        connection, "people", POLICY, methods=["auto", "mondrian"], consistent=True
+    )
+    chosen = [row.asked.method for row in found.rows if row.reason is not None]
+    assert chosen == ["incognito"]
+    assert "one level" in found.rows[0].reason
+    assert not found.failed

@@ -39,6 +39,16 @@ def test_with_one_k_each_method_is_a_row_with_its_figure():
     assert "0.15" in shown
 
 
+@pytest.mark.parametrize("ks", [(5,), (5, 20)])
+def test_titles_of_both_charts_stand_at_one_height(ks):
+    # Where the highest loss is the end of its axis, labels and marks reach above the chart.
+    own = ChartPanel("lm", tuple(ChartPoint("incognito", k, 0.5, 0.7) for k in ks), {})
+    drawn = svg([own])
+    heights = re.findall(r'role-title"><g transform="translate\([^,]*,([^)]*)\)', drawn)
+    assert len(heights) == 2
+    assert len(set(heights)) == 1
+
+
 def test_a_picture_has_a_part_for_each_loss():
     titles = texts(svg([panel(2, 3), panel(2, 3)]))
     assert titles.count("Loss: lm") == 2

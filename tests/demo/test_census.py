@@ -5,6 +5,7 @@ import tomllib
 
 import duckdb
 import pytest
+from databases import empty_database
 from sqlglot import exp
 
 from sqlanon.demo import census
@@ -58,7 +59,7 @@ def test_statements_leave_only_the_table(people):
 
 
 def test_statements_fill_a_table_of_a_hostile_name():
-    connection = duckdb.connect()
+    connection = empty_database()
     connection.execute('CREATE SCHEMA "select"')
     table = exp.table_('x"; DROP TABLE t', db="select", quoted=True)
     for statement in census.statements(table, 3):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
@@ -21,7 +22,7 @@ GENDER_ZIP = [("M", "41278"), ("M", "98705"), ("F", "41278"), ("F", "98705")]
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         yield opened
 
 

@@ -15,18 +15,23 @@ from sqlanon.methods.registry import METHODS
 
 README = Path(__file__).parents[2] / "README.md"
 GRID = Hierarchy.intervals(4, 8)
+BETWEEN = QuasiIdentifier(GRID, min_level=1, max_level=2)
+FIXED = QuasiIdentifier(GRID, min_level=2, max_level=2)
 DEMANDS = {
-    "levels": {"a": QuasiIdentifier(GRID, min_level=1, max_level=2), "suppression_limit": 0.1},
-    "fixed levels": {
-        "a": QuasiIdentifier(GRID, min_level=2, max_level=2),
-        "suppression_limit": 0.1,
-    },
+    "levels": {"a": BETWEEN, "suppression_limit": 0.1},
+    "fixed levels": {"a": FIXED, "suppression_limit": 0.1},
     "`--entity`": {"entity": "who"},
-    "weights": {"a": QuasiIdentifier(GRID, weight=2.5)},
+    "weights": {"b": QuasiIdentifier(Hierarchy.suppression(), weight=2.5)},
     "suppression limit": {"suppression_limit": 0.1},
     "l": {"models": [KAnonymity(2), LDiversity(2, "entropy")], "sensitive": ["ill"]},
     "t": {"models": [KAnonymity(2), TCloseness(0.4)], "sensitive": ["ill"]},
 }
+TOGETHER = (
+    ("levels", "weights", "suppression limit", "l"),
+    ("fixed levels", "`--entity`"),
+    ("t",),
+)
+"""Demands that are made at once, where a method takes them."""
 
 
 @pytest.fixture(scope="module")
@@ -63,21 +68,32 @@ def test_readme_tells_of_every_method_and_every_demand():
     assert all(list(row) == list(DEMANDS) for row in rows.values())
 
 
-@pytest.mark.parametrize("demand", DEMANDS)
-@pytest.mark.parametrize("method", METHODS)
-def test_a_method_takes_a_demand_or_refuses_it_as_readme_tells(people, method, demand):
-    if method == "pattern-exact":
-        pytest.importorskip("highspy")
-    asked = dict(DEMANDS[demand])
-    quasi = {"a": asked.pop("a", GRID), "b": Hierarchy.suppression()}
-    policy = Policy(quasi, **{"models": [KAnonymity(2)], "others": "drop", **asked})
+def test_every_demand_is_made():
+    assert {demand for demands in TOGETHER for demand in demands} == set(DEMANDS)
+
+
+def planned(people, method, demands):
+    """The policy of some demands, and the report of a method under it."""
+    asked = {"a": GRID, "b": Hierarchy.suppression(), "models": [KAnonymity(2)], "others": "drop"}
+    for demand in demands:
+        asked |= DEMANDS[demand]
+    policy = Policy({name: asked.pop(name) for name in "ab"}, **asked)
     given = {"patterns": "all", "refine": False}
     own = {name: given[name] for name in given if METHODS[method].takes(name)}
-    if told()[method][demand].startswith("no"):
+    return policy, sqlanon.plan(people, "people", policy, method=method, **own).report
+
+
+@pytest.mark.parametrize("demands", TOGETHER, ids=" ".join)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_takes_a_demand_or_refuses_it_as_readme_tells(people, method, demands):
+    if method == "pattern-exact":
+        pytest.importorskip("highspy")
+    says = told()[method]
+    refused = [demand for demand in demands if says[demand].startswith("no")]
+    for demand in refused:
         with pytest.raises(PolicyError):
-            sqlanon.plan(people, "people", policy, method=method, **own)
-        return
-    report = sqlanon.plan(people, "people", policy, method=method, **own).report
+            planned(people, method, [demand])
+    policy, report = planned(people, method, [each for each in demands if each not in refused])
     assert report.holds
     assert report.statistics.smallest >= 2
     assert (report.lower_bound or 0.0) <= report.loss["lm"] + 1e-12

@@ -94,7 +94,7 @@ class Case:
         """What can be asked of the published table, which has no persons."""
         return replace(self.policy, entity=None, drop=[])
 
-    def connection(self, threads=None):
+    def connection(self, threads=1):
         """A connection with the table `people`."""
         opened = empty_database(threads)
         columns = ", ".join(f"{name} VARCHAR" for name in self.names)

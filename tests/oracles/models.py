@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from fractions import Fraction
 
-import duckdb
+from databases import empty_database
 
 from sqlanon.engine.base import render
 from sqlanon.query.privacy import figures, sensitive
@@ -155,5 +155,5 @@ def class_figures(records, *, kind="INTEGER", needed, order=None, height=0, keep
     return {row[0]: dict(zip(names, row, strict=True)) for row in answer.fetchall()}
 
 
-DATABASE = duckdb.connect()
+DATABASE = empty_database()
 ALL = Needed(True, (1, 2, 3), ("equal", "kl", *BY_ORDER))

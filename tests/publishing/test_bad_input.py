@@ -5,6 +5,7 @@ import sys
 
 import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
@@ -22,7 +23,7 @@ RECORDS = 30
 @pytest.fixture
 def connection():
     """A table in which every text holds the word MARK, and every number 77."""
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(f"""
             CREATE TABLE people AS
             SELECT 'MARK name ' || i AS name, 77000 + i AS age, 'MARK' || (i % 3) AS zip,
@@ -36,8 +37,9 @@ def connection():
 
 def state(connection):
     return connection.execute(
-        "SELECT table_name FROM duckdb_tables() UNION ALL "
-        "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+        "SELECT table_name FROM duckdb_tables() WHERE database_name IN (current_database(), 'temp')"
+        " UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal "
+        "AND database_name IN (current_database(), 'temp') ORDER BY ALL"
     ).fetchall()
 
 

@@ -7,6 +7,7 @@ import sys
 
 import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
@@ -176,7 +177,7 @@ def test_a_kind_has_its_article():
 
 
 def test_one_reference_is_one():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
         policy = Policy({"a": Hierarchy.from_spec("sql:b + 1")}, models=[KAnonymity(1)])
         with pytest.raises(HierarchyError, match="1 reference to"):
@@ -193,7 +194,7 @@ def test_a_hierarchy_file_is_called_no_column(tmp_path, capsys):
 
 
 def test_one_record_is_one_record():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a")
         plan = sqlanon.plan(connection, "t", Policy(["a"], models=[KAnonymity(1)], others="keep"))
         assert "1 of 1 record in 1 class" in plan.to_text()

@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from functools import cache
 
-import duckdb
 import pytest
+from databases import empty_database, tables_of
 
 import sqlanon
 from sqlanon import (
@@ -42,7 +42,7 @@ PEOPLE = """
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(PEOPLE)
         yield opened
 
@@ -50,7 +50,7 @@ def connection():
 @cache
 def planned():
     """The plan of the policy, which is the same in every test."""
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(PEOPLE)
         return sqlanon.plan(opened, "people", POLICY)
 
@@ -68,12 +68,6 @@ def write(file, document, *, again):
     if again:
         document = sealed({name: value for name, value in document.items() if name != DIGEST})
     file.write_text(json.dumps(document))
-
-
-def tables(connection):
-    return [
-        name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
-    ]
 
 
 def put(*path):
@@ -172,7 +166,7 @@ def refused_when_applied(connection, tmp_path, *changes, policy=POLICY):
     plan = Plan.load(file)
     with pytest.raises(SqlanonError) as caught:
         sqlanon.apply(connection, plan, into="out")
-    assert tables(connection) == ["people"]
+    assert tables_of(connection) == ["people"]
     return caught.value
 
 

@@ -4,10 +4,10 @@ import math
 from collections import Counter
 from functools import cache
 
-import duckdb
 import pandas
 import polars
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
@@ -23,7 +23,7 @@ GROUPS = Hierarchy.from_rows([("a", "low", "*"), ("b", "low", "*"), ("c", "high"
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         yield opened
 
 
@@ -58,13 +58,13 @@ LETTERS = literals(*"aaaaabbbbbbc")
 OTHERS = literals(*"xyxyxyxyxyxy")
 
 
-def published(connection, table, column, hierarchy):
+def published(connection, table, column, hierarchy, other="other"):
     """Rows, suppressed records and check of a table of that column and another one."""
-    make(connection, table, {column: LETTERS, "other": OTHERS})
+    make(connection, table, {column: LETTERS, other: OTHERS})
     policy = Policy(
         {
             column: QuasiIdentifier(hierarchy, min_level=1),
-            "other": QuasiIdentifier(Hierarchy.suppression(), min_level=1),
+            other: QuasiIdentifier(Hierarchy.suppression(), min_level=1),
         },
         models=[KAnonymity(3)],
         suppression_limit=0.1,
@@ -80,14 +80,14 @@ RULES = (Hierarchy.prefix(1), Hierarchy.expressions("upper(value)"))
 @cache
 def harmless(hierarchy):
     """What a column of a name that means nothing gives."""
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         return published(opened, "u", "harmless", hierarchy)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_quasi_identifier_of_any_name_gives_the_rows_of_a_harmless_one(connection, name):
-    found = published(connection, "t", name, GROUPS)
+@pytest.mark.parametrize(("name", "other"), zip(NAMES[::2], NAMES[1::2], strict=True))
+def test_quasi_identifiers_of_any_names_give_the_rows_of_harmless_ones(connection, name, other):
+    found = published(connection, "t", name, GROUPS, other)
     assert found == harmless(GROUPS)
     assert found[0] == [("low", "*")] * 11
 
@@ -172,11 +172,12 @@ def test_output_file_keeps_hostile_column_names(connection, tmp_path, ending):
     assert sqlanon.check(file, None, policy).statistics.records == 12
 
 
-@pytest.mark.parametrize("name", ["other.people", '"other"."people"', "memory.other.people"])
+@pytest.mark.parametrize("name", ["other.people", '"other"."people"', "{}.other.people"])
 def test_table_of_another_schema_is_published_beside_it(connection, name):
     connection.execute("CREATE SCHEMA other")
     make(connection, "other.people", {"letter": LETTERS})
-    sqlanon.anonymize(connection, name, LETTER_POLICY, into="anon")
+    [(database,)] = connection.execute("SELECT current_database()").fetchall()
+    sqlanon.anonymize(connection, name.format(database), LETTER_POLICY, into="anon")
     assert len(rows(connection, "other.anon")) == 11
 
 
@@ -201,9 +202,10 @@ def test_view_and_temporary_table_are_published(connection):
     make(connection, "people", {"letter": LETTERS})
     connection.execute("CREATE VIEW shown AS SELECT * FROM people")
     connection.execute("CREATE TEMP TABLE passing AS SELECT * FROM people")
+    [(database,)] = connection.execute("SELECT current_database()").fetchall()
     for name in ("shown", "passing"):
         sqlanon.anonymize(connection, name, LETTER_POLICY, into=f"{name}_anon")
-        assert len(rows(connection, f"memory.main.{name}_anon")) == 11
+        assert len(rows(connection, f"{database}.main.{name}_anon")) == 11
 
 
 def frames():
@@ -244,10 +246,9 @@ def test_frame_is_found_by_the_name_of_its_variable(connection):
 def test_frame_is_not_left_registered(connection):
     frame = pandas.DataFrame({"letter": list("aaaaabbbbbbc")})
     sqlanon.check(connection, frame, LETTER_POLICY)
-    assert (
-        connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-        == []
-    )
+    left = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    here = "database_name IN (current_database(), 'temp')"
+    assert connection.execute(f"{left} AND {here}").fetchall() == []
 
 
 TYPED = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import duckdb
 import pytest
+from databases import empty_database, tables_of
 
 import sqlanon
 from sqlanon import KAnonymity, Plan, Policy
@@ -21,7 +21,7 @@ KEPT = Policy(["place"], models=[KAnonymity(2)], entity="person", keep=["person"
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("CREATE TABLE visits (place VARCHAR, person INTEGER)")
         opened.executemany("INSERT INTO visits VALUES (?, ?)", ROWS)
         yield opened
@@ -84,4 +84,4 @@ def test_an_entity_that_would_be_published_is_refused(connection, tmp_path):
     for publish in publications(connection, tmp_path):
         with pytest.raises(PolicyError, match=r"'person' is kept, .* --drop person"):
             publish()
-    assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
+    assert len(tables_of(connection)) == 1

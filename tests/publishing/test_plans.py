@@ -12,6 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import sqlglot
+from databases import empty_database, tables_of
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier
@@ -38,7 +39,7 @@ POLICY = Policy(
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("""
             CREATE TABLE people AS
             SELECT 'person ' || i AS name, 20 + (i * 7) % 23 AS age,
@@ -60,7 +61,7 @@ def rows(connection, table):
 
 
 def test_plan_leaves_nothing_in_the_database(connection, plan):
-    assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("people",)]
+    assert tables_of(connection) == ["people"]
 
 
 def test_plan_works_on_a_database_opened_for_reading_only(tmp_path):
@@ -82,6 +83,16 @@ def test_plan_expects_what_apply_publishes(connection, plan):
     assert report.statistics == expected.statistics
     assert report.loss == pytest.approx(expected.loss)
     assert (report.levels, report.models) == (expected.levels, expected.models)
+
+
+def test_a_plan_counts_suppressed_records_that_are_kept_as_the_class_that_they_are(connection):
+    """Three a, and b and c as a class of two."""
+    connection.execute("CREATE TABLE few AS SELECT unnest(['a', 'a', 'a', 'b', 'c']) AS x")
+    policy = Policy(["x"], models=[KAnonymity(2)], suppression_limit=0.5, suppressed="keep")
+    plan = sqlanon.plan(connection, "few", policy)
+    report = sqlanon.apply(connection, plan, into="out")
+    assert plan.report.suppressed_records == 2
+    assert plan.report.statistics.histogram == report.statistics.histogram == {3: 1, 2: 1}
 
 
 @pytest.mark.slow
@@ -354,7 +365,7 @@ def test_stale_plan_is_refused_and_nothing_written(connection, plan, tmp_path, c
     for one in (plan, Plan.load(tmp_path / "plan.json")):
         with pytest.raises(StalePlanError, match="make a new plan"):
             sqlanon.apply(connection, one, into="out")
-    assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("people",)]
+    assert tables_of(connection) == ["people"]
 
 
 @pytest.mark.slow
@@ -582,7 +593,7 @@ def test_text_with_a_collation_is_published_as_it_is_spelled(connection, large, 
 def test_settings_that_cannot_be_are_refused_in_one_line(setting, message):
     policy = Policy({"age": Hierarchy.suppression()}, models=[KAnonymity(2)])
     table = pyarrow.table({"age": [1, 1, 2, 2]})
-    with duckdb.connect() as connection, pytest.raises(PolicyError) as caught:
+    with empty_database() as connection, pytest.raises(PolicyError) as caught:
         sqlanon.plan(connection, table, policy, **setting)
     assert str(caught.value).startswith(message)
 
@@ -593,7 +604,7 @@ def test_a_plan_of_a_file_fits_a_table_that_holds_what_it_drops(tmp_path):
     file.write_text("id,name,age\n" + "".join(f"{n},person {n},{n % 2}\n" for n in range(8)))
     policy = Policy(["age"], identifiers=["name"], drop=["id"], models=[KAnonymity(2)])
     plan = sqlanon.plan(file, None, policy)
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(file)])
         assert sqlanon.apply(opened, plan, into="out", table="people").records == 8
         opened.execute("UPDATE people SET name = 'nobody'")

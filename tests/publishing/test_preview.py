@@ -1,7 +1,7 @@
 """Preview: own records before and after, as the plan will publish them; and levels by name."""
 
-import duckdb
 import pytest
+from databases import empty_database, tables_of
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
@@ -14,7 +14,7 @@ ROWS = [(30 + n // 3, "fm"[n % 2], f"note {n}") for n in range(12)] + [(99, None
 
 @pytest.fixture
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("CREATE TABLE people (age INTEGER, sex VARCHAR, note VARCHAR)")
         opened.executemany("INSERT INTO people VALUES (?, ?, ?)", ROWS)
         yield opened
@@ -70,7 +70,7 @@ def test_a_table_that_changed_has_no_preview(connection):
 def test_a_preview_leaves_nothing_behind(connection):
     plan = sqlanon.plan(connection, "people", policy_of())
     sqlanon.preview(connection, plan)
-    assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
+    assert len(tables_of(connection)) == 1
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss
 def written(folder, ending):
     """A file with a number that a plan drops, and a decimal that it keeps as it is written."""
     path = folder / f"people{ending}"
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute("""
             CREATE TABLE people AS
             SELECT range AS id, 30 + range % 4 AS age, CAST(1.50 AS DECIMAL(18, 2)) AS price

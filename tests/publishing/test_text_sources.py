@@ -5,6 +5,7 @@ import json
 
 import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, Sensitive, TCloseness
@@ -174,7 +175,7 @@ def test_every_command_takes_the_format_of_a_text_file(tmp_path, capsys, words):
 def typed_files(tmp_path_factory):
     """A folder with a table in files of every kind that knows its types."""
     folder = tmp_path_factory.mktemp("typed")
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 3 AS age")
         plan = sqlanon.plan(connection, "people", Policy(["age"], models=[KAnonymity(1)]))
         for kind in ("parquet", "arrow", "duckdb"):
@@ -194,7 +195,7 @@ def test_what_is_no_text_file_takes_no_format(typed_files, capsys, option, value
 
 
 def test_a_connection_takes_no_format():
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS age")
         with pytest.raises(sqlanon.SqlanonError, match="leave --nullstr out"):
             sqlanon.check(connection, "people", Policy(["age"]), nullstr="NA")

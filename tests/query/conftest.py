@@ -1,7 +1,7 @@
 """Hands each snapshot of a module to the tests of snapshots."""
 
-import duckdb
 import pytest
+from databases import empty_database
 
 pytest.register_assert_rewrite("snapshots")
 
@@ -19,6 +19,6 @@ def connection():
     """A connection with the tables of the snapshots."""
     from snapshots import TABLES
 
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(TABLES)
         yield opened

@@ -1,7 +1,7 @@
 """What a SQL expression of a hierarchy may be made of."""
 
-import duckdb
 import pytest
+from databases import empty_database
 from sqlglot import exp
 
 from sqlanon.engine.duckdb.syntax import type_of
@@ -9,7 +9,7 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.hierarchy.value_labels import level_labels
 
-CONNECTION = duckdb.connect()
+CONNECTION = empty_database()
 COLUMN = exp.column("age", quoted=True)
 
 

@@ -7,9 +7,9 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-import duckdb
 import pytest
 import sqlglot
+from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
@@ -19,7 +19,7 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy, Tree
 from sqlanon.query.hierarchy.value_labels import level_labels
 
-CONNECTION = duckdb.connect()
+CONNECTION = empty_database()
 NAME = 'a "b" c'
 COLUMN = exp.column(NAME, quoted=True)
 

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-import duckdb
 import pytest
+from databases import empty_database
 from sqlglot import ErrorLevel, exp, parse_one
 
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
@@ -292,7 +292,7 @@ SNAPSHOTS = [
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(TABLES)
         yield opened
 

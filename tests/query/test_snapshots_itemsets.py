@@ -1,7 +1,7 @@
 """Itemsets: every query, and what DuckDB answers."""
 
-import duckdb
 import pytest
+from databases import empty_database
 from snapshots import (  # noqa: F401
     TABLES,
     Snapshot,
@@ -75,7 +75,7 @@ FREQUENT = Step(
 @pytest.fixture(scope="module")
 def connection():
     """A connection with the tables of the snapshots, and these."""
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(TABLES + RELATIONS)
         yield opened
 

@@ -1,7 +1,7 @@
 """Queries that judge a table as it stands: what DuckDB answers."""
 
-import duckdb
 import pytest
+from databases import empty_database
 from snapshots import (  # noqa: F401
     Snapshot,
     test_counts_arrive_as_integers_not_as_decimals,
@@ -124,7 +124,7 @@ SNAPSHOTS = [
 
 @pytest.fixture(scope="module")
 def connection():
-    with duckdb.connect() as opened:
+    with empty_database() as opened:
         opened.execute(TABLES)
         yield opened
 

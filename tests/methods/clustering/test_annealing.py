@@ -6,7 +6,6 @@ import itertools
 import json
 from dataclasses import replace
 
-import duckdb
 import pytest
 from databases import empty_database
 
@@ -51,7 +50,7 @@ def policy(*models, **more):
     ],
 )
 def test_annealing_satisfies_the_models_and_never_loses_more(people, method, model, refine):
-    own = {"method": method, "refine": refine}
+    own = {"method": method, **({"passes": 1} if refine else {"refine": False})}
     ordinary = sqlanon.plan(people, "people", policy(model), **own).report
     report = sqlanon.anonymize(
         people, "people", policy(model), **own, improve="anneal", into="released"
@@ -87,7 +86,7 @@ def test_the_report_tells_what_annealing_came_to(people):
 @pytest.fixture
 def pairs():
     """Pairs of alike records, also in their ill: an exchange costs every cell of both pairs."""
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT range // 2 AS a, range // 2 AS b, range // 2 % 2 AS ill"
             " FROM range(8)"
@@ -180,7 +179,7 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal"),
+        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal or lns"),
         ({"iterations": 5}, "iterations belongs to --improve anneal"),
         (
             {"temperature": 1.0, "cooling": 0.5},

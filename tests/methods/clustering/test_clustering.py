@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from databases import empty_database, insert
@@ -30,6 +31,7 @@ from sqlanon.methods.registry import Options
 from sqlanon.policy.policy import Sensitive
 
 COVERS = ("set-cover", "direct-cover")
+BRIEFLY = {"passes": 1}  # what refinement is worth is looked at elsewhere
 JOBS = {"job": Sensitive(order=["a", "b", "c"])}
 
 
@@ -69,15 +71,15 @@ def cell_loss(rows, label):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
-@given(tables(), st.sampled_from(COVERS), st.booleans())
-def test_every_record_is_published_by_ancestors_of_its_values(case, method, refine):
+@settings(max_examples=12, deadline=None)
+@given(tables(), st.sampled_from(COVERS), st.sampled_from([BRIEFLY, {"refine": False}, {}]))
+def test_every_record_is_published_by_ancestors_of_its_values(case, method, refined):
     trees, records, k, weights = case
     connection, columns = connected(records, len(trees))
     policy = policy_of(trees, columns, k, weights, keep=["job"])
     with connection:
         report = sqlanon.anonymize(
-            connection, "people", policy, method=method, refine=refine, into="released"
+            connection, "people", policy, method=method, **refined, into="released"
         )
         rows = connection.execute("SELECT * FROM released").fetchall()
     assert Counter(row[-1] for row in rows) == Counter(record[-1] for record in records)
@@ -102,8 +104,9 @@ def test_blocks_are_covered_each_on_its_own(case, method, most):
     policy = policy_of(trees, columns, k, weights, keep=["job"])
     with connection:
         report = sqlanon.anonymize(
-            connection, "people", policy, method=method, block_records=most, into="released"
-        )
+            connection, "people", policy, method=method, block_records=most, **BRIEFLY,
+            into="released",
+        )  # fmt: skip
         rows = connection.execute("SELECT * FROM released").fetchall()
     assert report.holds
     assert matched(trees, records, rows)
@@ -114,7 +117,7 @@ def test_blocks_are_covered_each_on_its_own(case, method, most):
 def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     """Two f and two m can each be a block; NULL goes with one of them."""
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
-    settings = {"method": method, "block_records": 3}
+    settings = {"method": method, "block_records": 3, **BRIEFLY}
     plan = sqlanon.plan(people, "people", policy, **settings)
     report = sqlanon.anonymize(people, "people", policy, **settings, into="released")
     assert (report.loss, report.notes) == (plan.report.loss, plan.report.notes)
@@ -190,10 +193,12 @@ def test_clusters_satisfy_the_models_of_sensitive_columns(case, method, model):
     with connection:
         if isinstance(model, LDiversity) and not diverse:
             with pytest.raises(UnsatisfiableError):
-                sqlanon.plan(connection, "people", policy, method=method)
+                sqlanon.plan(connection, "people", policy, method=method, **BRIEFLY)
             return
         try:
-            report = sqlanon.anonymize(connection, "people", policy, method=method, into="released")
+            report = sqlanon.anonymize(
+                connection, "people", policy, method=method, **BRIEFLY, into="released"
+            )
         except UnsatisfiableError:
             # Of closeness, all records in one cluster have as much as can be.
             assert not model.relative
@@ -226,14 +231,16 @@ def test_columns_may_be_called_like_ours(people, method, name):
     )
     asked = {"method": method, "refine": False}
     report = sqlanon.anonymize(people, "other", policy, **asked, into="released")
-    expected = sqlanon.plan(
-        people,
-        "people",
-        policy_of([SEX], ["q0"], 2, [1.0], sensitive=["job"], models=[LDiversity(2)]),
-        **asked,
-    )
-    assert report.loss["lm"] == expected.report.loss["lm"]
-    assert report.lower_bound == expected.report.lower_bound
+    assert (report.loss["lm"], report.lower_bound) == with_other_names(**asked)
+
+
+@cache
+def with_other_names(**asked):
+    """The loss and the bound of those records in columns of names that nothing else has."""
+    policy = policy_of([SEX], ["q0"], 2, [1.0], sensitive=["job"], models=[LDiversity(2)])
+    with connected(RECORDS, 1)[0] as connection:
+        report = sqlanon.plan(connection, "people", policy, **asked).report
+    return report.loss["lm"], report.lower_bound
 
 
 @pytest.mark.slow

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
@@ -25,7 +25,7 @@ def published(records, quasi, *models, limit, way, suppressed="drop"):
         {"place": quasi}, ["ill"], models=[KAnonymity(2), *models], suppression_limit=limit,
         suppressed=suppressed,
     )  # fmt: skip
-    with duckdb.connect() as connection:
+    with empty_database() as connection:
         connection.execute("CREATE TABLE people (place TEXT, ill TEXT)")
         connection.executemany("INSERT INTO people VALUES (?, ?)", records)
         report = sqlanon.anonymize(connection, "people", policy, into="released", **way)

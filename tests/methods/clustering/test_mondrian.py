@@ -81,6 +81,8 @@ def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
     policy = policy_of(trees, k, models=models, sensitive=["job"])
     with connected(records) as connection, pytest.MonkeyPatch.context() as patch:
         asked = {"method": "mondrian", "cuts": cuts}
+        # The best node would stand in for cuts that lose more, here as there.
+        patch.setattr("sqlanon.publishing.planner._lent", lambda *_, **__: None)
         try:
             expected = sqlanon.plan(connection, "people", policy, **asked)
         except UnsatisfiableError:

@@ -34,16 +34,22 @@ def bounded(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
-@given(bounded(), st.sampled_from(WHOLE), st.sampled_from([{}, {}, {"improve": "anneal"}]))
+@settings(max_examples=24, deadline=None)
+@given(
+    bounded(),
+    st.sampled_from(WHOLE),
+    st.sampled_from([{}, {}, {"improve": "anneal"}]),
+    st.sampled_from([1, 1, 52]),
+)
 def test_what_is_published_keeps_to_the_whole_policy_and_is_no_worse_than_full_domain(
-    case, method, improved
+    case, method, improved, passes
 ):
     name, *relaxed = method.split()
     takes = METHODS[name].takes("improve") and case.policy.demands
     improved = improved if takes else {}
     improved = {**improved, "partitioning": "relaxed"} if relaxed else improved
     asked = {"method": name, "loss": case.loss, **improved}
+    asked |= {"passes": passes} if METHODS[name].takes("passes") else {}
     with case.connection() as connection:
         try:
             best = sqlanon.plan(connection, "people", case.policy, loss=case.loss).report

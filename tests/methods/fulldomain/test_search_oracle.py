@@ -101,7 +101,7 @@ def policy_of(case):
     return Policy(attributes, models=[KAnonymity(case["k"])], suppression_limit=case["limit"])
 
 
-def table_of(case, threads=None):
+def table_of(case, threads=1):
     connection = empty_database(threads)
     columns = ", ".join(f"c{i} VARCHAR" for i in range(len(case["trees"])))
     connection.execute(f"CREATE TABLE people ({columns})")

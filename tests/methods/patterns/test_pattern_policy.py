@@ -99,28 +99,27 @@ def brute_force(records, patterns, policy, levels, weight=1.0):
     """The least LM of all that may be published; None where nothing may be."""
     nodes = [node_of(kept, levels) for kept in {*map(frozenset, patterns), frozenset()}]
     room = min(policy.allowance(len(records)), len(records) - 1)
-    least = None
-    for choice in product([*nodes, None], repeat=len(records)):
-        if choice.count(None) > room:
-            continue
-        classes, cost = defaultdict(list), 0.0
-        for record, node in zip(records, choice, strict=True):
-            if node is None:
-                cost += 1
-                if policy.suppressed == "keep":
-                    classes["*", "*"].append(record)
-                continue
-            cells = tuple(
-                LABELS[name][record[c]][node[name]] for c, name in enumerate(("age", "town"))
-            )
+    left_out = [(None, 1.0)] if room else []
+    ways = [left_out + [published(record, node, weight) for node in nodes] for record in records]
+    for choice in sorted(product(*ways), key=lambda choice: sum(cost for _, cost in choice)):
+        classes = defaultdict(list)
+        for record, (cells, _) in zip(records, choice, strict=True):
             classes[cells].append(record)
-            cost += (weight * LM[cells[0]] + LM[cells[1]]) / (weight + 1)
-        published = [record for members in classes.values() for record in members]
-        if (least is None or cost < least) and all(
-            satisfies(members, policy, published) for members in classes.values()
+        suppressed = classes.pop(None, [])
+        if suppressed and policy.suppressed == "keep":
+            classes["*", "*"] += suppressed
+        whole = [record for members in classes.values() for record in members]
+        if len(suppressed) <= room and all(
+            satisfies(members, policy, whole) for members in classes.values()
         ):
-            least = cost
-    return None if least is None else least / len(records)
+            return sum(cost for _, cost in choice) / len(records)
+    return None
+
+
+def published(record, node, weight):
+    """The cells of a record at a node, and what they lose."""
+    cells = tuple(LABELS[name][record[c]][node[name]] for c, name in enumerate(("age", "town")))
+    return cells, (weight * LM[cells[0]] + LM[cells[1]]) / (weight + 1)
 
 
 levels_of_age = st.sampled_from([(0, 2), (0, 1), (1, 1), (1, 2), (0, 0)])

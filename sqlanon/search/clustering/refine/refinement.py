@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.loss.cells import LARGEST
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -75,7 +75,7 @@ def refine(
     clusters: Clustering,
     *,
     effort: Effort | None = None,
-    bounds: Numbers | None = None,
+    bounds: Numbers | Reals | None = None,
 ) -> Clustering:
     """Clusters that lose no more, and mostly less.
 
@@ -85,8 +85,8 @@ def refine(
         problem: The table.
         clusters: Clusters that satisfy k and the demand.
         effort: How long to search.
-        bounds: Per record what it costs at least [units], as far as that is known; pools mostly
-            start at clusters whose records cost much more.
+        bounds: Per record what it is worth (`lower_bound.duals`) or costs at least [units], as far
+            as that is known; pools mostly start at clusters whose records cost much more.
     """
     effort = effort or Effort()
     if problem.deadline.expired:
@@ -124,16 +124,20 @@ def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
     for records in members(clusters):
         if problem.deadline.expired:
             break
-        count = len(records) // problem.k
-        if count < 2:
-            continue
-        ordered = records[np.lexsort(problem.leaves[records].T[::-1])]
-        parts = np.array_split(ordered, count)
-        if all(problem.satisfies(part) for part in parts):
-            for part in parts[1:]:
-                label[part] = number
-                number += 1
+        for part in cut_of_k(problem, records)[1:]:
+            label[part] = number
+            number += 1
     return label
+
+
+def cut_of_k(problem: ClusteringProblem, records: Numbers) -> list[Numbers]:
+    """The parts of a cluster of 2k records and more, or the cluster where one fails the demand."""
+    count = len(records) // problem.k
+    if count < 2:
+        return [records]
+    ordered = records[np.lexsort(problem.leaves[records].T[::-1])]
+    parts = np.array_split(ordered, count)
+    return parts if all(problem.satisfies(part) for part in parts) else [records]
 
 
 class _Search:
@@ -145,7 +149,7 @@ class _Search:
         clusters: Clustering,
         *,
         random: np.random.Generator,
-        least: Numbers,
+        least: Numbers | Reals,
     ) -> None:
         self._problem, self._random, self._least = problem, random, least
         self._joins = Joins(problem.taxonomies)
@@ -303,7 +307,8 @@ class _Search:
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
         above = self._cost[self.label] - self._least
-        weight = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count) + 1e-9
+        over = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count)
+        weight = np.maximum(over, 0) + 1e-9  # records may be worth more than they cost
         weight = weight / weight.sum() + UNIFORM / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
         return self._disjoint(seeds, size)
