@@ -42,6 +42,7 @@ from sqlanon.reports.plan import GIVEN_UP
 from sqlanon.search.clustering.left_out import returned
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.refinement import Effort, refine
+from sqlanon.search.clustering.refine.starts import refine_best
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5
@@ -158,7 +159,7 @@ def _annealed(
     def search(alone: ClusteringProblem) -> Clustering:
         first = started(alone, start)
         refines = options.own.refine
-        return _refined_part(alone, first, effort=_effort(options)) if refines else first.found
+        return _refined_part(alone, first, effort=_effort(options))[0] if refines else first.found
 
     parts, ended = list[AnnealedPart](), releases.problem.deadline.share(COVERED)
     for number, each in enumerate(begun):
@@ -172,10 +173,10 @@ def _annealed(
         _together(releases, begun, own) for own in zip(*(p.stages for p in parts), strict=True)
     ]
     mended = [
-        replace(each, first=replace(each.first, found=part.stages[-1]))
+        replace(each, first=replace(each.first, found=part.stages[-1], other=None))
         for each, part in zip(begun, parts, strict=True)
     ]
-    stages[-1] = _refined(releases, mended, options)
+    stages[-1], _ = _refined(releases, mended, options)
     alone, exchanged, found = (clusters.loss(releases.whole) for clusters in stages)
     told = Annealing(tuple(parts), (alone, exchanged, found, ordinary.loss(releases.whole)))
     return stages[-1], told
@@ -190,11 +191,11 @@ def _better(
     further: Further | None,
 ) -> tuple[Clustering, tuple[str, ...]] | None:
     """Of the method's clusters and those lent by full-domain search the better ones, refined."""
-    found = _refined(releases, begun, options) if begun else None
+    found, told = _refined(releases, begun, options) if begun else (None, ())
     if lent is None:
-        return None if found is None else (found, ())
+        return None if found is None else (found, told)
     if found is not None and lent.loss(releases.whole) > PROMISING * found.loss(releases.whole):
-        return found, ()
+        return found, told
     records, problem = (
         releases.placed(lent) if releases.shifts else (releases.placeable, releases.problem)
     )
@@ -202,11 +203,11 @@ def _better(
     if further is not None:
         own = further(problem, own)
     first = FirstClusters(own, least_by_record(releases, begun)[records])
-    other = _refined(releases, [Begun(records, problem, first)], options)
+    other, _ = _refined(releases, [Begun(records, problem, first)], options)
     every = (lent, other) if releases.holds(other) else (lent,)
     other = min(every, key=lambda each: each.loss(releases.whole))
     if found is not None and found.loss(releases.whole) <= other.loss(releases.whole):
-        return found, ()
+        return found, told
     how = ", refined" if options.own.refine else ", cut further" if further else ""
     return other, (
         f"these are the classes of the best full-domain recoding{how}: they lose less than what "
@@ -216,14 +217,14 @@ def _better(
 
 def _refined(
     releases: Releases, begun: Sequence[Begun], options: Options[ClusterOptions]
-) -> Clustering:
-    """Clusters of all records, refined where that is asked for, block by block.
+) -> tuple[Clustering, tuple[str, ...]]:
+    """Clusters of all records, refined where that is asked for, block by block; and notes on them.
 
     Records are left out where the policy allows for what that makes of the others.
     """
     first = _together(releases, begun, [each.first.found for each in begun])
     if not options.own.refine:
-        return first
+        return first, ()
     options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
     limits = [0] if releases.suppresses(first) else [1, 0]
     for may_leave in limits:
@@ -239,10 +240,23 @@ def _refined(
             )
             for number, each in enumerate(begun)
         ]
-        found = _together(releases, begun, parts)
+        found = _together(releases, begun, [part for part, _ in parts])
         if releases.holds(found):
-            return found
-    return first
+            return found, tuple(_start_notes(parts, options))
+    return first, ()
+
+
+def _start_notes(
+    parts: Sequence[tuple[Clustering, int]], options: Options[ClusterOptions]
+) -> Iterator[str]:
+    """Says where refined clusters come from another start than the method's own."""
+    other = sum(start > 0 for _, start in parts)
+    if other:
+        where = f" in {other} of {len(parts)} blocks" if len(parts) > 1 else ""
+        yield (
+            f"the refinement starts from a cover by reduced cost{where}: refined, it loses less "
+            f"than the clusters of {options.method.name}"
+        )
 
 
 def _effort(options: Options[ClusterOptions]) -> Effort:
@@ -251,15 +265,20 @@ def _effort(options: Options[ClusterOptions]) -> Effort:
 
 def _refined_part(
     problem: ClusteringProblem, first: FirstClusters, *, effort: Effort
-) -> Clustering:
-    """Refined clusters, at first without leaving anybody out, so that no limit makes them worse."""
-    ended, bounds = problem.deadline, first.bounds
-    if not problem.allowance:
-        return refine(problem, first.found, effort=effort, bounds=bounds)
-    whole = replace(problem, allowance=0, deadline=ended.share(PUBLISHING))
-    found = refine(whole, first.found, effort=effort, bounds=bounds)
-    leaving = replace(effort, passes=effort.passes * LEAVING)
-    return returned(problem, refine(problem, found, effort=leaving, bounds=bounds))
+) -> tuple[Clustering, int]:
+    """Refined clusters, at first without leaving anybody out, so that no limit makes them worse.
+
+    Beside them stands the start that they come from.
+    """
+    bounds = first.bounds if first.priced is None else first.priced.duals.price
+    whole = problem
+    if problem.allowance:
+        whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
+    found, start = refine_best(whole, first.starts, effort=effort, bounds=bounds)
+    if problem.allowance:
+        leaving = replace(effort, passes=effort.passes * LEAVING)
+        found = returned(problem, refine(problem, found, effort=leaving, bounds=bounds))
+    return found, start
 
 
 def _together(

@@ -9,7 +9,7 @@ import numpy as np
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import TimeLimitError
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters, Priced, effort_of
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
@@ -32,6 +32,7 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
+from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
 from sqlanon.search.clustering.set_cover import within
 from sqlanon.wording import counted
 
@@ -127,6 +128,22 @@ class Mine:
             return Candidates.of(problem, np.stack(found.nodes, axis=1), support=found.supports)
 
 
+def with_other_start(
+    problem: ClusteringProblem, candidates: Candidates, *, first: FirstClusters
+) -> FirstClusters:
+    """First clusters with a cover by reduced cost beside them, where prices are known.
+
+    Where the time ends or nothing satisfies the policy there is no such cover.
+    """
+    if first.priced is None or not len(first.priced.duals.near):
+        return first
+    try:
+        other = reduced_cost_cover(problem, candidates, duals=first.priced.duals)
+    except (TimeLimitError, UnsatisfiableError):
+        return first
+    return replace(first, other=other)
+
+
 def decide_cover(
     engine: Engine,
     subject: Subject,
@@ -167,6 +184,8 @@ def decide_cover(
             if quick is None:
                 raise
             first = FirstClusters(quick, ended="the cover", is_instead=True)
-        return replace(first, bounds=bounds, candidates=len(every), priced=priced)
+            return replace(first, bounds=bounds, candidates=len(every), priced=priced)
+        first = replace(first, bounds=bounds, candidates=len(every), priced=priced)
+        return with_other_start(problem, every, first=first) if own.refine else first
 
     return decide_clusters(mine.read, options, start=start)

@@ -50,6 +50,7 @@ class FirstClusters:
         guarantee: How far from the best they are at most; empty where that is not known.
         ended: The part of the search that the time limit ended; empty for none.
         is_instead: Whether they are those to fall back on, in place of the method's own.
+        other: Clusters from another start, to be refined beside them; None where there are none.
         priced: What records are worth together; None where that is not known.
     """
 
@@ -60,7 +61,13 @@ class FirstClusters:
     guarantee: str = ""
     ended: str = ""
     is_instead: bool = False
+    other: Clustering | None = None
     priced: Priced | None = None
+
+    @property
+    def starts(self) -> list[Clustering]:
+        """All clusters to refine, the method's own first."""
+        return [self.found] if self.other is None else [self.found, self.other]
 
 
 Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.loss.cells import LARGEST
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -75,7 +75,7 @@ def refine(
     clusters: Clustering,
     *,
     effort: Effort | None = None,
-    bounds: Numbers | None = None,
+    bounds: Numbers | Reals | None = None,
 ) -> Clustering:
     """Clusters that lose no more, and mostly less.
 
@@ -85,8 +85,8 @@ def refine(
         problem: The table.
         clusters: Clusters that satisfy k and the demand.
         effort: How long to search.
-        bounds: Per record what it costs at least [units], as far as that is known; pools mostly
-            start at clusters whose records cost much more.
+        bounds: Per record what it is worth (`lower_bound.duals`) or costs at least [units], as far
+            as that is known; pools mostly start at clusters whose records cost much more.
     """
     effort = effort or Effort()
     if problem.deadline.expired:
@@ -149,7 +149,7 @@ class _Search:
         clusters: Clustering,
         *,
         random: np.random.Generator,
-        least: Numbers,
+        least: Numbers | Reals,
     ) -> None:
         self._problem, self._random, self._least = problem, random, least
         self._joins = Joins(problem.taxonomies)
@@ -307,7 +307,8 @@ class _Search:
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
         above = self._cost[self.label] - self._least
-        weight = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count) + 1e-9
+        over = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count)
+        weight = np.maximum(over, 0) + 1e-9  # records may be worth more than they cost
         weight = weight / weight.sum() + UNIFORM / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
         return self._disjoint(seeds, size)
