@@ -33,7 +33,7 @@ from sqlanon.search.clustering.repartition.dissolved import Dissolved, Spared, d
 from sqlanon.search.clustering.repartition.local_prices import local_prices
 from sqlanon.search.clustering.repartition.programs import RepartitionProgram, RepartitionSolver
 
-FEW, MANY = (40, 80), (4, 7)
+FEW, MANY = (40, 80), (4, 9)
 """Records of a pool whose groups are columns, and clusters of one whose records are assigned, at
 least and at most."""
 LARGEST = 2_000
