@@ -65,7 +65,7 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(
         ("threads", "max_columns", "max_sets", "seed", "block_records", "preview"), _WHOLE
     ),
-    **dict.fromkeys(("iterations", "passes"), _WHOLE),
+    **dict.fromkeys(("iterations", "passes", "pools"), _WHOLE),
     **dict.fromkeys(("threshold", "identifying", "time_limit", "beta"), _NUMBER),
     **dict.fromkeys(("temperature", "cooling", "loss_weight"), _NUMBER),
     **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
@@ -81,6 +81,7 @@ _MAY_BE_NONE = {
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
     *("preview", "scheme", "direction", "methods", "ks"),
     *("bound", "effort", "improve", "iterations", "temperature", "cooling", "loss_weight"),
+    "pools",
 }
 
 

@@ -32,7 +32,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.publishing.planner import make_plan, refuse_idle_annealing
+from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
 from sqlanon.publishing.settings import Settings, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.plan import GIVEN_UP
@@ -157,6 +157,7 @@ def compare(
     request = ComparisonRequest(tuple(named), tuple(losses), tuple(ks or ()), settings)
     with opened_for(connection, table, policy, read_only=True, **opening) as (source, resolved):
         refuse_idle_annealing(resolved, settings.get("improve"))
+        refuse_without_solver(settings.get("improve"))
         request = replace(request, ks=request.ks or (resolved.k,))
         runner = _Runner(source.engine, source.table, resolved, request)
         rows = tuple(runner.rows())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.methods.options import PASSES
+from sqlanon.methods.options import EFFORTS, PASSES
 from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.plan import Report
@@ -98,11 +98,10 @@ class ComparedRow:
 
     @property
     def bounds_by_itemsets(self) -> bool:
-        """Whether all closed itemsets say what every recoding into nodes loses at least."""
+        """Whether prices of records say what every recoding into nodes loses at least."""
         if self.report is None or self.is_cut or not self.report.bounds_every_recoding:
             return False
-        search = self.report.search
-        return search.get("candidates", 0) > 0 and search.get("blocks") == 1
+        return self.report.search.get("bound") in EFFORTS
 
     @property
     def is_cut(self) -> bool:

@@ -147,10 +147,11 @@ class AnnealingOptions:
     improve: str | None = _option(
         None,
         "anneal: also cluster for k alone and exchange records until the models hold, and keep "
-        "what loses less.",
-        "anneal",
-        is_valid=("anneal",).__contains__,
-        fault="improve {!r} is not known; choose anneal",
+        "what loses less. lns: part small groups of clusters anew by integer programs, once they "
+        "are refined, for the least loss in minutes (needs the extra 'exact').",
+        "anneal|lns",
+        is_valid=("anneal", "lns").__contains__,
+        fault="improve {!r} is not known; choose anneal or lns",
     )
     iterations: int | None = _option(
         None,
@@ -227,6 +228,15 @@ class ClusterOptions(AnnealingOptions):
         lambda value: type(value) is int and value >= 1,
         "block_records is {!r}; a block has 1 record or more",
     )
+    pools: int | None = _option(
+        None,
+        "How many groups of clusters --improve lns parts anew: without end where there is a time "
+        "limit, else one for each 15 records, at least 50 and at most 3000.",
+        "N",
+        int,
+        lambda value: type(value) is int and value >= 1,
+        "pools are {!r}; give a whole number of at least 1",
+    )
     bound: str | None = _option(
         None,
         "How much to prove of every other recoding: what columns, or whatever the method knows of "
@@ -243,6 +253,10 @@ class ClusterOptions(AnnealingOptions):
         AnnealingOptions.__post_init__(self)
         if not self.refine and self.passes != PASSES:
             raise PolicyError("passes are of the refinement that --no-refine leaves out")
+        if not self.refine and self.improve == "lns":
+            raise PolicyError("--improve lns begins with refined clusters; leave --no-refine out")
+        if self.pools is not None and self.improve != "lns":
+            raise PolicyError("pools belong to --improve lns; ask for that, too")
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +320,14 @@ class PartOptions(AnnealingOptions):
         fault="partitioning {!r} is not known; choose strict or relaxed",
     )
     time_limit: float | None = _time_limit()
+
+    def __post_init__(self) -> None:
+        AnnealingOptions.__post_init__(self)
+        if self.improve == "lns":
+            raise PolicyError(
+                "improve lns parts refined clusters anew, and mondrian refines none; choose "
+                "direct-cover or another method that does, or leave it out"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from sqlglot import exp
@@ -107,6 +108,7 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     is_open = options.method is CHOICE
     settled = list(options.own.candidates.values()) if is_open else [options.own]
     refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
+    refuse_without_solver(*(getattr(own, "improve", None) for own in settled))
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
@@ -132,6 +134,15 @@ def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
             "improve (--improve anneal) exchanges records until the models of sensitive attributes "
             "hold, and the policy has none; leave it out, or ask for such a model, as with "
             "models=[KAnonymity(5), LDiversity(2)] (--l 2)"
+        )
+
+
+def refuse_without_solver(*improve: str | None) -> None:
+    """Refuses large neighbourhood search, by a `PolicyError`, where its solver is missing."""
+    if "lns" in improve and find_spec("highspy") is None:
+        raise PolicyError(
+            "improve lns (--improve lns) needs the solver HiGHS; install it with "
+            "pip install 'sqlanon[exact]', or leave it out"
         )
 
 

@@ -39,6 +39,7 @@ class Settings(Opening, total=False):
     temperature: float | None
     cooling: float | None
     loss_weight: float | None
+    pools: int | None
     block_records: int
     bound: str | None
     cuts: str

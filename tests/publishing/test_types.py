@@ -196,7 +196,7 @@ def dealt(at):
 
 def in_roles(types):
     """A table with a column of each type in its roles, and its policy; every row is there twice."""
-    connection = table_of(KEPT, 6, copies=2)
+    connection = table_of(KEPT, 20, copies=2)
     columns = [(name, role) for role, names in types.items() for name in names]
     quoted = [(name.replace('"', '""'), role) for name, role in columns]
     more = ", ".join(f'"{name}" AS "{name} {role}"' for name, role in quoted)
@@ -212,7 +212,7 @@ def assert_roles(method, types, output, folder):
     connection, policy = in_roles(types)
     cells = published(connection, planned(connection, policy, method), output, folder)
     ids = [int(plain(cell)) for cell in cells["id"]]
-    assert sorted(ids) == sorted([*range(6)] * 2)
+    assert sorted(ids) == sorted([*range(20)] * 2)
     for role in ROLES[:3]:
         own = {name: cells[f"{name} {role}"] for name in types[role]}
         assert_original({"id": cells["id"], **own}, own, is_key=role == "key")
@@ -268,18 +268,16 @@ def test_type_at_level_0_comes_back(family, method, tmp_path):
     assert_original(cells, names, is_key=True)
 
 
-@pytest.mark.slow
-@every_row_of_the_matrix
-def test_label_of_a_type_holds_its_value(family, method, tmp_path):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_label_of_a_type_holds_its_value(family, tmp_path):
     names = FAMILIES[family]
-    highest = 1 if method == "incognito" else None  # a local recoding has none
     policy = Policy(
-        {name: QuasiIdentifier(RULES[name], min_level=1, max_level=highest) for name in names},
+        {name: QuasiIdentifier(RULES[name], min_level=1, max_level=1) for name in names},
         keep=["id"], drop=["q"], models=[KAnonymity(2)],
     )  # fmt: skip
     connection = table_of(names, 20, copies=2)
-    plan = planned(connection, policy, method)
-    cells = published(connection, plan, output_of(family, method), tmp_path)
+    plan = planned(connection, policy, METHODS[0])
+    cells = published(connection, plan, output_of(family, METHODS[0]), tmp_path)
     ids = [int(plain(cell)) for cell in cells["id"]]
     assert len(ids) == 40
     for name in names:

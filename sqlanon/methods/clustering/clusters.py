@@ -28,6 +28,7 @@ from sqlanon.methods.clustering.first import (
     started,
 )
 from sqlanon.methods.clustering.lent import lent_clusters
+from sqlanon.methods.clustering.neighbourhoods import REFINED, searched, searches
 from sqlanon.methods.clustering.proof import Proof, least_by_record
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.local.input import EncodedRecords, search_end
@@ -86,7 +87,11 @@ def decide_clusters(
     if annealed is not None and annealed[1].is_kept:
         clusters, told = annealed[0], ()
     annealing = None if annealed is None else annealed[1]
-    ended = _ended(begun, problem, options)
+    ended, extra = _ended(begun, problem, options), dict[str, object]()
+    if searches(options):
+        clusters, parted = searched(releases, begun, clusters, costs=read.costs, options=options)
+        extra["lns"] = parted.document(read.costs, problem.records)
+        told = told if parted.after == parted.before else ()
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
     clusters = releases.settled(clusters)
@@ -99,6 +104,7 @@ def decide_clusters(
         "proven": clusters.loss(problem) == proof.least and not ended,
         **proof.document(read.costs, problem.records),
         **annealing_document(annealing, read),
+        **extra,
         **_given_up(begun, options),
     }
     notes = (*block_notes(options, begun), *proof.notes(read.costs, problem.records))
@@ -124,8 +130,9 @@ def _ordinary(
         TimeLimitError: The time limit came before anything was known.
         UnsatisfiableError: No clusters satisfy the policy.
     """
-    if anneals(options):
-        releases = releases.ended_by(releases.problem.deadline.share(ORDINARY))
+    if anneals(options) or searches(options):
+        share = ORDINARY if anneals(options) else REFINED
+        releases = releases.ended_by(releases.problem.deadline.share(share))
     stay = options.method.takes("refine") and not options.own.refine
     # Before anything else: what is found first is there whenever the time is over.
     lent = None if stay else lent_clusters(releases, options)

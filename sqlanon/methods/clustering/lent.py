@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,13 @@ from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.registry import Options
 from sqlanon.recoding import Node
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members, renumbered
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    members,
+    renumbered,
+)
 from sqlanon.search.packing import packed, united
 
 LENDING = 0.2
@@ -22,6 +29,9 @@ def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | Non
     """The classes of the best full-domain recoding that was found; None without one.
 
     Classes that fail are left out, and those that come to fail by that, as such a recoding does.
+
+    Raises:
+        TimeLimitError: The problem's deadline came before all classes were looked at.
     """
     ended = options.deadline.share(LENDING)
     node = None if options.lend is None else options.lend(ended, 1.0)
@@ -34,9 +44,7 @@ def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | Non
             return None
         records, own = releases.placed(found)
         label = renumbered(found.label[records])
-        failing = [
-            held for held in members(Clustering(label, found.nodes)) if not own.satisfies(held)
-        ]
+        failing = list(_failing(replace(own, deadline=releases.problem.deadline), label))
         if not failing:
             break
         left = found.label.copy()
@@ -44,6 +52,14 @@ def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | Non
         found = replace(found, label=left)
     found = Clustering.of(whole, found.label)
     return None if releases.suppresses(found) or not releases.holds(found) else found
+
+
+def _failing(problem: ClusteringProblem, label: Numbers) -> Iterator[Numbers]:
+    """The records of each class that may not be published."""
+    for held in members(Clustering(label, problem.leaves[:0])):
+        problem.deadline.check()
+        if not problem.satisfies(held):
+            yield held
 
 
 def _classes(releases: Releases, node: Node) -> Numbers:

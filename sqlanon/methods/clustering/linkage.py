@@ -18,7 +18,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.divisions import by_division
 from sqlanon.methods.clustering.first import FirstClusters, largest_block
-from sqlanon.methods.clustering.pricing import AT_ONCE, priced
+from sqlanon.methods.clustering.pricing import priced
 from sqlanon.methods.local.input import EncodedRecords, encode_records, read_once, reading_end
 from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
 from sqlanon.methods.registry import Decided, Options
@@ -87,20 +87,18 @@ class Linkage:
     Args:
         link: The first clusters.
         most: Most distinct combinations of a table, or of a block of it, that it takes.
-        priced: Memberships in itemsets up to which records are priced unasked.
+        patience: How many times as much as others it prices unasked, since it takes longer itself.
     """
 
     link: Link
     most: int
-    priced: float = AT_ONCE
+    patience: int = 1
 
 
-LONGER = 10 * AT_ONCE
-"""Memberships where clusters are united, which takes ten times as long as to join records."""
 LINKAGES: Mapping[str, Linkage] = {
     "forest": Linkage(_forest, 100_000),
-    "agglomerative": Linkage(_agglomerative, 50_000, LONGER),
-    "agglomerative-modified": Linkage(_modified_agglomerative, 50_000, LONGER),
+    "agglomerative": Linkage(_agglomerative, 50_000, 10),
+    "agglomerative-modified": Linkage(_modified_agglomerative, 50_000, 10),
     "diameter-cover": Linkage(_diameter_cover, 50_000),
 }
 """The methods by name. On one core so many combinations are compared and covered in about a minute
@@ -162,5 +160,5 @@ def decide(
         return replace(first, bounds=bounds)
 
     refuse = partial(refuse_blocks, most=linkage.most, method=name, instead=INSTEAD)
-    proving = priced(engine, read, options, start=by_division(start), most=linkage.priced)
+    proving = priced(engine, read, options, start=by_division(start), patience=linkage.patience)
     return decide_clusters(read, options, start=proving, refuse=refuse)

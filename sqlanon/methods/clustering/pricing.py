@@ -16,10 +16,10 @@ from sqlanon.microdata.encoding import encode_subject
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
-AT_ONCE = 5e7
-"""Distinct combinations times nodes that may stand for one of them up to which records are priced
-unasked: itemsets are mined and prices raised in about a second then, since no combination is a
-member of more itemsets."""
+FEW, MEMBERSHIPS = 5_000, 5e7
+"""Distinct combinations up to which records are priced unasked, and these times the nodes that may
+stand for one of them, which are no fewer than their memberships in itemsets: it takes a second or
+two."""
 
 
 def priced(
@@ -28,7 +28,7 @@ def priced(
     options: Options[ClusterOptions],
     *,
     start: Start,
-    most: float = AT_ONCE,
+    patience: int = 1,
 ) -> Start:
     """First clusters with what records are worth, where that is asked for or takes a moment.
 
@@ -37,7 +37,7 @@ def priced(
         read: The table.
         options: How to cluster it.
         start: Finds the clusters.
-        most: Memberships in itemsets, at most, up to which records are priced unasked.
+        patience: How many times as much as in general is priced unasked.
     """
 
     def mine() -> Mine:
@@ -47,7 +47,7 @@ def priced(
     def starting(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         first = start(problem, quick)
         effort = effort_of(options)
-        if options.own.bound is None and _memberships(problem) > most:
+        if options.own.bound is None and not _takes_a_moment(problem, patience):
             return first
         # Clusters for k alone, whose records are exchanged, prove nothing that others do not.
         is_begin = problem.demand is None and read.policy.demands
@@ -64,10 +64,10 @@ def priced(
     return starting
 
 
-def _memberships(problem: ClusteringProblem) -> float:
-    """In how many itemsets all combinations are at most, each counted by itself."""
-    found = float(len(AlikeRecords.of(problem)))
+def _takes_a_moment(problem: ClusteringProblem, patience: int) -> bool:
+    """Whether itemsets are so few, by an upper bound, that nobody has to ask for them."""
+    combinations, each = len(AlikeRecords.of(problem)), 1.0
     for column, taxonomy in enumerate(problem.taxonomies):
         top = len(taxonomy.ancestors) - 1
-        found *= 1 + (min(top, problem.highest[column]) if problem.highest else top)
-    return found
+        each *= 1 + (min(top, problem.highest[column]) if problem.highest else top)
+    return combinations <= patience * FEW and combinations * each <= patience * MEMBERSHIPS

@@ -39,6 +39,7 @@ from math import inf, prod
 
 import numpy as np
 
+from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.children import children, standing
@@ -173,29 +174,38 @@ class _Lattice:
             node = step
 
     def _able(self, nodes: Iterator[tuple[int, ...]]) -> Iterator[tuple[Worth, tuple[int, ...]]]:
-        """The nodes that satisfy the policy, with their worth."""
+        """The nodes that satisfy the policy, with their worth, as far as there is time."""
         for node in nodes:
             if self._problem.deadline.expired:
                 return
             label = self.classes(node)
-            if self._satisfies(label):
+            try:
+                satisfies = self._satisfies(label)
+            except TimeLimitError:
+                return
+            if satisfies:
                 cost = float(self._problem.cost(self._cells(node)).sum())
                 asks = self._purity.values.shape[1] > 0
                 pure = self._purity.squares(label) if asks else 0.0
                 yield _Release(cost, pure, self._least, asks).worth(), node
 
     def _satisfies(self, label: Numbers) -> bool:
-        """Whether all classes satisfy the policy but those that cannot."""
+        """Whether all classes satisfy the policy but those that cannot.
+
+        Raises:
+            TimeLimitError: The problem's deadline came before that was known.
+        """
         few = np.bincount(label) < self._problem.k
         if (few[label] & ~self._excused).any():
             return False
         if self._problem.demand is None:
             return True
         order, starts = runs(label)
-        return all(
-            self._excused[records[0]] or self._problem.satisfies(records)
-            for records in np.split(order, starts[1:])
-        )
+        for records in np.split(order, starts[1:]):
+            self._problem.deadline.check()
+            if not (self._excused[records[0]] or self._problem.satisfies(records)):
+                return False
+        return True
 
     def _cells(self, node: Sequence[int]) -> Numbers:
         """The node of each record in each column, shape `(records, columns)`."""

@@ -179,7 +179,7 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal"),
+        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal or lns"),
         ({"iterations": 5}, "iterations belongs to --improve anneal"),
         (
             {"temperature": 1.0, "cooling": 0.5},

@@ -99,6 +99,7 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
                 sqlanon.plan(connection, "people", policy)
             return
         report = sqlanon.bound(connection, "people", policy)
+    assert report.single_records <= report.lower_bound
     assert report.lower_bound <= float(possible / len(records)) + 1e-9
 
 
@@ -169,3 +170,23 @@ def test_a_bound_without_k_is_refused():
     policy = Policy(["q0"], sensitive=["person"], models=[LDiversity(2)])
     with pytest.raises(PolicyError, match="no k is given"):
         sqlanon.bound(connection, "people", policy)
+
+
+def test_a_cluster_needs_as_many_takers_as_k_says():
+    connection, policy = table_of("1112")
+    report = sqlanon.bound(connection, "people", policy)
+    assert report.lower_bound == pytest.approx(2 / 3 / 4)
+    document = report.to_dict()
+    assert document["single_record_bound"] == pytest.approx(1 / 3 / 4)
+    assert document["effort"] == "quick"
+    assert "the cheapest itemset of each record proves 0.0833333 by itself" in report.to_text()
+
+
+@pytest.mark.parametrize("asked", [{"effort": "full"}, {"time_limit": 60}], ids=["full", "limit"])
+def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
+    connection, policy = table_of("111233344")
+    quick = sqlanon.bound(connection, "people", policy)
+    report = sqlanon.bound(connection, "people", policy, **asked)
+    assert report.to_dict()["effort"] == "full"
+    assert report.single_records < quick.lower_bound <= report.lower_bound
+    assert not report.notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from itertools import product
 from math import inf
@@ -176,6 +177,16 @@ def test_without_time_the_highest_node_remains():
     late = replace(problem, deadline=Deadline(0, lambda: 1))
     lattice = partial._Lattice(late, Purity(np.zeros((8, 0), np.int64)))
     assert lattice.best() == lattice.descended() == lattice.top == (1,)
+
+
+@FEW
+@given(cases(demanding=True), st.integers(0, 30))
+def test_whenever_the_time_is_over_the_best_node_satisfies_the_policy(case, looks):
+    problem, values = case
+    late = replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
+    whole, node = partial._Lattice(problem, Purity(values)), partial._Lattice(late, Purity(values))
+    best = node.best()
+    assert best == whole.top or whole._satisfies(whole.classes(best))
 
 
 def test_no_group_is_above_the_highest_levels():

@@ -124,16 +124,20 @@ def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
     for records in members(clusters):
         if problem.deadline.expired:
             break
-        count = len(records) // problem.k
-        if count < 2:
-            continue
-        ordered = records[np.lexsort(problem.leaves[records].T[::-1])]
-        parts = np.array_split(ordered, count)
-        if all(problem.satisfies(part) for part in parts):
-            for part in parts[1:]:
-                label[part] = number
-                number += 1
+        for part in cut_of_k(problem, records)[1:]:
+            label[part] = number
+            number += 1
     return label
+
+
+def cut_of_k(problem: ClusteringProblem, records: Numbers) -> list[Numbers]:
+    """The parts of a cluster of 2k records and more, or the cluster where one fails the demand."""
+    count = len(records) // problem.k
+    if count < 2:
+        return [records]
+    ordered = records[np.lexsort(problem.leaves[records].T[::-1])]
+    parts = np.array_split(ordered, count)
+    return parts if all(problem.satisfies(part) for part in parts) else [records]
 
 
 class _Search:

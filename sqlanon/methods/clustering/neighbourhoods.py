@@ -1,0 +1,105 @@
+"""Large neighbourhood search as an improvement: refined clusters parted anew, pool by pool."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering.first import Begun
+from sqlanon.methods.clustering.proof import Proof, least_by_record
+from sqlanon.methods.clustering.releases import Releases
+from sqlanon.methods.options import ClusterOptions
+from sqlanon.methods.registry import Options
+from sqlanon.search.arrays import Reals
+from sqlanon.search.clustering.problem import Clustering
+from sqlanon.search.clustering.repartition.highs import solved
+from sqlanon.search.clustering.repartition.search import Turns, repartitioned
+
+REFINED = 0.6
+"""Share of the time in which clusters are found and refined, at most."""
+RECORDS, LEAST, MOST = 15, 50, 3_000
+"""Records for each pool, and the fewest and the most pools, where neither their number nor a time
+limit is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhoods:
+    """What large neighbourhood search came to.
+
+    Args:
+        pools: How many pools were parted anew.
+        better: In how many of these that lost less.
+        before: What all records lost before [units].
+        after: What they lose then [units].
+    """
+
+    pools: int
+    better: int
+    before: int
+    after: int
+
+    def document(self, costs: CellCosts, records: int) -> dict[str, object]:
+        """What a report tells of it."""
+        before, after = (costs.loss(cost, records) for cost in (self.before, self.after))
+        loss = {"refined": before, "parted": after}
+        return {"pools": self.pools, "better_pools": self.better, "loss": loss}
+
+
+def searches(options: Options[ClusterOptions]) -> bool:
+    """Whether large neighbourhood search is asked for."""
+    return options.own.improve == "lns"
+
+
+def searched(
+    releases: Releases,
+    begun: Sequence[Begun],
+    clusters: Clustering,
+    *,
+    costs: CellCosts,
+    options: Options[ClusterOptions],
+) -> tuple[Clustering, Neighbourhoods]:
+    """Clusters of all records that lose no more, of the whole table even where it has blocks."""
+    before = clusters.loss(releases.whole)
+    none = Neighbourhoods(0, 0, before, before)
+    if releases.suppresses(clusters):
+        return clusters, none
+    # Those that no cluster may hold are left out whatever becomes of the others.
+    problem, places = releases.problem, releases.placeable
+    alone = (releases.whole.records - len(places)) * releases.whole.suppressed
+    bound = Proof.of(releases, begun).least
+
+    def tell(pools: int, loss: int) -> None:
+        lost = costs.loss(loss + alone, releases.whole.records)
+        ratio = f", {(loss + alone) / bound:.3f} times the bound" if bound else ""
+        options.tell(f"lns: {pools:,} pools, {options.loss} {lost:.6g}{ratio}")
+
+    turns = Turns(_pools(releases, options), options.seed, tell)
+    own = Clustering.of(problem, clusters.label[places])
+    done = repartitioned(problem, own, price=_price(releases, begun), turns=turns, solve=solved)
+    found = releases.all_of(done.found.label, places)
+    if found.loss(releases.whole) >= before or not releases.holds(found):
+        return clusters, replace(none, pools=done.pools)
+    return found, Neighbourhoods(done.pools, done.better, before, found.loss(releases.whole))
+
+
+def _pools(releases: Releases, options: Options[ClusterOptions]) -> float:
+    """How many pools are parted anew."""
+    if options.own.pools is not None:
+        return options.own.pools
+    if releases.problem.deadline.is_limited:
+        return math.inf
+    return min(max(releases.problem.records // RECORDS, LEAST), MOST)
+
+
+def _price(releases: Releases, begun: Sequence[Begun]) -> Reals:
+    """What records are worth, as far as that is known [units]."""
+    price = least_by_record(releases, begun).astype(np.float64)
+    for each in begun:
+        if each.first.priced is not None:
+            price[each.records] = each.first.priced.duals.price
+    found: Reals = price[releases.placeable]
+    return found

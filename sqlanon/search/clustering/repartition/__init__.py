@@ -1,0 +1,1 @@
+"""Repartition: small groups of clusters dissolved and parted anew by integer programs."""

@@ -1,0 +1,240 @@
+"""Large neighbourhood search: pools of similar clusters parted anew by integer programs.
+
+Each turn draws a cluster, the rather the more its records lose above what they are worth, dissolves
+it with those near it and parts their records anew as an integer program says (`column_program`,
+`assignment_program`). What loses no more stays, so the loss never grows. Turns are drawn from a
+seed; without a deadline equal seeds give equal clusters.
+
+Source: Shaw 1998 (large neighbourhood search).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlanon.search.arrays import Numbers, Reals
+from sqlanon.search.clustering.assign import join
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    closed,
+    closures,
+    members,
+)
+from sqlanon.search.clustering.refine.closures import Joins
+from sqlanon.search.clustering.refine.refinement import cut_of_k, parts_of_k
+from sqlanon.search.clustering.repartition.assignment_program import assignment_program
+from sqlanon.search.clustering.repartition.column_program import column_program, spare
+from sqlanon.search.clustering.repartition.dissolved import Dissolved, Spared, dissolve
+from sqlanon.search.clustering.repartition.local_prices import local_prices
+from sqlanon.search.clustering.repartition.programs import RepartitionProgram, RepartitionSolver
+
+FEW, MANY = (40, 80), (4, 7)
+"""Records of a pool whose groups are columns, and clusters of one whose records are assigned, at
+least and at most."""
+LARGEST = 2_000
+"""Most records of a pool."""
+SPARE = 3
+"""From how many records more than k groups must be drawn, for columns to be of use."""
+OUTSIDE = 4
+"""Most records that are left out and may come back, in a pool."""
+AGAIN = 0.5
+"""How much rarer a cluster starts a pool each time that it has been in one for nothing."""
+TOLD = 250
+"""Pools after which progress is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repartition:
+    """What a search came to.
+
+    Args:
+        found: The clusters.
+        pools: How many pools were parted anew.
+        better: In how many of these that lost less.
+    """
+
+    found: Clustering
+    pools: int
+    better: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Limits of a search, besides the deadline of its problem.
+
+    Args:
+        pools: How many pools are parted anew; without end for infinity.
+        seed: What the choices are drawn from.
+        tell: Called now and then with the number of pools and the loss [units].
+    """
+
+    pools: float
+    seed: int = 0
+    tell: Callable[[int, int], None] = lambda pools, loss: None
+
+
+def repartitioned(
+    problem: ClusteringProblem,
+    clusters: Clustering,
+    *,
+    price: Reals | None,
+    turns: Turns,
+    solve: RepartitionSolver,
+) -> Repartition:
+    """Clusters that lose no more, and mostly less.
+
+    With a deadline that comes before the end the result depends on the machine.
+
+    Args:
+        problem: The table.
+        clusters: Clusters that satisfy k and the demand.
+        price: Per record what it is worth [units], as far as that is known.
+        turns: How long to search.
+        solve: Solves the programs.
+    """
+    if problem.deadline.expired or not len(clusters.nodes):
+        return Repartition(clusters, 0, 0)
+    search = _Search(problem, clusters, price=price, random=np.random.default_rng(turns.seed))
+    done = better = 0
+    while done < turns.pools and not problem.deadline.expired:
+        better += search.turn(solve)
+        done += 1
+        if done % TOLD == 0:
+            turns.tell(done, search.loss)
+    found = Clustering.of(problem, search.label)
+    kept = found if found.loss(problem) < clusters.loss(problem) else clusters
+    return Repartition(kept, done, better)
+
+
+class _Search:
+    """Clusters that turns improve."""
+
+    def __init__(
+        self,
+        problem: ClusteringProblem,
+        clusters: Clustering,
+        *,
+        price: Reals | None,
+        random: np.random.Generator,
+    ) -> None:
+        self._problem, self._random = problem, random
+        self._joins = Joins(problem.taxonomies)
+        self._by_columns = spare(problem.k) >= SPARE
+        label = parts_of_k(problem, clusters)
+        self._nodes = closures(problem, label)
+        self._cost = problem.cost(self._nodes)
+        self._records = members(Clustering(label, self._nodes))
+        self._outside = np.flatnonzero(label == NOWHERE)
+        self._price = np.zeros(problem.records) if price is None else price
+        self._weight = self._weights(self._records, self._cost)
+
+    @property
+    def label(self) -> Numbers:
+        """The cluster of each record."""
+        found = np.full(self._problem.records, NOWHERE, np.int64)
+        for number, records in enumerate(self._records):
+            found[records] = number
+        return found
+
+    @property
+    def loss(self) -> int:
+        """What all records lose [units]."""
+        sizes = np.array([len(records) for records in self._records])
+        return int(sizes @ self._cost) + len(self._outside) * self._problem.suppressed
+
+    def _weights(self, clusters: list[Numbers], cost: Numbers) -> Reals:
+        """How likely clusters are to start a pool: what they lose above what they are worth."""
+        above = [
+            len(records) * float(own) - float(self._price[records].sum())
+            for records, own in zip(clusters, cost, strict=True)
+        ]
+        return np.maximum(above, 1e-6)
+
+    def turn(self, solve: RepartitionSolver) -> bool:
+        """Parts a pool anew, where that loses no more; whether it loses less."""
+        chosen = self._chosen()
+        pool = self._dissolved(chosen)
+        clusters = None if pool is None else self._parted(pool, solve)
+        if pool is not None and clusters and self._replaced(pool, chosen, clusters=clusters):
+            return True
+        self._weight[chosen] *= AGAIN
+        return False
+
+    def _chosen(self) -> Numbers:
+        """A cluster and those near it, for a pool."""
+        weight = self._weight
+        seed = int(self._random.choice(len(weight), p=weight / weight.sum()))
+        near = self._joins.costs(self._nodes[[seed]], self._nodes)[0].astype(np.float64)
+        near -= self._random.random() * self._cost
+        near *= 1 + 0.2 * self._random.random(len(near))
+        near[seed] = -np.inf
+        least, most = FEW if self._by_columns else (n * self._problem.k for n in MANY)
+        wanted = int(self._random.integers(least, most + 1))
+        first = min(wanted // self._problem.k + 1, len(near))
+        order = np.argpartition(near, first - 1)[:first] if first < len(near) else near.argsort()
+        order = order[np.argsort(near[order], kind="stable")]
+        sizes = np.cumsum([len(self._records[number]) for number in order])
+        return order[: max(int(np.searchsorted(sizes, wanted)), 2)]
+
+    def _dissolved(self, chosen: Numbers) -> Dissolved | None:
+        """The pool of some clusters; None where it is large."""
+        problem, spared = self._problem, Spared(self._outside[:0], -1)
+        if sum(len(self._records[number]) for number in chosen) > LARGEST:
+            return None
+        if problem.allowance:
+            near = join(problem, problem.leaves[self._outside], other=self._nodes[chosen[0]])
+            first = np.argsort(problem.cost(near), kind="stable")[:OUTSIDE]
+            room = max(problem.allowance - len(self._outside), 0) + len(first)
+            spared = Spared(self._outside[first], room)
+        return dissolve(
+            problem,
+            self._joins,
+            clusters=[self._records[number] for number in chosen],
+            spared=spared,
+            random=self._random,
+        )
+
+    def _parted(self, pool: Dissolved, solve: RepartitionSolver) -> list[Numbers] | None:
+        """The records of new clusters; None where there are no better ones."""
+        problem = self._problem
+        pool, price = local_prices(pool, k=problem.k)
+        program: RepartitionProgram
+        if self._by_columns:
+            made = column_program(problem, pool, price)
+        else:
+            made = assignment_program(pool, price, k=problem.k)
+        if made is None:
+            return None
+        program, parts_of = made
+        part = parts_of(solve(program, problem.deadline.left()))
+        groups = [pool.records[part == number] for number in np.unique(part[part >= 0])]
+        return [cut for group in groups for cut in cut_of_k(problem, group)]
+
+    def _replaced(self, pool: Dissolved, chosen: Numbers, *, clusters: list[Numbers]) -> bool:
+        """Puts clusters in place of those of a pool where they lose no more; whether it is less."""
+        problem = self._problem
+        sizes = np.array([len(records) for records in clusters], np.int64)
+        out = np.setdiff1d(pool.records, np.concatenate([pool.records[:0], *clusters]))
+        if len(out) > max(pool.room, 0) or not all(problem.meets(own) for own in clusters):
+            return False
+        leaves = problem.leaves[np.concatenate([pool.records[:0], *clusters])]
+        nodes = closed(problem, leaves, starts=np.cumsum(sizes) - sizes)
+        cost = problem.cost(nodes)
+        after = int(sizes @ cost) + len(out) * pool.price
+        if after > pool.loss or problem.forbids(cost).any():
+            return False
+        kept = np.ones(len(self._records), np.bool_)
+        kept[chosen] = False
+        self._records = [own for own, stays in zip(self._records, kept, strict=True) if stays]
+        self._records += clusters
+        self._nodes = np.concatenate([self._nodes[kept], nodes])
+        self._cost = np.concatenate([self._cost[kept], cost])
+        weight = self._weights(clusters, cost)
+        self._weight = np.concatenate([self._weight[kept], weight])
+        self._outside = np.union1d(np.setdiff1d(self._outside, pool.records), out)
+        return after < pool.loss

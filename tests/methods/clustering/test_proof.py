@@ -1,0 +1,121 @@
+"""What plans prove of every other recoding: never more than the least loss there is."""
+
+from __future__ import annotations
+
+import pytest
+from databases import empty_database
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_bound import bounded, least, opened
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering.proof import Proof
+
+METHODS = ["direct-cover", "set-cover", "forest", "agglomerative", "diameter-cover"]
+ROUNDING = 1e-9
+
+
+@pytest.fixture
+def people():
+    """A connection to 60 records of two columns, and a sensitive one."""
+    connection = empty_database()
+    connection.execute(
+        "CREATE TABLE people AS SELECT range * 7919 % 23 AS a, range * 104729 % 5 AS b, "
+        "range * 31 % 3 AS c FROM range(60)"
+    )
+    return connection
+
+
+def policy(**more):
+    columns = {"a": Hierarchy.intervals(2, 6, 12), "b": Hierarchy.suppression()}
+    return Policy(columns, models=[KAnonymity(3)], others="drop", **more)
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(bounded(), st.sampled_from(METHODS), st.sampled_from(["columns", "quick", "full"]))
+def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
+    trees, bounds, weighing, records, k, _ = case
+    connection, own = opened(*case)
+    possible = least(trees, bounds, weighing, records, k, own.allowance(len(records)))
+    asked = {"method": method, "bound": bound}
+    with connection:
+        try:
+            reports = [
+                sqlanon.plan(connection, "people", own, **asked, block_records=most).report
+                for most in (len(records), 4)
+            ]
+        except UnsatisfiableError:
+            assert possible in (None, len(records))  # a table without records is none
+            return
+    for report in reports:
+        assert report.lower_bound <= float(possible / len(records)) + ROUNDING
+
+
+@pytest.mark.parametrize("method", [*METHODS, "agglomerative-modified", "partial-domain"])
+def test_a_plan_proves_more_with_more_effort(people, method):
+    found = [
+        sqlanon.plan(people, "people", policy(), method=method, bound=bound, passes=1).report
+        for bound in ("columns", "quick", "full")
+    ]
+    least, quick, full = (each.lower_bound for each in found)
+    assert least < quick <= full <= found[0].loss["lm"]
+    assert [each.search["bound"] for each in found[1:]] == ["quick", "full"]
+    assert found[0].search["bound"] in ("columns", "records")
+    document = found[1].to_dict()
+    assert document["lower_bound"] == quick
+    assert document["ratio"] == pytest.approx(document["loss"]["value"] / quick)
+    assert f"{found[1].ratio:.3g} times that" in found[1].to_text()
+
+
+@pytest.mark.parametrize(
+    "more", [{"entity": "c"}, {"sensitive": {"c": Sensitive([LDiversity(2)])}}], ids=["entity", "l"]
+)
+def test_what_the_bound_does_not_look_at_does_not_lower_it(people, more):
+    asked = policy(**more)
+    alone = sqlanon.bound(people, "people", policy()).lower_bound
+    report = sqlanon.plan(people, "people", asked, method="direct-cover", passes=1).report
+    assert report.lower_bound == alone == sqlanon.bound(people, "people", asked).lower_bound
+    assert alone <= report.loss["lm"]
+
+
+def test_blocks_have_a_bound_of_their_own(people):
+    asked = {"method": "set-cover", "block_records": 25}
+    report = sqlanon.plan(people, "people", policy(), **asked).report
+    whole = sqlanon.plan(people, "people", policy(), method="set-cover").report
+    own = report.search["block_bound"]
+    assert report.search["bound"] == "columns"
+    assert report.lower_bound < own <= report.loss["lm"]
+    assert own >= whole.lower_bound - ROUNDING
+    assert any(note.startswith("clusters that stay within these blocks") for note in report.notes)
+    assert "block_bound" not in whole.search
+
+
+def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monkeypatch):
+    from sqlanon.methods.clustering import pricing
+
+    def by(**asked):
+        return sqlanon.plan(people, "people", policy(), method="forest", **asked).report
+
+    assert by().search["bound"] == "quick"
+    monkeypatch.setattr(pricing, "FEW", 10)
+    assert by().search["bound"] == "records"
+    assert by(bound="full").search["bound"] == "full"
+
+
+def test_a_bound_that_was_cut_short_says_so():
+    costs = CellCosts.of("lm", [], weights=[], records=1, counts=[])
+    [note] = Proof(0, "quick", is_cut=True).notes(costs, 1)
+    assert note.startswith("a share of the time limit went to the bound and was over")
+
+
+def test_an_unknown_bound_or_effort_is_refused(people):
+    with pytest.raises(PolicyError, match="choose columns, quick or full"):
+        sqlanon.plan(people, "people", policy(), method="forest", bound="most")
+    with pytest.raises(PolicyError, match="choose quick or full"):
+        sqlanon.bound(people, "people", policy(), effort="columns")
+    with pytest.raises(PolicyError, match="bound belongs to"):
+        sqlanon.plan(people, "people", policy(), method="incognito", bound="quick")

@@ -1,0 +1,179 @@
+"""Pools parted anew: as good as the best partition of small ones, never worse, always allowed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles.covers import Distinct, candidates_of, cost_of, problem_of
+from strategies import problems
+
+from sqlanon.deadline import Deadline
+from sqlanon.search.clustering.direct_cover import direct_cover
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.refine.closures import Joins
+from sqlanon.search.clustering.repartition import search
+from sqlanon.search.clustering.repartition.assignment_program import assignment_program
+from sqlanon.search.clustering.repartition.column_program import column_program
+from sqlanon.search.clustering.repartition.dissolved import Spared, dissolve
+from sqlanon.search.clustering.repartition.highs import solved
+from sqlanon.search.clustering.repartition.local_prices import local_prices
+from sqlanon.search.clustering.repartition.search import Turns, repartitioned
+
+FEW = settings(max_examples=12, deadline=None)
+
+
+def improved(problem, clusters, *, pools=2, seed=0, price=None):
+    turns = Turns(pools, seed)
+    return repartitioned(problem, clusters, price=price, turns=turns, solve=solved).found
+
+
+def random_table(records, k, seed=1, demand=None):
+    random = np.random.default_rng(seed)
+    rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, 4))]
+    return problem_of(sorted(rows), k, demand=demand)
+
+
+def check(problem, clusters):
+    """Every cluster may be published, and no more is left out than may be."""
+    assert all(problem.satisfies(records) for records in members(clusters))
+    assert (clusters.label == NOWHERE).sum() <= problem.allowance
+
+
+def least(problem, cost):
+    """The least loss of all partitions into clusters that are allowed, by trying all.
+
+    `cost(records)` is what a record costs in a cluster of these.
+    """
+
+    @cache
+    def of(left, room):
+        if not left:
+            return 0
+        first, *others = sorted(left)
+        found = math.inf
+        if room:
+            found = problem.suppressed + of(left - {first}, room - 1)
+        for mask in range(1 << len(others)):
+            group = [first, *(other for n, other in enumerate(others) if mask >> n & 1)]
+            if len(group) < 2 * problem.k and problem.satisfies(np.array(group)):
+                rest = of(left - set(group), room)
+                found = min(found, len(group) * cost(group) + rest)
+        return found
+
+    return of(frozenset(range(problem.records)), problem.allowance)
+
+
+@FEW
+@given(problems(most=7), st.booleans(), st.integers(0, 2))
+def test_a_pool_is_parted_as_well_as_its_closures_allow(problem, by_columns, allowance):
+    problem = replace(problem, allowance=allowance)
+    whole = np.arange(problem.records)
+    pool = dissolve(
+        *(problem, Joins(problem.taxonomies)),
+        clusters=[whole],
+        spared=Spared(whole[:0], allowance or -1),
+        random=np.random.default_rng(0),
+    )
+    pool, price = local_prices(pool, k=problem.k)
+    best = least(problem, lambda group: pool.cost[pool.held[:, group].all(axis=1)].min())
+    assert price.sum() <= best * (1 + 1e-9)
+    made = (
+        column_program(problem, pool, price)
+        if by_columns
+        else assignment_program(pool, price, k=problem.k)
+    )
+    found = pool.loss
+    if made is not None:
+        program, parts_of = made
+        clusters = Clustering.of(problem, parts_of(solved(program, math.inf)))
+        check(problem, clusters)
+        found = clusters.loss(problem)
+    assert least(problem, lambda group: cost_of(problem, group)) <= found <= best
+
+
+@FEW
+@given(problems(most=14, demanding=True), st.integers(0, 2), st.integers(0, 2))
+def test_clusters_never_lose_more_and_stay_allowed(problem, seed, allowance):
+    assume(problem.satisfies(np.arange(problem.records)))
+    problem = replace(problem, allowance=allowance)
+    before = direct_cover(problem, candidates_of(problem))
+    found = improved(problem, before, seed=seed)
+    check(problem, found)
+    assert found.loss(problem) <= before.loss(problem)
+
+
+@FEW
+@given(problems(most=14), st.integers(0, 2))
+def test_highest_levels_hold(problem, allowance):
+    tops = tuple(int(taxonomy.level.max()) - 1 for taxonomy in problem.taxonomies)
+    problem = replace(problem, highest=tops, allowance=allowance)
+    label = problem.division
+    few = np.flatnonzero(np.bincount(label)[label] < problem.k)
+    assume(len(few) <= allowance < problem.records)
+    label[few] = NOWHERE
+    assume((label >= 0).any())
+    before = Clustering.of(problem, label)
+    found = improved(problem, before)
+    check(problem, found)
+    assert found.loss(problem) <= before.loss(problem)
+
+
+@pytest.mark.parametrize("k", [3, 12])
+def test_groups_of_few_and_of_many_records_lose_less(k):
+    """Those of 3 records are columns of the program, those of 12 are assigned to closures."""
+    problem = random_table(10 * k, k)
+    before = Clustering.of(problem, np.arange(10 * k) // k)
+    found = improved(problem, before, pools=6)
+    check(problem, found)
+    assert found.loss(problem) < before.loss(problem)
+
+
+def test_a_demand_holds_where_less_is_lost():
+    problem = random_table(96, 3, demand=Distinct(np.arange(96) % 4, 2))
+    before = Clustering.of(problem, np.arange(96) // 3)
+    found = improved(problem, before, pools=6)
+    check(problem, found)
+    assert found.loss(problem) < before.loss(problem)
+
+
+def test_a_record_that_costs_others_much_is_left_out_within_the_limit():
+    rows = [("a", "b", "c", "d")] * 4 + [("e", "f", "g", "h")] * 4 + [("i", "j", "k", "l")]
+    problem = replace(problem_of(rows, 4), allowance=1)
+    before = Clustering.of(problem, np.array([0] * 4 + [1] * 5))
+    found = improved(problem, before)
+    assert found.loss(problem) == problem.suppressed < before.loss(problem)
+    kept = improved(replace(problem, allowance=0), before)
+    assert kept.loss(problem) == before.loss(problem)
+
+
+def test_equal_seeds_give_equal_clusters():
+    problem = random_table(36, 3)
+    before = direct_cover(problem, candidates_of(problem))
+    found = [improved(problem, before, seed=5).label.tolist() for _ in range(2)]
+    assert found[0] == found[1]
+
+
+def test_the_number_of_pools_and_the_deadline_end_a_search():
+    problem = random_table(24, 3)
+    before = direct_cover(problem, candidates_of(problem))
+    told = []
+    turns = Turns(3, tell=lambda pools, loss: told.append((pools, loss)))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(search, "TOLD", 2)
+        done = repartitioned(problem, before, price=None, turns=turns, solve=solved)
+    assert done.pools == 3
+    assert [pools for pools, _ in told] == [2]
+    assert told[0][1] >= done.found.loss(problem)
+    ticks = iter(range(1_000))
+    late = replace(problem, deadline=Deadline(30, lambda: next(ticks)))
+    ended = repartitioned(late, before, price=None, turns=Turns(math.inf), solve=solved)
+    assert 0 < ended.pools < 30
+    assert ended.found.loss(problem) <= before.loss(problem)
+    over = replace(problem, deadline=Deadline(0))
+    assert repartitioned(over, before, price=None, turns=turns, solve=solved).found is before
