@@ -41,6 +41,7 @@ SMALLEST = [
     "load.py {data} --rows 1000 --runs 1 --files adult",
     "mondrian.py table --k 5 --records 100",
     "mondrian.py peers --k 5 --records 60",
+    "neighbourhoods.py adult --k 5 --records 60 --pools 3 --effort quick",
     "patterns.py table --k 2",
     "patterns.py exact --rows 20 --time-limit 5",
     "patterns.py models --rows 20 --time-limit 5",

@@ -231,7 +231,7 @@ class ClusterOptions(AnnealingOptions):
     pools: int | None = _option(
         None,
         "How many groups of clusters --improve lns parts anew: without end where there is a time "
-        "limit, else one for each 15 records, at least 50 and at most 3000.",
+        "limit, else one for each 10 records, at least 50 and at most 5000.",
         "N",
         int,
         lambda value: type(value) is int and value >= 1,

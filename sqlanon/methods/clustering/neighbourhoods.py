@@ -21,7 +21,7 @@ from sqlanon.search.clustering.repartition.search import Turns, repartitioned
 
 REFINED = 0.6
 """Share of the time in which clusters are found and refined, at most."""
-RECORDS, LEAST, MOST = 15, 50, 3_000
+RECORDS, LEAST, MOST = 10, 50, 5_000
 """Records for each pool, and the fewest and the most pools, where neither their number nor a time
 limit is given."""
 

@@ -146,3 +146,14 @@ def test_the_same_table_has_the_same_duals():
     assert first.total == second.total
     assert (first.price == second.price).all()
     assert (first.near == second.near).all()
+
+
+def test_whatever_is_nearly_tight_is_near():
+    problem = problem_of(table(30, 3, 3, 3), 3)
+    candidates = candidates_of(problem)
+    found = dual_bound(problem, candidates)
+    held = (np.sort(found.price[held_by(problem, nodes)]) for nodes in candidates.nodes)
+    mean = np.array([price[-problem.k :].mean() for price in held])
+    slack = (candidates.cost - mean) / (found.total / problem.records)
+    assert set(np.flatnonzero(slack < 0.299)) <= set(found.near) <= set(np.flatnonzero(slack < 0.8))
+    assert (np.diff(found.near) > 0).all()

@@ -177,3 +177,10 @@ def test_the_number_of_pools_and_the_deadline_end_a_search():
     assert ended.found.loss(problem) <= before.loss(problem)
     over = replace(problem, deadline=Deadline(0))
     assert repartitioned(over, before, price=None, turns=turns, solve=solved).found is before
+
+
+def test_a_search_that_gains_nothing_ends():
+    problem = problem_of([("a",), ("b",), ("c",)], 2)
+    before = Clustering.of(problem, np.zeros(3, np.int64))
+    done = repartitioned(problem, before, price=None, turns=Turns(math.inf), solve=solved)
+    assert (done.pools, done.better, done.found) == (search.IDLE, 0, before)

@@ -41,7 +41,7 @@ NEAR = 0.3
 """Slack up to which a closure counts as nearly tight [mean costs of a record]."""
 SLACK, WIDEST = 0.5, 1.5
 """Slack up to which the first pass keeps closures for steps, and any pass [mean costs]."""
-MEMBERSHIPS = 15
+MEMBERSHIPS = 12
 """Closures of a row that are worth keeping for steps, on average."""
 RAISED = 1.35
 """Times their cheapest cost that records are worth to begin with: about what they lose more."""
@@ -97,7 +97,9 @@ def dual_bound(
 ) -> Duals:
     """The highest lower bound found, and the prices that prove it.
 
-    Where the deadline comes first, it is the best that was proven until then.
+    Where the deadline comes first, it is the best that was proven until then, of each column by
+    itself at least. The time is that of the rounds: a look at all closures each (`whole_pass`) and
+    its steps (`steps`). Records that are alike are looked at once.
 
     Args:
         problem: The table; costs never shrink on the way up.

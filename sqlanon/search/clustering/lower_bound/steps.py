@@ -22,9 +22,9 @@ from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.lower_bound.scale import leaving_most
 from sqlanon.search.clustering.problem import ClusteringProblem
 
-FIRST, LAST = 0.3, 0.03
+FIRST, LAST = 0.15, 0.02
 """Length of the first step and of the last one [radii of the box]."""
-KEEP, STEEPEST = 0.7, -2.0
+KEEP, STEEPEST = 0.85, -2.0
 """Share of the direction before in the next one, and the least that a record's part of it is."""
 SPARE = 20
 """Members of a closure that are looked at beside the dearest 2 k."""
@@ -97,7 +97,7 @@ class Climb:
         """How many records of each row stay at these duals [units], and what all are worth."""
         counts, over = self.alike.counts, duals - self.problem.suppressed
         taken = leaving_most(over, counts, self.room).astype(np.float64)
-        return counts - taken, float(duals @ counts - over @ taken)
+        return counts - taken, float((duals * counts - over * taken).sum())
 
     def best(self, near: NearTight, center: Reals, *, radius: float, steps: int) -> Reals:
         """The best prices in a box that some steps find.

@@ -20,7 +20,7 @@ import numpy as np
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, Words, packed
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, narrow_first
 
 FIRST_WORDS, LONGER = 8, 4
 """Words of the dearest records that are looked at first, and how many times as many next."""
@@ -95,6 +95,13 @@ class WholePass:
     ) -> None:
         self._problem, self._candidates, self._alike = problem, candidates, alike
         self._by_rank = np.argsort(candidates.rank)
+        self._cost = candidates.cost.astype(np.float64)
+        self._columns = np.ascontiguousarray(candidates.nodes.T)
+        self._used = []
+        for column, taxonomy in zip(self._columns, problem.taxonomies, strict=True):
+            mask = np.zeros(len(taxonomy.cost), np.bool_)
+            mask[column] = True
+            self._used.append(mask)
 
     def excess(self, sought: Sought) -> Excess:
         """What k records of each closure are worth beyond their cost.
@@ -141,8 +148,7 @@ class WholePass:
         return np.sort(self._near(sought, np.argsort(-sought.price, kind="stable"))[0])
 
     def _maps(self, leaves: Numbers) -> BitMaps:
-        nodes = self._candidates.nodes
-        return BitMaps.of_candidates(self._problem.taxonomies, leaves, nodes=nodes)
+        return BitMaps(self._problem.taxonomies, leaves, self._used)
 
     def _near(self, sought: Sought, order: Numbers) -> tuple[Numbers, Reals]:
         """Closures that do not drop out, and bounds on their excess from above.
@@ -156,17 +162,21 @@ class WholePass:
         price, leaves = sought.price[slots], self._alike.leaves[slots]
         value = price.astype(np.float64)
         scale = sought.parts * k
-        cost = self._candidates.cost.astype(np.float64) * scale
+        cost = self._cost * float(scale)
         # Above the error of any sum of floating-point numbers below.
         room = 1e-9 * (k * float(np.abs(value).max()) + float(self._problem.suppressed) * scale)
-        kept = cost <= value[0] * k - sought.least + room
-        most = np.full(int(kept.sum()), np.inf)
-        for column, taxonomy in enumerate(self._problem.taxonomies):
+        least = sought.least - room
+        dearest = int((k * value[0] - least) / scale) + 1
+        at = np.arange(np.searchsorted(self._candidates.cost, dearest, side="right"))
+        for column in reversed(narrow_first(self._problem.taxonomies)):
+            taxonomy = self._problem.taxonomies[column]
             worth = np.full(len(taxonomy.cost), -np.inf)
             for nodes in taxonomy.distinct_levels:
                 _raise(worth, nodes[leaves[:, column]], price, k=k)
-            np.minimum(most, worth[self._candidates.nodes[kept, column]], out=most)
-        kept[kept] = most - cost[kept] + room >= sought.least
+            most = worth.take(self._columns[column].take(at)) - cost.take(at)
+            at = at[most >= least]
+        kept = np.zeros(len(cost), np.bool_)
+        kept[at] = True
         near = self._by_rank[kept[self._by_rank]]
         maps, words = self._maps(leaves), FIRST_WORDS
         while True:
@@ -191,12 +201,14 @@ class WholePass:
             self._problem.deadline.check()
             at = near[start : start + batch]
             bits = maps.members(self._candidates.nodes[at], self._candidates.rank[at])
-            counts = np.ascontiguousarray(np.bitwise_count(bits).T)
+            counts = np.bitwise_count(bits).T.astype(np.int32, order="C")
             held, worth = np.zeros(len(at), np.int32), np.full(len(at), k * dearest[-1])
+            enough, added = np.empty(len(at), np.int32), np.empty(len(at))
             for count, fall in zip(counts, falls.tolist(), strict=True):
                 held += count
                 if fall:
-                    worth += np.minimum(held, k) * fall
+                    np.minimum(held, k, out=enough)
+                    worth += np.multiply(enough, fall, out=added)
             found[start : start + batch] = worth
         return found
 

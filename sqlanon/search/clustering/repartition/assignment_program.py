@@ -23,9 +23,9 @@ from sqlanon.search.clustering.repartition.programs import (
     handed_out,
 )
 
-CLOSURES = 20
+CLOSURES = 30
 """Most closures of a program, beside those of the clusters."""
-ASSIGNED = 1500
+ASSIGNED = 3_000
 """Most pairs of a unit and a closure that a program is made of."""
 
 

@@ -33,7 +33,7 @@ from sqlanon.search.clustering.repartition.dissolved import Dissolved, Spared, d
 from sqlanon.search.clustering.repartition.local_prices import local_prices
 from sqlanon.search.clustering.repartition.programs import RepartitionProgram, RepartitionSolver
 
-FEW, MANY = (40, 80), (4, 7)
+FEW, MANY = (40, 80), (4, 9)
 """Records of a pool whose groups are columns, and clusters of one whose records are assigned, at
 least and at most."""
 LARGEST = 2_000
@@ -44,6 +44,10 @@ OUTSIDE = 4
 """Most records that are left out and may come back, in a pool."""
 AGAIN = 0.5
 """How much rarer a cluster starts a pool each time that it has been in one for nothing."""
+RAREST = 1e-3
+"""The least that a cluster counts among those that may start a pool [units]."""
+IDLE = 20
+"""Pools for each cluster after which a search ends that has gained nothing in them."""
 TOLD = 250
 """Pools after which progress is told."""
 
@@ -100,9 +104,11 @@ def repartitioned(
     if problem.deadline.expired or not len(clusters.nodes):
         return Repartition(clusters, 0, 0)
     search = _Search(problem, clusters, price=price, random=np.random.default_rng(turns.seed))
-    done = better = 0
-    while done < turns.pools and not problem.deadline.expired:
-        better += search.turn(solve)
+    done = better = idle = 0
+    while done < turns.pools and idle < search.patience and not problem.deadline.expired:
+        gained = search.turn(solve)
+        idle = 0 if gained else idle + 1
+        better += gained
         done += 1
         if done % TOLD == 0:
             turns.tell(done, search.loss)
@@ -134,6 +140,11 @@ class _Search:
         self._weight = self._weights(self._records, self._cost)
 
     @property
+    def patience(self) -> int:
+        """How many pools may gain nothing, one after the other."""
+        return IDLE * len(self._records)
+
+    @property
     def label(self) -> Numbers:
         """The cluster of each record."""
         found = np.full(self._problem.records, NOWHERE, np.int64)
@@ -153,7 +164,7 @@ class _Search:
             len(records) * float(own) - float(self._price[records].sum())
             for records, own in zip(clusters, cost, strict=True)
         ]
-        return np.maximum(above, 1e-6)
+        return np.maximum(above, RAREST)
 
     def turn(self, solve: RepartitionSolver) -> bool:
         """Parts a pool anew, where that loses no more; whether it loses less."""
@@ -162,7 +173,7 @@ class _Search:
         clusters = None if pool is None else self._parted(pool, solve)
         if pool is not None and clusters and self._replaced(pool, chosen, clusters=clusters):
             return True
-        self._weight[chosen] *= AGAIN
+        self._weight[chosen] = np.maximum(self._weight[chosen] * AGAIN, RAREST)
         return False
 
     def _chosen(self) -> Numbers:
