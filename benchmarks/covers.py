@@ -6,6 +6,7 @@
     python benchmarks/covers.py growth --k 50
     python benchmarks/covers.py wide --k 50
     python benchmarks/covers.py limit --k 5 50
+    python benchmarks/covers.py starts --k 5 50
 
 `adult` has nine attributes with their hierarchies and is measured in LM. `suppression` has the same
 attributes of both files, suppressed or kept, and counts suppressed cells; beside it stands a greedy
@@ -33,10 +34,14 @@ from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.microdata.binding import bind
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
+from sqlanon.search.clustering.lower_bound.duals import dual_bound
+from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
 from sqlanon.search.clustering.refine.refinement import refine as refined
+from sqlanon.search.clustering.set_cover import set_cover
 
 ONE, BOTH = ["adult.csv.gz"], ["adult.csv.gz", "adult_test.csv.gz"]
-FILES = {"adult": ONE, "suppression": BOTH, "blocks": ONE, "growth": ONE, "wide": ONE, "limit": ONE}
+TASKS = "adult", "suppression", "blocks", "growth", "wide", "limit", "starts"
+FILES = {task: BOTH if task == "suppression" else ONE for task in TASKS}
 LOSS = {"adult": "lm", "suppression": "suppressed-cells"}
 BLOCKS = (30_162, 15_000, 7_500, 3_000)
 LIMIT = 0.05
@@ -152,6 +157,35 @@ def stages(connection, policy, name):
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
+def by_start(connection, k, records):
+    """Prints what covers lose before and after a refinement of each by itself, by quick prices."""
+    engine = DuckDB(connection)
+    with engine.workspace():
+        subject = bind(engine, engine.resolve("people"), policy=policy("adult", k))
+        mine = Mine.of(engine, subject, policy=policy("adult", k), loss="lm")
+        problem = problem_of(mine.read)
+        candidates = mine.candidates(problem)
+    duals = dual_bound(problem, candidates)
+    covers = {
+        "direct-cover": lambda: direct_cover(problem, candidates),
+        "set-cover": lambda: set_cover(problem, candidates)[0],
+        "reduced cost": lambda: reduced_cost_cover(problem, candidates, duals=duals),
+    }
+    for name, cover in covers.items():
+        start = time.process_time()
+        found = cover()
+        middle = time.process_time()
+        better = refined(problem, found, bounds=duals.price)
+        losses = [
+            mine.read.costs.loss(own.loss(problem), problem.records) for own in (found, better)
+        ]
+        print(
+            f"k = {k}, {name}: {losses[0]:.6g} in {middle - start:.1f} s, refined {losses[1]:.6g} "
+            f"in {time.process_time() - middle:.1f} s",
+            flush=True,
+        )
+
+
 def wide(connection, k, records):
     """Prints what a cover of fourteen attributes takes."""
     complete(connection, FOURTEEN, most=records)
@@ -166,7 +200,10 @@ def main():
     options = parser.parse_args()
     connection = duckdb.connect(config={"threads": 2})
     people(connection, options.task, most=options.records)
-    tables = {"blocks": by_blocks, "growth": by_records, "wide": wide, "limit": by_limit}
+    tables = {
+        "blocks": by_blocks, "growth": by_records, "wide": wide, "limit": by_limit,
+        "starts": by_start,
+    }  # fmt: skip
     printed = tables.get(options.task)
     if printed:
         for k in options.k:

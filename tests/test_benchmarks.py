@@ -29,6 +29,7 @@ SMALLEST = [
     "covers.py growth --k 5 --records 20",
     "covers.py wide --k 20 --records 100",
     "covers.py limit --k 5 --records 80",
+    "covers.py starts --k 5 --records 60",
     "fulldomain.py adult --runs 1 --k 2",
     "fulldomain.py models --runs 1 --limits 0",
     "fulldomain.py ihis --runs 1 --k 50",

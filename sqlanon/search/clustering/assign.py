@@ -23,6 +23,9 @@ from sqlanon.search.clustering.problem import (
 NEVER_NEAR = 2**63 - 1
 """What a record adds to a cluster that it may not join [units]."""
 
+BLOCK = 256
+"""Records whose costs in all clusters are worked out at once."""
+
 
 def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     """Puts every record without a cluster into one, and mends what then fails the demand.
@@ -33,15 +36,22 @@ def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     label = _founded(problem, renumbered(label))
     nodes, sizes = closures(problem, label), np.bincount(label[label >= 0])
     costs = problem.cost(nodes)
-    for record in np.flatnonzero(label < 0):
-        problem.deadline.check()
-        joined = join(problem, nodes, other=problem.leaves[record])
-        dearer = problem.cost(joined)
-        added = dearer * (sizes + 1) - costs * sizes
-        cluster = int(np.where(problem.forbids(dearer), NEVER_NEAR, added).argmin())
-        label[record] = cluster
-        sizes[cluster] += 1
-        nodes[cluster], costs[cluster] = joined[cluster], dearer[cluster]
+    left = np.flatnonzero(label < 0)
+    for start in range(0, len(left), BLOCK):
+        records = left[start : start + BLOCK]
+        leaves = problem.leaves[records]
+        dearer = _joined_costs(problem, nodes, leaves=leaves)
+        for place, record in enumerate(records):
+            problem.deadline.check()
+            added = dearer[place] * (sizes + 1) - costs * sizes
+            cluster = int(np.where(problem.forbids(dearer[place]), NEVER_NEAR, added).argmin())
+            label[record] = cluster
+            sizes[cluster] += 1
+            joined = join(problem, nodes[[cluster]], other=leaves[place])
+            if (joined[0] != nodes[cluster]).any():
+                nodes[cluster], costs[cluster] = joined[0], dearer[place, cluster]
+                later = leaves[place + 1 :]
+                dearer[place + 1 :, cluster] = _joined_costs(problem, joined, leaves=later)[:, 0]
     return mend(problem, Clustering.of(problem, label))
 
 
@@ -53,6 +63,21 @@ def _founded(problem: ClusteringProblem, label: Numbers) -> Numbers:
     own = without[division]
     first = int(label.max(initial=NOWHERE)) + 1
     return np.where(own, first + (np.cumsum(without) - 1)[division], label)
+
+
+def _joined_costs(problem: ClusteringProblem, nodes: Numbers, *, leaves: Numbers) -> Numbers:
+    """What a record costs at the closures of leaves and node tuples [units], `(records, nodes)`."""
+    total = np.zeros((len(leaves), len(nodes)), np.int64)
+    for column, taxonomy in enumerate(problem.taxonomies):
+        own, leaf = np.unique(leaves[:, column], return_inverse=True)
+        kinds, kind = np.unique(nodes[:, column], return_inverse=True)
+        shape = (len(own), len(kinds))
+        first, second = np.broadcast_to(own[:, None], shape), np.broadcast_to(kinds, shape)
+        table = taxonomy.cost[taxonomy.join(first, second)]
+        total += table[leaf.ravel()].take(kind.ravel(), axis=1)
+        if problem.highest:  # so that no sum of such costs is too large
+            np.minimum(total, problem.suppressed + 1, out=total)
+    return total
 
 
 def join(problem: ClusteringProblem, nodes: Numbers, *, other: Numbers) -> Numbers:

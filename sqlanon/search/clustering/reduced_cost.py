@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.bitmaps import BitMaps, counted, flags
+from sqlanon.search.clustering.bitmaps import WORD, BitMaps, counted, flags
 from sqlanon.search.clustering.lower_bound.duals import Duals
 from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
 
@@ -94,7 +94,11 @@ class _Queue:
         part = slice(start, stop)
         bits = self._maps.members(self._nodes[part], self._rank[part])
         self._is_whole[part] = counted(bits) <= self._most
-        row, place = np.nonzero(flags(bits, len(self._gone)) & ~self._gone)
+        row, word = np.nonzero(bits)
+        own, bit = np.nonzero(flags(bits[row, word][:, None], WORD))
+        row, place = row[own], word[own] * WORD + bit
+        open_ = ~self._gone[place]
+        row, place = row[open_], place[open_]
         every = np.split(place, np.searchsorted(row, np.arange(1, stop - start)))
         return [own[: self._most].astype(np.int32) for own in every]
 

@@ -15,6 +15,7 @@ from oracles.covers import candidates_of, cost_of, held_by, least_loss, optimum,
 from strategies import bounded, problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.loss.cells import LARGEST
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals, dual_bound
@@ -157,3 +158,15 @@ def test_whatever_is_nearly_tight_is_near():
     slack = (candidates.cost - mean) / (found.total / problem.records)
     assert set(np.flatnonzero(slack < 0.299)) <= set(found.near) <= set(np.flatnonzero(slack < 0.8))
     assert (np.diff(found.near) > 0).all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_the_largest_costs_that_a_table_may_have_do_not_overflow(k):
+    problem = problem_of(table(7, 3, 2, 4), k)
+    times = (LARGEST - 1) // (problem.records * problem.suppressed)
+    taxonomies = tuple(replace(own, cost=own.cost * times) for own in problem.taxonomies)
+    large = replace(problem, taxonomies=taxonomies, suppressed=problem.suppressed * times)
+    candidates = candidates_of(large)
+    found = dual_bound(large, candidates, effort=Ascent.FULL)
+    assert cheapest(large, candidates).sum() <= found.total <= least_loss(problem) * times
+    assert found.total >= 0.98 * times * dual_bound(problem, candidates_of(problem)).total - times

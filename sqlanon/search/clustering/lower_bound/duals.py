@@ -129,7 +129,7 @@ class _Search:
         self._room = max(problem.allowance - int(outside.sum()), 0)
         self._alone = np.zeros(len(self._alike), np.bool_)
         self._alone[self._alike.row[outside]] = True
-        self._pass = WholePass(problem, candidates, self._alike)
+        self._pass: WholePass
         self._center, self._reached = np.zeros(len(self._alike)), 0
         self._slack = SLACK
         self._found: Excess | None = None
@@ -141,6 +141,8 @@ class _Search:
 
     def climb(self, effort: Ascent, start: Duals | None) -> None:
         """Rounds of steps, each followed by a look at all closures."""
+        self._problem.deadline.check()
+        self._pass = WholePass(self._problem, self._candidates, self._alike)
         price = np.zeros(len(self._alike))
         price[self._alike.row] = self.best.price * RAISED if start is None else start.price
         climb = Climb(self._problem, self._alike, self._room)

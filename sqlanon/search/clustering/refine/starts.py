@@ -13,8 +13,10 @@ from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.refinement import Effort, refine
 
-TRIED = 0.15
-"""Share of the passes, and of the time, in which each start is refined before one is chosen."""
+TRIED, AFTER = 0.5, 0.75
+"""Passes in which each of several starts is refined, and those that the best one then gets, for
+each pass of a single start. On Adult at k = 5 a cover by reduced cost is behind direct cover after
+0.15 of them, and loses 1.6 % less after all."""
 
 
 def refine_best(
@@ -26,7 +28,7 @@ def refine_best(
 ) -> tuple[Clustering, int]:
     """Refined clusters that lose no more than any start, and the start that they come from.
 
-    All starts together take as many passes as one would by itself.
+    Two starts together take 1.75 times the passes of one.
 
     Args:
         problem: The table.
@@ -37,10 +39,11 @@ def refine_best(
     if len(starts) == 1:
         return refine(problem, starts[0], effort=effort, bounds=bounds), 0
     own, tried = replace(effort, passes=effort.passes * TRIED), list[Clustering]()
-    for start in starts:
-        part = replace(problem, deadline=problem.deadline.share(TRIED))
+    for number, start in enumerate(starts):
+        share = TRIED / (TRIED * (len(starts) - number) + AFTER)
+        part = replace(problem, deadline=problem.deadline.share(share))
         tried.append(refine(part, start, effort=own, bounds=bounds))
     losses = [each.loss(problem) for each in tried]
     best = losses.index(min(losses))
-    rest = replace(effort, passes=effort.passes * (1 - TRIED * len(starts)))
+    rest = replace(effort, passes=effort.passes * AFTER)
     return refine(problem, tried[best], effort=rest, bounds=bounds), best
