@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.lower_bound.duals import dual_bound
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
+from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.patterns.greedy import instance_keys
 from sqlanon.search.patterns.rows import DistinctRows
 
+PRICED = 100_000
+"""Rows times patterns up to which records are priced, in about a second."""
 LOOKED_AT = 1_000_000
 """Rows times patterns up to which each pattern is looked at for a bound, in a moment."""
 
@@ -69,3 +75,39 @@ def least_by_patterns(table: PatternProblem) -> int:
         enough = table.rows.counted(rows, group, groups=int(group.max()) + 1) >= table.k
         found = np.where(enough[group], np.minimum(found, table.cost(rows, node)), found)
     return max(table.least, table.at_most(int(found @ table.rows.sizes)))
+
+
+def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: Deadline) -> int:
+    """What all records cost at least by the patterns of a table, since a class needs k takers.
+
+    Every class is an instance of a pattern, or of the highest levels, that k records or more share;
+    so instances are the candidates that `lower_bound.duals` asks for, whatever else there is in the
+    table. What is neither is left out, or reads as that, within the suppression limit. With too
+    many patterns, what is known whatever prices are.
+    """
+    leaves, sizes = read.combinations.leaves, read.combinations.sizes
+    if len(leaves) * len(table.nodes) > PRICED or read.policy.suppressed == "keep":
+        return table.least
+    records = int(sizes.sum())
+    taxonomies = tuple(
+        Taxonomy.of(tree, own)
+        for tree, own in zip(read.subject.trees, read.costs.costs, strict=True)
+    )
+    problem = ClusteringProblem(
+        taxonomies,
+        np.repeat(leaves, sizes, axis=0),
+        table.k,
+        deadline=deadline,
+        allowance=min(read.policy.allowance(records), records),
+        suppressed=read.costs.unit,
+    )
+    every = []
+    for levels in (*table.nodes, table.tops):
+        at = zip(taxonomies, levels, leaves.T, strict=True)
+        every.append(np.stack([own.ancestors[level, leaf] for own, level, leaf in at], axis=1))
+    nodes, first = np.unique(np.concatenate(every), axis=0, return_inverse=True)
+    # One instance may belong to several patterns: its records count once.
+    place = np.unique(first.ravel() * len(leaves) + np.tile(np.arange(len(leaves)), len(every)))
+    support = np.bincount(place // len(leaves), sizes[place % len(leaves)]).astype(np.int64)
+    found = dual_bound(problem, Candidates.of(problem, nodes, support=support))
+    return max(table.least, table.at_most(found.total))

@@ -16,7 +16,7 @@ from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
-from sqlanon.methods.patterns.bounds import least_by_patterns, least_cost
+from sqlanon.methods.patterns.bounds import least_by_patterns, least_by_prices, least_cost
 from sqlanon.methods.patterns.instances import InstanceQueries
 from sqlanon.methods.patterns.problem import (
     Finished,
@@ -35,6 +35,8 @@ from sqlanon.recoding import Node
 from sqlanon.search.patterns.greedy import Placed, greedy, instance_keys, pattern_order
 from sqlanon.search.patterns.rows import DistinctRows
 
+PRICING = 0.1
+"""Share of the time for prices of records, which only prove what is lost at least."""
 Improved = Callable[[PatternProblem, Placed], Parts]
 
 
@@ -63,7 +65,9 @@ def decide_patterns(
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
     ended = search_end(read, options.deadline)
-    aside = set_aside(pattern_problem(read, nodes), policy)
+    whole = pattern_problem(read, nodes)
+    whole = replace(whole, least=least_by_prices(read, whole, deadline=ended.share(PRICING)))
+    aside = set_aside(whole, policy)
     table = replace(aside.table, deadline=ended)
     instances = InstanceQueries(engine, read.combinations, table.masks, table.k)
     with engine.limited(ended):

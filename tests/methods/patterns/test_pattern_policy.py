@@ -374,9 +374,22 @@ def test_of_classes_that_are_too_far_from_each_other_the_smallest_goes(method):
 def test_greedy_tells_a_bound_by_its_patterns_or_by_each_column(looked_at, bound, monkeypatch):
     """Its pattern keeps nothing; of the columns town is suppressed, and so is the age 2."""
     monkeypatch.setattr("sqlanon.methods.patterns.bounds.LOOKED_AT", looked_at)
+    monkeypatch.setattr("sqlanon.methods.patterns.bounds.PRICED", 0)
     records = [*ALIKE[:2], *[("1", "a", 4, "flu")] * 2, ("2", "b", 4, "flu")]
     levels = {"age": (0, 2), "town": (1, 1)}
     with table_of(records) as connection:
         report = found_by("pattern-greedy", connection, policy_of(levels, k=2), [["none"]])
     assert report.lower_bound == pytest.approx(bound)
     assert report.ratio == pytest.approx(report.loss["lm"] / report.lower_bound)
+
+
+@pytest.mark.parametrize(("priced", "bound"), [(1_000, 0.25), (0, 0.125)])
+def test_greedy_proves_that_a_class_needs_k_takers(priced, bound, monkeypatch):
+    """The age 2 is suppressed, and so is the age of one of the others."""
+    monkeypatch.setattr("sqlanon.methods.patterns.bounds.PRICED", priced)
+    records = [*[("1", "a", 1, "flu")] * 3, ("2", "a", 1, "flu")]
+    with table_of(records) as connection:
+        policy = policy_of({"age": (0, 2), "town": (0, 1)}, k=2)
+        report = found_by("pattern-greedy", connection, policy, "all")
+    assert report.lower_bound == pytest.approx(bound)
+    assert report.lower_bound <= report.loss["lm"]
