@@ -241,9 +241,10 @@ class ClusterOptions(AnnealingOptions):
         None,
         "How much to prove of every other recoding: what columns, or whatever the method knows of "
         "single records, tell at once (columns); what records are worth together, from closed "
-        "itemsets, in seconds (quick) or in a minute (full). Covers: quick; methods that mine no "
-        "itemsets: quick where a table is so small that it takes a moment, else columns. Covers "
-        "and refinement lose less with prices of records.",
+        "itemsets, in seconds (quick) or in a minute (full). Covers: full where refinement takes "
+        "longer anyway, else quick; methods that mine no itemsets do so where a table is so small "
+        "that it takes a moment, else columns. Covers and refinement lose less with prices of "
+        "records.",
         "columns|quick|full",
         is_valid=BOUNDS.__contains__,
         fault="bound {!r} is not known; choose columns, quick or full",

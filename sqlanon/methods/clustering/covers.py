@@ -171,7 +171,7 @@ def decide_cover(
         bounds = mine.bounds(problem, every, kind)
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
-        priced, effort = None, effort_of(options)
+        priced, effort = None, effort_of(options, problem.records, itemsets=len(every))
         if effort is not None:
             options.tell(f"prices: {counted(len(every), 'candidate')}")
             own_share = replace(problem, deadline=problem.deadline.share(PRICED))
