@@ -230,8 +230,9 @@ class ClusterOptions(AnnealingOptions):
     )
     pools: int | None = _option(
         None,
-        "How many groups of clusters --improve lns parts anew: without end where there is a time "
-        "limit, else one for each 10 records, at least 50 and at most 5000.",
+        "How many groups of clusters --improve lns tries to part anew: without end where there is "
+        "a time limit, else so many that each record is in six, and all have at most 300000 "
+        "records, but at least 50.",
         "N",
         int,
         lambda value: type(value) is int and value >= 1,
@@ -241,9 +242,10 @@ class ClusterOptions(AnnealingOptions):
         None,
         "How much to prove of every other recoding: what columns, or whatever the method knows of "
         "single records, tell at once (columns); what records are worth together, from closed "
-        "itemsets, in seconds (quick) or in a minute (full). Covers: quick; methods that mine no "
-        "itemsets: quick where a table is so small that it takes a moment, else columns. Covers "
-        "and refinement lose less with prices of records.",
+        "itemsets, in seconds (quick) or in a minute (full). Covers: full where refinement takes "
+        "longer anyway, else quick; methods that mine no itemsets do so where a table is so small "
+        "that it takes a moment, else columns. Covers and refinement lose less with prices of "
+        "records.",
         "columns|quick|full",
         is_valid=BOUNDS.__contains__,
         fault="bound {!r} is not known; choose columns, quick or full",

@@ -46,17 +46,18 @@ def priced(
 
     def starting(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         first = start(problem, quick)
-        effort = effort_of(options)
         if options.own.bound is None and not _takes_a_moment(problem, patience):
             return first
         # Clusters for k alone, whose records are exchanged, prove nothing that others do not.
         is_begin = problem.demand is None and read.policy.demands
-        if effort is None or is_begin:
+        if options.own.bound == "columns" or is_begin:
             return first
         try:
             with engine.limited(problem.deadline), phase("mining"):
                 own = mine()
             every = own.candidates(problem, progress=options.progress)
+            effort = effort_of(options, problem.records, itemsets=len(every))
+            assert effort is not None
             return replace(first, priced=own.priced(problem, every, effort=effort))
         except TimeLimitError:
             return first

@@ -12,7 +12,10 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering.first import effort_of
 from sqlanon.methods.clustering.proof import Proof
+from sqlanon.methods.registry import Options
+from sqlanon.search.clustering.lower_bound.duals import Ascent
 
 METHODS = ["direct-cover", "set-cover", "forest", "agglomerative", "diameter-cover"]
 ROUNDING = 1e-9
@@ -94,13 +97,24 @@ def test_blocks_have_a_bound_of_their_own(people):
     assert "block_bound" not in whole.search
 
 
+def test_prices_are_raised_in_full_where_refinement_takes_longer():
+    def effort(itemsets, **asked):
+        return effort_of(Options.of("direct-cover", **asked), 60, itemsets=itemsets)
+
+    assert effort(2 * 52 * 60) is effort(10**9, bound="full") is Ascent.FULL
+    assert effort(10**9, improve="lns") is effort(120, passes=1) is Ascent.FULL
+    assert effort(2 * 52 * 60 + 1) is effort(121, passes=1) is Ascent.QUICK
+    assert effort(1, refine=False) is effort(1, bound="quick") is Ascent.QUICK
+    assert effort(1, bound="columns") is None
+
+
 def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monkeypatch):
     from sqlanon.methods.clustering import pricing
 
     def by(**asked):
         return sqlanon.plan(people, "people", policy(), method="forest", **asked).report
 
-    assert by().search["bound"] == "quick"
+    assert by().search["bound"] == "full"
     monkeypatch.setattr(pricing, "FEW", 10)
     assert by().search["bound"] == "records"
     assert by(bound="full").search["bound"] == "full"
