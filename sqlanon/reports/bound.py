@@ -25,8 +25,8 @@ class BoundReport:
         entity: The column whose persons a policy counts; None for records.
         levels: Lowest and highest level allowed of the columns that may not take every level.
         notes: What a reader should know besides.
-        effort: How hard was tried to raise it, `quick` or `full`; None where the time limit came
-            before.
+        effort: The last effort to raise it that was completed, `quick` or `full`; None where the
+            time limit ended the first.
         single_records: What is lost at least as far as each record proves it by itself, in the
             cheapest itemset that holds it.
         ended: The part of the search that a time limit ended; empty for none.

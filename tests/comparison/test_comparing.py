@@ -189,6 +189,22 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
     assert found.to_dict()["passes"] == found.passes
 
 
+def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(connection):
+    names = ["mondrian", "direct-cover"]
+    given = {"methods": names, "improve": "lns"}
+    mondrian, cover = sqlanon.compare(connection, "people", POLICY, **given).rows
+    assert mondrian.failure is None
+    assert "lns" not in mondrian.report.search
+    assert cover.report.search["lns"]["pools"] <= comparing.POOLS
+    asked = comparing.Asked("direct-cover", "lm", 2)
+    for limit, pools in ((None, comparing.POOLS), (5.0, None)):
+        settings = {"improve": "lns", "time_limit": limit}
+        request = comparing.ComparisonRequest(tuple(names), ("lm",), (2,), settings)
+        assert request.options(asked, 5.0).own.pools == pools
+    with pytest.raises(PolicyError, match="mondrian refines none"):
+        sqlanon.compare(connection, "people", POLICY, methods=["mondrian"], improve="lns")
+
+
 def test_auto_chooses_from_all_methods_in_a_first_look(connection):
     [row] = sqlanon.compare(
         connection, "people", POLICY, methods=["auto"], losses=["discernibility"]

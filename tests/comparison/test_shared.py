@@ -19,7 +19,7 @@ CLUSTERS = [name for name, row in METHODS.items() if row.takes("passes")]
 FOUND_ONCE = {
     "near records": (linkage.Neighbours, "of"),
     "itemsets": (covers, "mined"),
-    "bounds": (covers, "record_bounds"),
+    "bounds": (covers.Cheapest, "of"),
     "prices": (covers, "dual_bound"),
     "full-domain node": (fulldomain, "lent_node"),
 }

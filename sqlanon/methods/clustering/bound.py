@@ -22,13 +22,11 @@ from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.bound import BoundReport, ended_notes
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.wording import counted, listed
 
-_ALONE = -1
-"""What stands for a record that no itemset holds."""
 CONVERGED = 1e-4
 """By which part of itself a bound has to rise for another ascent, where a time limit says when to
 stop."""
@@ -155,7 +153,7 @@ class _Least:
         cost: By all records [units].
         by_record: The same, as far as each record proves it by itself [units].
         candidates: The itemsets that say so.
-        effort: How hard was tried to raise it; None where no itemsets were mined in time.
+        effort: The last effort that was completed; None where the time limit ended the first.
         alone: Records that no itemset holds, which must be suppressed.
         ended: What the time limit ended; empty where nothing.
     """
@@ -175,20 +173,27 @@ def _least(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest) -> _
         candidates = mine.candidates(problem, progress=wanted.progress)
     except TimeLimitError:
         return _Least(by_columns, by_columns, ended="mining")
-    bounds = record_bounds(problem, candidates, uncovered=_ALONE)
-    alone = int((bounds == _ALONE).sum())
-    least = int(bounds[bounds != _ALONE].sum()) + alone * problem.suppressed
+    cheapest = mine.cheapest(problem, candidates)
+    alone, least = int(cheapest.outside.sum()), int(cheapest.cost.sum())
     if problem.deadline.expired:
         least = max(least, by_columns)
         ended = "the comparison of itemsets"
         return _Least(least, least, len(candidates), alone=alone, ended=ended)
-    effort = wanted.effort or ("full" if problem.deadline.is_limited else "quick")
+    until_end = wanted.effort is None and problem.deadline.is_limited
+    asked = wanted.effort or ("full" if until_end else "quick")
     wanted.tell(f"prices: {counted(len(candidates), 'itemset')}")
-    total = mine.priced(problem, candidates, effort=Ascent[effort.upper()]).duals
-    while wanted.effort is None and problem.deadline.is_limited and not problem.deadline.expired:
+    priced = mine.priced(problem, candidates, effort=Ascent[asked.upper()], cheapest=cheapest)
+    total = priced.duals
+    while until_end and not problem.deadline.expired:
         before = total
-        total = dual_bound(problem, candidates, effort=Ascent.FULL, start=before)
+        total = dual_bound(problem, candidates, effort=Ascent.FULL, start=before, cheapest=cheapest)
         if total.total <= before.total * (1 + CONVERGED):
             break
-    ended = "the search for prices" if problem.deadline.expired else ""
-    return _Least(max(total.total, least), least, len(candidates), effort, alone, ended)
+    return _Least(
+        max(total.total, least),
+        least,
+        len(candidates),
+        None if priced.is_cut else asked,
+        alone,
+        "the search for prices" if problem.deadline.expired else "",
+    )

@@ -28,8 +28,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import Cheapest, column_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
@@ -95,22 +94,31 @@ class Mine:
             records=problem.records,
         )
 
-    def bounds(self, problem: ClusteringProblem, candidates: Candidates, kind: str) -> Numbers:
+    def cheapest(
+        self, problem: ClusteringProblem, candidates: Candidates, kind: str = "closed"
+    ) -> Cheapest:
         """What each record costs at least, by the candidates of one kind, or until the deadline."""
         return self.shared.once(
             ("bounds", kind, problem.digest),
-            lambda: record_bounds(problem, candidates, uncovered=problem.suppressed),
+            lambda: Cheapest.of(problem, candidates),
             records=problem.records,
             is_whole=lambda _: not problem.deadline.expired,
         )
 
     def priced(
-        self, problem: ClusteringProblem, every: Candidates, *, effort: Ascent, kind: str = "closed"
+        self,
+        problem: ClusteringProblem,
+        every: Candidates,
+        *,
+        effort: Ascent,
+        kind: str = "closed",
+        cheapest: Cheapest | None = None,
     ) -> Priced:
         """What records are worth together, by all candidates of one kind, or until the deadline."""
 
         def search() -> Priced:
-            duals = dual_bound(problem, every, effort=effort)
+            own = cheapest or self.cheapest(problem, every, kind)
+            duals = dual_bound(problem, every, effort=effort, cheapest=own)
             return Priced(duals, effort, problem.deadline.expired)
 
         name = ("prices", kind, effort.name, problem.allowance, problem.digest)
@@ -168,14 +176,15 @@ def decide_cover(
     def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         before = replace(problem, deadline=problem.deadline.share(MINED))
         every = mine.candidates(before, kind, progress=options.progress)
-        bounds = mine.bounds(problem, every, kind)
+        cheapest = mine.cheapest(problem, every, kind)
+        bounds = cheapest.cost
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
         priced, effort = None, effort_of(options, problem.records, itemsets=len(every))
         if effort is not None:
             options.tell(f"prices: {counted(len(every), 'candidate')}")
             own_share = replace(problem, deadline=problem.deadline.share(PRICED))
-            priced = mine.priced(own_share, every, effort=effort, kind=kind)
+            priced = mine.priced(own_share, every, effort=effort, kind=kind, cheapest=cheapest)
         options.tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if own.beta is None else within(problem, every, beta=own.beta)
         try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
+import numpy as np
 import pytest
 from databases import empty_database, insert
 from hypothesis import given, settings
@@ -15,6 +17,9 @@ from strategies import hierarchies, level_bounds, records_of, weights
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods.clustering import covers
+from sqlanon.methods.clustering.first import Priced
+from sqlanon.search.clustering.lower_bound.duals import Duals, dual_bound
 
 AGES = [("1", "1-2", "*"), ("2", "1-2", "*"), ("3", "3-4", "*"), ("4", "3-4", "*")]
 
@@ -190,3 +195,36 @@ def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
     assert report.to_dict()["effort"] == "full"
     assert report.single_records < quick.lower_bound <= report.lower_bound
     assert not report.notes
+
+
+def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatch):
+    connection, policy = table_of("111233344")
+    full = sqlanon.bound(connection, "people", policy, effort="full")
+    calls = []
+
+    def weak(self, problem, every, *, effort, **more):
+        return Priced(Duals(np.zeros(problem.records), 0, np.zeros(0, np.int64)), effort, False)
+
+    def counted(*given, start, **more):
+        calls.append(start.total)
+        return dual_bound(*given, start=start, **more)
+
+    monkeypatch.setattr(covers.Mine, "priced", weak)
+    monkeypatch.setattr("sqlanon.methods.clustering.bound.dual_bound", counted)
+    report = sqlanon.bound(connection, "people", policy, time_limit=60)
+    assert report.lower_bound == full.lower_bound
+    assert calls[0] == 0 < calls[-1]
+
+
+def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
+    connection, policy = table_of("111233344")
+    quick = sqlanon.bound(connection, "people", policy)
+    priced = covers.Mine.priced
+
+    def ended(*given, **more):
+        return replace(priced(*given, **more), is_cut=True)
+
+    monkeypatch.setattr(covers.Mine, "priced", ended)
+    report = sqlanon.bound(connection, "people", policy, effort="full", time_limit=60)
+    assert report.to_dict()["effort"] is None
+    assert report.lower_bound >= quick.lower_bound

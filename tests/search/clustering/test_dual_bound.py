@@ -16,6 +16,7 @@ from strategies import bounded, problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.loss.cells import LARGEST
+from sqlanon.search.clustering.lower_bound import whole_pass
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals, dual_bound
@@ -126,6 +127,36 @@ def test_a_bound_that_is_cut_short_is_one(problem, effort, looks):
     until = Deadline(looks, itertools.count(1).__next__)
     found = dual_bound(replace(problem, deadline=until), candidates, effort=effort)
     assert column_bounds(problem).sum() <= found.total <= least_loss(problem)
+
+
+@pytest.mark.parametrize("looks", [0, 2, 4])
+def test_what_is_proven_is_kept_where_the_deadline_cuts_a_later_ascent_short(looks):
+    problem = problem_of(table(20, 4, 3, 5), 3)
+    candidates = candidates_of(problem)
+    before = dual_bound(problem, candidates)
+    assert before.total > cheapest(problem, candidates).sum()
+    until = replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
+    assert dual_bound(until, candidates, start=before).total >= before.total
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
+    for name, value in (("BATCH", 2), ("FIRST_WORDS", 1), ("LONGER", 2)):
+        monkeypatch.setattr(whole_pass, name, value)
+    problem = problem_of(table(260, 4, 5, 6), k)
+    alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
+    own = np.random.default_rng(7).integers(0, 3 * problem.suppressed, len(alike))
+    price, held = own[alike.row], [held_by(problem, nodes) for nodes in candidates.nodes]
+    dearest = [np.sort(price[each])[-k:] for each in held]
+    best = np.array([each.sum() for each in dearest]) - k * candidates.cost
+    least = min(int(np.median(best)), -1)
+    most = np.full(problem.records, least)
+    for each, own_best, top in zip(held, best, dearest, strict=True):
+        found = np.minimum(own_best, own_best - top[0] + price[each])
+        most[each] = np.maximum(most[each], found)
+    looked = WholePass(problem, candidates, alike).excess(Sought(own, 1, least, 0))
+    assert (looked.most[alike.row] == most).all()
+    assert set(np.flatnonzero(best >= least)) <= set(looked.near)
 
 
 def table(records, columns, values, seed):

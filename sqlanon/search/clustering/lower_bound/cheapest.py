@@ -5,12 +5,37 @@ Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.direct_cover import sweep
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
+
+_ALONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Cheapest:
+    """What each record costs at least by itself.
+
+    Args:
+        cost: Per record the cost of the cheapest candidate that holds it, of one that is left out
+            where there is none [units].
+        outside: Whether there is none.
+    """
+
+    cost: Numbers
+    outside: Flags
+
+    @classmethod
+    def of(cls, problem: ClusteringProblem, candidates: Candidates) -> Cheapest:
+        """By all candidates, or until the deadline, as `record_bounds`."""
+        cost = record_bounds(problem, candidates, uncovered=_ALONE)
+        outside = cost == _ALONE
+        return cls(np.where(outside, problem.suppressed, cost), outside)
 
 
 def record_bounds(

@@ -31,7 +31,7 @@ import numpy as np
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound.cheapest import Cheapest, column_bounds
 from sqlanon.search.clustering.lower_bound.scale import PriceScale, exact_sum, leaving_most
 from sqlanon.search.clustering.lower_bound.steps import Climb, NearTight
 from sqlanon.search.clustering.lower_bound.whole_pass import Excess, Sought, WholePass
@@ -45,7 +45,6 @@ MEMBERSHIPS = 12
 """Closures of a row that are worth keeping for steps, on average."""
 RAISED = 1.35
 """Times their cheapest cost that records are worth to begin with: about what they lose more."""
-_ALONE = -1
 
 
 class Ascent(Enum):
@@ -94,6 +93,7 @@ def dual_bound(
     *,
     effort: Ascent = Ascent.QUICK,
     start: Duals | None = None,
+    cheapest: Cheapest | None = None,
 ) -> Duals:
     """The highest lower bound found, and the prices that prove it.
 
@@ -106,9 +106,13 @@ def dual_bound(
         candidates: All closed frequent itemsets of it, or more: each cluster of k records or more
             within the levels allowed must have a candidate that holds it and costs no more.
         effort: How long prices are raised.
-        start: Where to begin; at the cost of the cheapest itemsets for None.
+        start: Where to begin, and what is proven already, which is kept; at the cost of the
+            cheapest itemsets for None.
+        cheapest: What the candidates say of each record; looked for where None.
     """
-    search = _Search(problem, candidates)
+    search = _Search(problem, candidates, cheapest or Cheapest.of(problem, candidates))
+    if start is not None and start.total > search.best.total:
+        search.best = start
     with suppress(TimeLimitError):
         search.climb(effort, start)
     return search.best
@@ -117,10 +121,10 @@ def dual_bound(
 class _Search:
     """The best duals so far."""
 
-    def __init__(self, problem: ClusteringProblem, candidates: Candidates) -> None:
-        cheapest = record_bounds(problem, candidates, uncovered=_ALONE)
-        outside = cheapest == _ALONE
-        price = np.where(outside, problem.suppressed, cheapest)
+    def __init__(
+        self, problem: ClusteringProblem, candidates: Candidates, cheapest: Cheapest
+    ) -> None:
+        price, outside = cheapest.cost, cheapest.outside
         if problem.deadline.expired:
             price = np.maximum(price, column_bounds(problem))
         self.best = Duals(price.astype(np.float64), int(price.sum()), np.zeros(0, np.int64))
