@@ -259,10 +259,13 @@ class _Runner:
         return most if memory is None else min(most, memory // RECORD_BYTES)
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
-        """Bounds what every recoding into nodes loses, where a row is one and no cover did so."""
-        asked = rows[0].asked
+        """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
+
+        As hard as `bound` says: not at all where columns are to prove it, as each row does.
+        """
+        asked, effort = rows[0].asked, self.request.settings.get("bound") or "quick"
         known = [row for row in rows if row.report is not None and row.recoding in TO_NODES]
-        if not known or any(row.bounds_by_itemsets for row in known):
+        if effort == "columns" or not known or any(row.bounds_by_itemsets for row in known):
             return
         self._tell(f"{asked.loss}, k = {asked.k}: the lower bound")
         from sqlanon.methods.clustering.bound import (  # most comparisons need none
@@ -276,7 +279,7 @@ class _Runner:
             searching(self.engine, deadline),
             self.engine.limited(deadline),
         ):
-            wanted = BoundRequest(asked.loss, shared=self.shared)
+            wanted = BoundRequest(asked.loss, effort, shared=self.shared)
             found = bound_table(self.engine, self.table, policy=policy, wanted=wanted)
             self.bounds.append(found)
 

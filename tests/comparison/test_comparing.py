@@ -8,7 +8,7 @@ from databases import empty_database, tables_of
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.comparison import comparing
-from sqlanon.comparison.report import Comparison
+from sqlanon.comparison.report import ComparedRow, Comparison
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.options import PASSES
@@ -239,6 +239,21 @@ def test_a_bound_that_a_cover_proves_is_not_looked_for_again(connection, monkeyp
     found = sqlanon.compare(connection, "people", POLICY, methods=QUICK)
     assert found.bounds == ()
     assert found.bound("lm", 2) == found.rows[1].report.lower_bound
+
+
+@pytest.mark.parametrize(
+    ("asked", "efforts"),
+    [({}, ["quick"]), ({"bound": "full"}, ["full"]), ({"bound": "columns"}, [])],
+    ids=["unasked", "full", "columns"],
+)
+def test_the_bound_of_a_comparison_takes_the_effort_asked_for(
+    connection, asked, efforts, monkeypatch
+):
+    monkeypatch.setattr(ComparedRow, "bounds_by_itemsets", False)
+    methods = ["incognito", "forest"]
+    found = sqlanon.compare(connection, "people", POLICY, methods=methods, **asked)
+    told = [each.effort for each in found.bounds]
+    assert told == efforts
 
 
 def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
