@@ -125,6 +125,7 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
         assert bound is None or bound <= loss + 1e-9
         told = [note for note in report.notes if "time limit ended" in note]
         assert not told or not report.search.get("proven")
+        assert report.is_cut or not told
         assert told or loss == pytest.approx(best)
         ended.add(bool(told))
         people.execute("DROP TABLE published")
