@@ -229,7 +229,8 @@ class _Runner:
         done = dict[Asked, ComparedRow]()
         waiting = [each.method for each in asked if self._refusal(each) is None]
         time_of = _Shares(waiting, self.limit)
-        for number, each in enumerate(sorted(asked, key=_is_slow), start=1):
+        in_turn = sorted(asked, key=lambda each: each.method in SLOWEST)
+        for number, each in enumerate(in_turn, start=1):
             where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
             row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
             time_of.took(each.method, row.seconds)
@@ -345,10 +346,6 @@ def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | Non
     """The passes of refinements, where these were few and a method refined."""
     done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
     return BRIEF if request.is_brief and done else None
-
-
-def _is_slow(asked: Asked) -> bool:
-    return asked.method in SLOWEST
 
 
 @dataclass(slots=True)

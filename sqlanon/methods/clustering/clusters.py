@@ -92,6 +92,7 @@ def decide_clusters(
         clusters, parted = searched(releases, begun, clusters, costs=read.costs, options=options)
         extra["lns"] = parted.document(read.costs, problem.records)
         told = told if parted.after == parted.before else ()
+        told += (parted.note(read.costs, problem.records, loss=options.loss),)
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
     clusters = releases.settled(clusters)
