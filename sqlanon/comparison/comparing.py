@@ -229,7 +229,8 @@ class _Runner:
         done = dict[Asked, ComparedRow]()
         waiting = [each.method for each in asked if self._refusal(each) is None]
         time_of = _Shares(waiting, self.limit)
-        for number, each in enumerate(sorted(asked, key=_is_slow), start=1):
+        in_turn = sorted(asked, key=lambda each: each.method in SLOWEST)
+        for number, each in enumerate(in_turn, start=1):
             where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
             row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
             time_of.took(each.method, row.seconds)
@@ -259,10 +260,13 @@ class _Runner:
         return most if memory is None else min(most, memory // RECORD_BYTES)
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
-        """Bounds what every recoding into nodes loses, where a row is one and no cover did so."""
-        asked = rows[0].asked
+        """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
+
+        As hard as `bound` says: not at all where columns are to prove it, as each row does.
+        """
+        asked, effort = rows[0].asked, self.request.settings.get("bound") or "quick"
         known = [row for row in rows if row.report is not None and row.recoding in TO_NODES]
-        if not known or any(row.bounds_by_itemsets for row in known):
+        if effort == "columns" or not known or any(row.bounds_by_itemsets for row in known):
             return
         self._tell(f"{asked.loss}, k = {asked.k}: the lower bound")
         from sqlanon.methods.clustering.bound import (  # most comparisons need none
@@ -276,7 +280,7 @@ class _Runner:
             searching(self.engine, deadline),
             self.engine.limited(deadline),
         ):
-            wanted = BoundRequest(asked.loss, shared=self.shared)
+            wanted = BoundRequest(asked.loss, effort, shared=self.shared)
             found = bound_table(self.engine, self.table, policy=policy, wanted=wanted)
             self.bounds.append(found)
 
@@ -342,10 +346,6 @@ def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | Non
     """The passes of refinements, where these were few and a method refined."""
     done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
     return BRIEF if request.is_brief and done else None
-
-
-def _is_slow(asked: Asked) -> bool:
-    return asked.method in SLOWEST
 
 
 @dataclass(slots=True)

@@ -8,8 +8,9 @@ from databases import empty_database, tables_of
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.comparison import comparing
-from sqlanon.comparison.report import Comparison
+from sqlanon.comparison.report import ComparedRow, Comparison
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
+from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.options import PASSES
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
@@ -240,6 +241,21 @@ def test_a_bound_that_a_cover_proves_is_not_looked_for_again(connection, monkeyp
     assert found.bound("lm", 2) == found.rows[1].report.lower_bound
 
 
+@pytest.mark.parametrize(
+    ("asked", "efforts"),
+    [({}, ["quick"]), ({"bound": "full"}, ["full"]), ({"bound": "columns"}, [])],
+    ids=["unasked", "full", "columns"],
+)
+def test_the_bound_of_a_comparison_takes_the_effort_asked_for(
+    connection, asked, efforts, monkeypatch
+):
+    monkeypatch.setattr(ComparedRow, "bounds_by_itemsets", False)
+    methods = ["incognito", "forest"]
+    found = sqlanon.compare(connection, "people", POLICY, methods=methods, **asked)
+    told = [each.effort for each in found.bounds]
+    assert told == efforts
+
+
 def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
     def ended(*_, **__):
         raise TimeLimitError("mining")
@@ -247,6 +263,22 @@ def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
     found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
     assert "(the time limit ended mining: a higher bound may hold)" in found.to_text()
+
+
+def test_a_row_whose_prices_were_cut_is_marked_and_its_bound_sought_again(connection, monkeypatch):
+    priced = Mine.priced
+
+    def ended(*given, **named):
+        return replace(priced(*given, **named), is_cut=True)
+
+    monkeypatch.setattr(Mine, "priced", ended)
+    found = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"])
+    [row] = found.rows
+    assert row.is_cut
+    assert found.to_dict()["methods"][0]["cut_short"]
+    assert "> direct-cover" in found.to_text()
+    assert "> cut short by the time limit" in found.to_text()
+    assert [each.k for each in found.bounds] == [2]
 
 
 @pytest.mark.slow

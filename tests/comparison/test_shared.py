@@ -6,6 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon.comparison import comparing
 from sqlanon.comparison.comparing import BRIEF
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
@@ -104,6 +105,15 @@ def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
     methods = ["set-cover", "direct-cover"]
     sqlanon.compare(connection, "people", policy(), methods=methods, block_records=25)
     assert calls["itemsets"] > 4
+
+
+def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
+    monkeypatch.setattr(comparing, "RECORD_BYTES", 10**9)
+    calls, methods = counting(monkeypatch), ["set-cover", "direct-cover"]
+    path = str(tmp_path / "people.parquet")
+    connection.execute(f"COPY people TO '{path}'")
+    sqlanon.compare(path, None, policy(), methods=methods, memory_limit="1GB", passes=1)
+    assert calls["itemsets"] == 2
 
 
 def test_a_row_counts_what_it_takes_by_itself(connection):

@@ -44,6 +44,7 @@ def taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
     bounds = zip(subject.low, subject.high, strict=True)
     for tree, column, (low, high) in zip(subject.trees, costs.costs, bounds, strict=True):
         own = Taxonomy.of(tree, column)
-        raised = own.ancestors[low, own.low]
-        cost = np.where(own.level < low, own.cost[raised], own.cost)
+        # Not the cost of the node there: one that a branch repeats has that of its lowest level.
+        raised = np.asarray(column[low], np.int64)[np.asarray(tree.nodes[low])[own.low]]
+        cost = np.where(own.level < low, raised, own.cost)
         yield replace(own, cost=np.where(own.level > high, costs.unit + 1, cost))

@@ -53,6 +53,14 @@ class Neighbourhoods:
         loss = {"refined": before, "parted": after}
         return {"pools": self.pools, "better_pools": self.better, "loss": loss}
 
+    def note(self, costs: CellCosts, records: int, *, loss: str) -> str:
+        """A sentence of it, for readers of a plan."""
+        before, after = (costs.loss(cost, records) for cost in (self.before, self.after))
+        return (
+            f"large neighbourhood search: {self.pools:,} pools parted anew, {self.better:,} "
+            f"of them better, {loss} {before:.6g} -> {after:.6g}"
+        )
+
 
 def searches(options: Options[ClusterOptions]) -> bool:
     """Whether large neighbourhood search is asked for."""

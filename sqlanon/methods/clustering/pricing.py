@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering.covers import Mine
+from sqlanon.methods.clustering.covers import PRICED, Mine
 from sqlanon.methods.clustering.first import FirstClusters, Start, effort_of
 from sqlanon.methods.local.input import EncodedRecords, plain
 from sqlanon.methods.options import ClusterOptions
@@ -32,6 +32,8 @@ def priced(
 ) -> Start:
     """First clusters with what records are worth, where that is asked for or takes a moment.
 
+    Under a time limit mining and prices have a share of it together.
+
     Args:
         engine: Where the table lives.
         read: The table.
@@ -52,6 +54,7 @@ def priced(
         is_begin = problem.demand is None and read.policy.demands
         if options.own.bound == "columns" or is_begin:
             return first
+        problem = replace(problem, deadline=problem.deadline.share(PRICED))
         try:
             with engine.limited(problem.deadline), phase("mining"):
                 own = mine()
@@ -60,7 +63,7 @@ def priced(
             assert effort is not None
             return replace(first, priced=own.priced(problem, every, effort=effort))
         except TimeLimitError:
-            return first
+            return replace(first, is_unpriced=True)
 
     return starting
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Numbers
@@ -18,6 +19,8 @@ from sqlanon.search.patterns.rows import DistinctRows
 
 PRICED = 100_000
 """Rows times patterns up to which records are priced, in about a second."""
+MOST = 200_000
+"""Records up to which they are priced, as each is an entry of its own."""
 LOOKED_AT = 1_000_000
 """Rows times patterns up to which each pattern is looked at for a bound, in a moment."""
 
@@ -83,12 +86,14 @@ def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: De
     Every class is an instance of a pattern, or of the highest levels, that k records or more share;
     so instances are the candidates that `lower_bound.duals` asks for, whatever else there is in the
     table. What is neither is left out, or reads as that, within the suppression limit. With too
-    many patterns, what is known whatever prices are.
+    many patterns or records, or where the deadline comes before prices, what is known whatever
+    these are.
     """
     leaves, sizes = read.combinations.leaves, read.combinations.sizes
-    if len(leaves) * len(table.nodes) > PRICED or read.policy.suppressed == "keep":
-        return table.least
     records = int(sizes.sum())
+    too_many = len(leaves) * len(table.nodes) > PRICED or records > MOST
+    if too_many or deadline.expired or read.policy.suppressed == "keep":
+        return table.least
     taxonomies = tuple(
         Taxonomy.of(tree, own)
         for tree, own in zip(read.subject.trees, read.costs.costs, strict=True)
@@ -109,5 +114,8 @@ def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: De
     # One instance may belong to several patterns: its records count once.
     place = np.unique(first.ravel() * len(leaves) + np.tile(np.arange(len(leaves)), len(every)))
     support = np.bincount(place // len(leaves), sizes[place % len(leaves)]).astype(np.int64)
-    found = dual_bound(problem, Candidates.of(problem, nodes, support=support))
+    try:
+        found = dual_bound(problem, Candidates.of(problem, nodes, support=support))
+    except TimeLimitError:
+        return table.least
     return max(table.least, table.at_most(found.total))

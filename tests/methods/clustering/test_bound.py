@@ -228,3 +228,12 @@ def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
     report = sqlanon.bound(connection, "people", policy, effort="full", time_limit=60)
     assert report.to_dict()["effort"] is None
     assert report.lower_bound >= quick.lower_bound
+
+
+def test_a_node_that_a_branch_repeats_costs_what_the_lowest_level_says():
+    connection, policy = opened([[("1", "*")]], [(1, 1)], [1.0], [("1", 0)] * 3, 2, 0.0)
+    asked = {"loss": "suppressed-cells"}
+    report = sqlanon.plan(connection, "people", policy, method="direct-cover", **asked).report
+    assert report.search["proven"]
+    assert report.to_dict()["loss"]["value"] == 3 == report.lower_bound
+    assert sqlanon.bound(connection, "people", policy, **asked).lower_bound == 3

@@ -6,13 +6,17 @@ import pytest
 from databases import empty_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.covers import problem_of
 from test_bound import bounded, least, opened
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.clustering import pricing
+from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.clustering.first import effort_of
+from sqlanon.methods.clustering.pricing import _takes_a_moment
 from sqlanon.methods.clustering.proof import Proof
 from sqlanon.methods.registry import Options
 from sqlanon.search.clustering.lower_bound.duals import Ascent
@@ -109,8 +113,6 @@ def test_prices_are_raised_in_full_where_refinement_takes_longer():
 
 
 def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monkeypatch):
-    from sqlanon.methods.clustering import pricing
-
     def by(**asked):
         return sqlanon.plan(people, "people", policy(), method="forest", **asked).report
 
@@ -118,6 +120,41 @@ def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monk
     monkeypatch.setattr(pricing, "FEW", 10)
     assert by().search["bound"] == "records"
     assert by(bound="full").search["bound"] == "full"
+
+
+def test_a_table_is_small_in_rows_and_in_nodes_times_patience(monkeypatch):
+    problem = problem_of([(str(row),) for row in range(12)], 2)
+    for name, limit in (("FEW", 6), ("MEMBERSHIPS", 12)):
+        with monkeypatch.context() as own:
+            own.setattr(pricing, name, limit)
+            assert [_takes_a_moment(problem, patience) for patience in (1, 2)] == [False, True]
+
+
+def test_prices_leave_time_for_the_search(people, monkeypatch):
+    left, candidates = [], Mine.candidates
+
+    def seen(self, problem, *given, **more):
+        left.append(problem.deadline.left())
+        return candidates(self, problem, *given, **more)
+
+    monkeypatch.setattr(Mine, "candidates", seen)
+    asked = {"method": "forest", "passes": 1, "time_limit": 100}
+    sqlanon.plan(people, "people", policy(), **asked)
+    assert 0 < left[0] < 40
+
+
+def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypatch):
+    times, priced = [], Mine.priced
+
+    def seen(self, problem, *given, **more):
+        times.append(problem.demand)
+        return priced(self, problem, *given, **more)
+
+    monkeypatch.setattr(Mine, "priced", seen)
+    asked = policy(sensitive={"c": Sensitive([LDiversity(2)])})
+    sqlanon.plan(people, "people", asked, method="forest", improve="anneal", passes=1)
+    assert times
+    assert None not in times
 
 
 def test_a_bound_that_was_cut_short_says_so():
@@ -133,3 +170,28 @@ def test_an_unknown_bound_or_effort_is_refused(people):
         sqlanon.bound(people, "people", policy(), effort="columns")
     with pytest.raises(PolicyError, match="bound belongs to"):
         sqlanon.plan(people, "people", policy(), method="incognito", bound="quick")
+
+
+def test_a_chain_below_the_lowest_level_costs_what_that_level_does():
+    """`a0` repeats no label but every value of its node, so it is one node at both levels."""
+    tree = Hierarchy.from_rows([("a0", "a_1", "*"), ("b0", "b_1", "*"), ("b1", "b_1", "*")])
+    own = Policy({"a": QuasiIdentifier(tree, min_level=1)}, models=[KAnonymity(2)])
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE people AS SELECT unnest(['a0', 'a0', 'b0', 'b1']) AS a")
+        for method in ("set-cover", "mondrian", "forest"):
+            report = sqlanon.plan(connection, "people", own, method=method, loss="tree").report
+            assert report.search["proven"]
+            assert report.lower_bound == pytest.approx(report.loss["tree"])
+        least = sqlanon.bound(connection, "people", own, loss="tree").lower_bound
+        assert least == pytest.approx(report.loss["tree"])
+
+
+def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
+    def ended(*_, **__):
+        raise TimeLimitError("mining")
+
+    monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
+    report = sqlanon.plan(people, "people", policy(), method="forest", bound="full").report
+    assert report.search["bound"] == "records"
+    assert report.is_cut
+    assert any(note.startswith("a share of the time limit went") for note in report.notes)

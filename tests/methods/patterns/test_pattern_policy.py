@@ -383,10 +383,14 @@ def test_greedy_tells_a_bound_by_its_patterns_or_by_each_column(looked_at, bound
     assert report.ratio == pytest.approx(report.loss["lm"] / report.lower_bound)
 
 
-@pytest.mark.parametrize(("priced", "bound"), [(1_000, 0.25), (0, 0.125)])
-def test_greedy_proves_that_a_class_needs_k_takers(priced, bound, monkeypatch):
+@pytest.mark.parametrize(
+    ("limits", "bound"),
+    [({"PRICED": 1_000, "MOST": 4}, 0.25), ({"PRICED": 0}, 0.125), ({"MOST": 3}, 0.125)],
+)
+def test_greedy_proves_that_a_class_needs_k_takers(limits, bound, monkeypatch):
     """The age 2 is suppressed, and so is the age of one of the others."""
-    monkeypatch.setattr("sqlanon.methods.patterns.bounds.PRICED", priced)
+    for name, value in limits.items():
+        monkeypatch.setattr(f"sqlanon.methods.patterns.bounds.{name}", value)
     records = [*[("1", "a", 1, "flu")] * 3, ("2", "a", 1, "flu")]
     with table_of(records) as connection:
         policy = policy_of({"age": (0, 2), "town": (0, 1)}, k=2)

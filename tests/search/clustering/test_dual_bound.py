@@ -20,6 +20,7 @@ from sqlanon.search.clustering.lower_bound import whole_pass
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals, dual_bound
+from sqlanon.search.clustering.lower_bound.steps import Climb
 from sqlanon.search.clustering.lower_bound.whole_pass import Sought, WholePass
 
 FEW = settings(max_examples=20, deadline=None)
@@ -157,6 +158,38 @@ def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
     looked = WholePass(problem, candidates, alike).excess(Sought(own, 1, least, 0))
     assert (looked.most[alike.row] == most).all()
     assert set(np.flatnonzero(best >= least)) <= set(looked.near)
+
+
+def test_closures_beyond_a_number_of_members_do_not_change_what_a_pass_finds(monkeypatch):
+    monkeypatch.setattr(whole_pass, "BATCH", 2)
+    problem = problem_of(table(40, 4, 3, 8), 3)
+    alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
+    sought = Sought(np.full(len(alike), problem.suppressed), 1, -1, 3 * problem.suppressed)
+    whole = WholePass(problem, candidates, alike).excess(sought)
+    monkeypatch.setattr(whole_pass, "MEMBERS", 100)
+    capped = WholePass(problem, candidates, alike).excess(sought)
+    assert (capped.most == whole.most).all()
+    assert len(capped.members) < len(whole.members)
+
+
+def test_steps_that_prove_no_more_are_followed_by_smaller_ones(monkeypatch):
+    problem = problem_of(table(20, 4, 3, 5), 3)
+    radii = []
+
+    def worse(self, near, center, *, radius, steps):
+        radii.append(radius)
+        return np.zeros(len(center))
+
+    monkeypatch.setattr(Climb, "best", worse)
+    dual_bound(problem, candidates_of(problem), effort=Ascent.FULL)
+    scales = np.array(radii) / Ascent.FULL.radii
+    assert scales / scales[0] == pytest.approx(0.5 ** np.arange(len(radii)))
+
+
+def test_problems_with_other_highest_levels_have_other_names():
+    problem = problem_of(table(6, 2, 3, 5), 2)
+    assert replace(problem, highest=(1, 1)).digest == replace(problem, highest=(1, 1)).digest
+    assert replace(problem, highest=(1, 0)).digest != problem.digest
 
 
 def table(records, columns, values, seed):
