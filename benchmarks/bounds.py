@@ -3,12 +3,17 @@
     python benchmarks/bounds.py adult --k 5 50
     python benchmarks/bounds.py suppression --k 4 32
     python benchmarks/bounds.py census --k 10
+    python benchmarks/bounds.py adult --k 2 5 10 20 50 100 --plans quick full
+    python benchmarks/bounds.py adult --k 5 --plans full --improve 300
+    python benchmarks/bounds.py wide --k 50 --plans columns full
 
 `adult` has nine attributes with their hierarchies and is measured in LM. `suppression` has the same
 attributes of both files, suppressed or kept, and counts suppressed cells; `census` does so with
-nine attributes of Census-Income, 199,523 records. Seconds are of processor time, mining beside the
-bound; the first row of each k is the bound of the cheapest itemsets. Reads the folder named by
-SQLANON_DATA, or ../shared/data.
+nine attributes of Census-Income, 199,523 records; `wide` is Adult with fourteen attributes, in LM.
+Seconds are of processor time, mining beside the bound; the first row of each k is the bound of the
+cheapest itemsets. With `--plans` the rows are what direct-cover loses by each of these efforts, the
+bound and the ratio; `--improve` adds a large neighbourhood search that ends so many seconds after
+the start. Reads the folder named by SQLANON_DATA, or ../shared/data.
 """
 
 import argparse
@@ -16,8 +21,9 @@ import resource
 import time
 
 import duckdb
-from adult import DATA, NINE, full
+from adult import DATA, FOURTEEN, NINE, coarse, complete, full
 
+import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.clustering.covers import Mine
@@ -35,12 +41,16 @@ TABLES = {
     "adult": (ONE, NINE, "lm"),
     "suppression": (BOTH, NINE, "suppressed-cells"),
     "census": (["census_income.csv.gz"], CENSUS, "suppressed-cells"),
+    "wide": (ONE, FOURTEEN, "lm"),
 }
 
 
 def people(connection, task, *, most):
     """Creates the table; Adult without records that miss a value."""
     files, columns, _ = TABLES[task]
+    if task == "wide":
+        complete(connection, FOURTEEN, most=most)
+        return
     known = " AND ".join(f"{n} <> '?'" for n in ("workclass", "occupation", "native_country"))
     chosen = ", ".join(f"rtrim({name}, '.') AS {name}" for name in columns)
     connection.execute(
@@ -56,11 +66,35 @@ def printed(name, loss, seconds, beside):
     print(f"| {name} | {loss:.6g} | {seconds:.1f} s | {beside} | {peak:.1f} GB |", flush=True)
 
 
+def asked(task, k):
+    """The policy and the loss."""
+    _, columns, loss = TABLES[task]
+    own = {"adult": full, "wide": coarse}.get(task, lambda _: Hierarchy.suppression())
+    return Policy({name: own(name) for name in columns}, models=[KAnonymity(k)]), loss
+
+
+def plans(connection, task, *, k, efforts, improve):
+    """Prints what direct-cover loses and proves at one k."""
+    policy, loss = asked(task, k)
+    ways = [{"bound": effort} for effort in efforts]
+    if improve is not None:
+        ways.append({"bound": efforts[-1], "improve": "lns", "time_limit": improve})
+    for way in ways:
+        start, clock = time.process_time(), time.perf_counter()
+        own = {"method": "direct-cover", "loss": loss, **way}
+        found = sqlanon.plan(connection, "people", policy, **own).report
+        beside = (
+            f"bound {found.lower_bound:.6g} | {found.ratio:.4f} times | "
+            f"{time.perf_counter() - clock:.1f} s by the clock"
+        )
+        name = f"k = {k}, {' '.join(str(value) for value in way.values())}"
+        lost = found.loss[loss.replace("-", "_")]
+        printed(name, lost, time.process_time() - start, beside)
+
+
 def bounds(connection, task, *, k, efforts):
     """Prints what each effort proves at one k."""
-    _, columns, loss = TABLES[task]
-    hierarchy = full if task == "adult" else lambda _: Hierarchy.suppression()
-    policy = Policy({name: hierarchy(name) for name in columns}, models=[KAnonymity(k)])
+    policy, loss = asked(task, k)
     engine, start = DuckDB(connection), time.process_time()
     with engine.workspace():
         subject = bind(engine, engine.resolve("people"), policy=policy)
@@ -84,12 +118,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", choices=TABLES)
     parser.add_argument("--k", type=int, nargs="+", required=True)
+    parser.add_argument("--plans", nargs="+", choices=["columns", "quick", "full"])
+    parser.add_argument("--improve", type=float, metavar="SECONDS", help="of plans, to their end")
     parser.add_argument("--effort", nargs="+", default=["quick", "full"], choices=["quick", "full"])
     parser.add_argument("--records", type=int, help="only the first of them")
     options = parser.parse_args()
     connection = duckdb.connect(config={"threads": 2})
     people(connection, options.task, most=options.records)
     for k in options.k:
+        if options.plans:
+            plans(connection, options.task, k=k, efforts=options.plans, improve=options.improve)
+            continue
         bounds(connection, options.task, k=k, efforts=options.effort)
 
 

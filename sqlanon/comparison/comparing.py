@@ -44,9 +44,9 @@ LEAST = 1.0
 PROVING, EARLY = ("scheme", "pattern-exact"), 0.25
 """Methods that search on long after they have a result, until nothing better is left, and what they
 get of the share of a row."""
-BRIEF = 8
-"""Passes of a refinement where neither these nor a time limit are given, so that what is lost does
-not depend on what else the machine does."""
+BRIEF, POOLS = 8, 100
+"""Passes of a refinement and pools of a large neighbourhood search, where neither these nor a time
+limit are given, so that what is lost does not depend on what else the machine does."""
 SLOWEST = ("set-cover", "direct-cover", "agglomerative", "agglomerative-modified")
 """Methods that come last, so that they have what the others leave."""
 
@@ -108,8 +108,13 @@ class ComparisonRequest:
         row = method_named(asked.method)
         # What auto is told of leaves it those methods alone that take it.
         brief = {"passes": BRIEF} if self.is_brief and asked.method != AUTO else {}
+        if self.settings.get("improve") == "lns" and self.settings.get("time_limit") is None:
+            brief["pools"] = POOLS
         given = {**brief, **self.settings}
         own = {n: v for n, v in given.items() if n not in OPTIONS or row.takes(n)}
+        lns = own.get("improve") == "lns" and not row.takes("pools")
+        if lns and any(method_named(name).takes("pools") for name in self.methods):
+            del own["improve"]
         chosen = {"method": asked.method, "loss": asked.loss, "time_limit": seconds}
         return options_of(cast("Settings", {**own, **chosen}))
 
@@ -224,7 +229,8 @@ class _Runner:
         done = dict[Asked, ComparedRow]()
         waiting = [each.method for each in asked if self._refusal(each) is None]
         time_of = _Shares(waiting, self.limit)
-        for number, each in enumerate(sorted(asked, key=_is_slow), start=1):
+        in_turn = sorted(asked, key=lambda each: each.method in SLOWEST)
+        for number, each in enumerate(in_turn, start=1):
             where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
             row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
             time_of.took(each.method, row.seconds)
@@ -340,10 +346,6 @@ def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | Non
     """The passes of refinements, where these were few and a method refined."""
     done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
     return BRIEF if request.is_brief and done else None
-
-
-def _is_slow(asked: Asked) -> bool:
-    return asked.method in SLOWEST
 
 
 @dataclass(slots=True)

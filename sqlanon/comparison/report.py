@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.methods.options import EFFORTS, PASSES
-from sqlanon.reports.bound import BoundReport
+from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.plan import Report
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of
@@ -22,7 +22,6 @@ TO_NODES = ("full-domain", "local")
 MEGABYTE = 1_000_000
 LEAST_SAVED = 0.1
 """What rows must have in common for a line that says so [seconds]."""
-_CUT = "the time limit ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class ComparedRow:
     @property
     def is_cut(self) -> bool:
         """Whether a time limit ended the search before its own end."""
-        return self.report is not None and any(_CUT in note for note in self.report.notes)
+        return self.report is not None and self.report.is_cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +275,7 @@ class Comparison:
         if bound:
             known = f"no recoding into nodes of the hierarchies loses less than {at_least(bound)}"
         told = [each for each in self.bounds if (each.loss, each.k) == (loss, k)]
-        cut = [f" ({note})" for each in told for note in each.notes if _CUT in note]
+        cut = [f" ({note})" for each in told for note in ended_notes(each.ended)]
         return f"{loss}, k = {k:,}: {known}{''.join(cut)}"
 
     def _section_lines(self, loss: str, k: int) -> Iterator[str]:
@@ -358,7 +357,7 @@ class Comparison:
 
 
 def _bound_entry(bound: BoundReport) -> dict[str, Any]:
-    names = ("loss", "k", "lower_bound", "seconds", "notes")
+    names = ("loss", "k", "lower_bound", "seconds", "cut_short", "notes")
     return {name: value for name, value in bound.to_dict().items() if name in names}
 
 

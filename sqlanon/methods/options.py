@@ -230,8 +230,9 @@ class ClusterOptions(AnnealingOptions):
     )
     pools: int | None = _option(
         None,
-        "How many groups of clusters --improve lns parts anew: without end where there is a time "
-        "limit, else one for each 10 records, at least 50 and at most 5000.",
+        "How many groups of clusters --improve lns tries to part anew: without end where there is "
+        "a time limit, else so many that each record is in six, and all have at most 300000 "
+        "records, but at least 50.",
         "N",
         int,
         lambda value: type(value) is int and value >= 1,

@@ -25,7 +25,7 @@ from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
-from sqlanon.reports.plan import GIVEN_UP, Report
+from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP, Report
 from sqlanon.wording import listed
 
 GRACE = 1.0
@@ -197,7 +197,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     best = known[-1] if known else subject.high
     found, told = _instead(engine, subject, policy=policy, options=options, known=best)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
-    search = {**found.report.search, GIVEN_UP: ended}
+    search = {**found.report.search, GIVEN_UP: ended, CUT_SHORT: True}
     return replace(
         found, report=replace(found.report, search=search, notes=(*found.report.notes, note))
     )

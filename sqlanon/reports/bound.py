@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,7 @@ class BoundReport:
             time limit ended the first.
         single_records: What is lost at least as far as each record proves it by itself, in the
             cheapest itemset that holds it.
+        ended: The part of the search that a time limit ended; empty for none.
         provenance: What it was made of and when.
     """
 
@@ -44,7 +45,13 @@ class BoundReport:
     notes: tuple[str, ...] = ()
     effort: str | None = None
     single_records: float = 0.0
+    ended: str = ""
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a time limit ended a part of the search, so that a higher bound may hold."""
+        return bool(self.ended)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `bound --json`."""
@@ -61,6 +68,7 @@ class BoundReport:
             "allowance": self.allowance,
             "entity": self.entity,
             "levels": dict(self.levels),
+            "cut_short": self.is_cut,
             "notes": list(self.notes),
         }
 
@@ -80,3 +88,9 @@ class BoundReport:
         )
         effort = "" if self.effort is None else f"; effort: {self.effort}"
         return page([line, f"  {alone}{effort}"], self.notes)
+
+
+def ended_notes(ended: str) -> Iterator[str]:
+    """What a reader should know of a part of the search that a time limit ended."""
+    if ended:
+        yield f"the time limit ended {ended}: a higher bound may hold"

@@ -18,6 +18,8 @@ from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of,
 GIVEN_UP = "given_up"
 """What `search` calls a method's own search that the time limit ended, so that another's result
 took its place."""
+CUT_SHORT = "cut_short"
+"""What `search` has where a time limit ended a part of a search before its own end."""
 _AS_WRITTEN = (
     "method",
     "lower_bound",
@@ -52,7 +54,8 @@ class Report:
         models: The policy's models and whether they hold.
         minimal_nodes: All minimal nodes, on request.
         search: What the search did: `nodes` of the lattice, `candidates` within the level bounds,
-            `checked`, `combinations` of values, sets `rolled_up`, `proven`.
+            `checked`, `combinations` of values, sets `rolled_up`, `proven`; `cut_short` where a
+            time limit ended a part of it.
         output: Where the table was published; None for a plan.
         notes: What a reader should know besides.
         seconds: How long each part took.
@@ -114,6 +117,11 @@ class Report:
         if not self.lower_bound:
             return None
         return self.loss[key(self.loss_name)] / self.lower_bound
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a time limit ended a part of the search, so that with more it may lose less."""
+        return bool(self.search.get(CUT_SHORT))
 
     @property
     def bounds_every_recoding(self) -> bool:

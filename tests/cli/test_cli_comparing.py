@@ -215,3 +215,15 @@ def test_a_file_of_data_is_compared_by_its_name(run, patients):
 def test_a_quiet_comparison_says_nothing(compared):
     outcome = compared("--quiet", methods="incognito")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+
+
+def test_large_neighbourhood_search_is_asked_for_by_one_word(compared, run, refused, database):
+    words = ["plan", database, "people", *QUASI, "--method", "direct-cover"]
+    told = run(*words, "--improve", "lns", "--pools", 3, "--json").document
+    before = run(*words, "--json").document
+    assert told["search"]["lns"]["pools"] <= 3
+    assert told["loss"]["value"] <= before["loss"]["value"]
+    assert "large neighbourhood search: " in run(*words, "--improve", "lns", "--pools", 3).out
+    assert "pools belong to --improve lns" in refused(*words, "--pools", 3)
+    compares = compared("--improve", "lns", "--json", methods="mondrian,direct-cover")
+    assert [row["error"] for row in compares.document["methods"]] == [None, None]

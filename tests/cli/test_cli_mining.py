@@ -126,3 +126,12 @@ def test_bound_takes_the_loss_of_the_policy_file(run, database, policy_file):
     assert run(*arguments, "--suppression-limit", 0, "--level", "sex=0").document["levels"] == {
         "sex": [0, 0]
     }
+
+
+def test_bound_takes_an_effort(run, refused, database):
+    given = ["bound", database, "people", *QUASI, "--json"]
+    quick = run(*given, "--effort", "quick").document
+    full = run(*given, "--effort", "full").document
+    assert (quick["effort"], full["effort"]) == ("quick", "full")
+    assert 0 < quick["lower_bound"] <= full["lower_bound"]
+    assert "effort" in refused("bound", database, "people", *QUASI, "--effort", "long")

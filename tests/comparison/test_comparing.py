@@ -10,6 +10,7 @@ from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.comparison import comparing
 from sqlanon.comparison.report import ComparedRow, Comparison
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
+from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.options import PASSES
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
@@ -188,6 +189,22 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
     assert found.to_dict()["passes"] == found.passes
 
 
+def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(connection):
+    names = ["mondrian", "direct-cover"]
+    given = {"methods": names, "improve": "lns"}
+    mondrian, cover = sqlanon.compare(connection, "people", POLICY, **given).rows
+    assert mondrian.failure is None
+    assert "lns" not in mondrian.report.search
+    assert cover.report.search["lns"]["pools"] <= comparing.POOLS
+    asked = comparing.Asked("direct-cover", "lm", 2)
+    for limit, pools in ((None, comparing.POOLS), (5.0, None)):
+        settings = {"improve": "lns", "time_limit": limit}
+        request = comparing.ComparisonRequest(tuple(names), ("lm",), (2,), settings)
+        assert request.options(asked, 5.0).own.pools == pools
+    with pytest.raises(PolicyError, match="mondrian refines none"):
+        sqlanon.compare(connection, "people", POLICY, methods=["mondrian"], improve="lns")
+
+
 def test_auto_chooses_from_all_methods_in_a_first_look(connection):
     [row] = sqlanon.compare(
         connection, "people", POLICY, methods=["auto"], losses=["discernibility"]
@@ -246,6 +263,22 @@ def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
     found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
     assert "(the time limit ended mining: a higher bound may hold)" in found.to_text()
+
+
+def test_a_row_whose_prices_were_cut_is_marked_and_its_bound_sought_again(connection, monkeypatch):
+    priced = Mine.priced
+
+    def ended(*given, **named):
+        return replace(priced(*given, **named), is_cut=True)
+
+    monkeypatch.setattr(Mine, "priced", ended)
+    found = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"])
+    [row] = found.rows
+    assert row.is_cut
+    assert found.to_dict()["methods"][0]["cut_short"]
+    assert "> direct-cover" in found.to_text()
+    assert "> cut short by the time limit" in found.to_text()
+    assert [each.k for each in found.bounds] == [2]
 
 
 @pytest.mark.slow

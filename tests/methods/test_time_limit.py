@@ -79,7 +79,7 @@ def expiring(looks):
     return after, reading
 
 
-def published(connection, method, looks):
+def published(connection, method, looks, **more):
     after, reading = expiring(looks)
     with after, reading:
         return sqlanon.anonymize(
@@ -90,6 +90,7 @@ def published(connection, method, looks):
             into="published",
             time_limit=1.0,
             **SETTINGS[method],
+            **more,
         )
 
 
@@ -124,12 +125,26 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
         assert bound is None or bound <= loss + 1e-9
         told = [note for note in report.notes if "time limit ended" in note]
         assert not told or not report.search.get("proven")
+        assert report.is_cut or not told
         assert told or loss == pytest.approx(best)
         ended.add(bool(told))
         people.execute("DROP TABLE published")
         if not told:  # more time makes the same once more
             break
     assert ended == {True, False}
+
+
+def test_whenever_it_is_over_pools_parted_anew_satisfy_the_policy(people):
+    pools = []
+    for looks in (60, 110):
+        report = published(people, "direct-cover", looks, improve="lns")
+        assert_satisfied(people)
+        assert report.holds
+        assert not leftovers(people)
+        assert report.lower_bound <= report.loss["lm"] + 1e-9
+        pools.append(report.search.get("lns", {}).get("pools", 0))
+        people.execute("DROP TABLE published")
+    assert 0 == pools[0] < pools[1]
 
 
 def levels_fixed(node):

@@ -57,6 +57,7 @@ RULES = {
     **dict.fromkeys(ZONED, Hierarchy.expressions(MONTHS)),
     **dict.fromkeys([*TIMES, *TEXTS, *OTHERS], Hierarchy.prefix(2, 1)),
 }
+MOST_ABREAST = 3
 NOT_FINITE = {"nan", "inf", "-inf", "infinity", "-infinity"}
 
 
@@ -236,18 +237,17 @@ def test_type_that_is_kept_comes_back_by_every_method(method, tmp_path):
     policy = Policy({"q": Hierarchy.suppression()}, keep=["id", *KEPT], models=[KAnonymity(2)])
     plan = planned(connection, policy, method)
     # The other methods make the statements of the first, a recoding of the same shape.
-    for output in OUTPUTS if method == METHODS[1] else ("csv", "parquet", "into"):
+    for output in OUTPUTS if method == METHODS[1] else ("into",):
         assert_original(published(connection, plan, output, tmp_path), KEPT)
 
 
 @pytest.mark.slow
 @every_row_of_the_matrix
 def test_type_that_is_sensitive_comes_back(family, method, tmp_path):
-    names = FAMILIES[family]
+    # Every second type for each shape: values are ranked before any method runs, and counted alike.
+    names = [*FAMILIES[family]][method == METHODS[0] :: 2]
     models = [KAnonymity(2), LDiversity(2)]
-    policy = Policy(
-        {"q": Hierarchy.suppression()}, sensitive=list(names), keep=["id"], models=models
-    )
+    policy = Policy({"q": Hierarchy.suppression()}, sensitive=names, keep=["id"], models=models)
     connection = table_of(names, 20, copies=2)
     plan = planned(connection, policy, method)
     assert_original(published(connection, plan, output_of(family, method), tmp_path), names)
@@ -353,12 +353,31 @@ def test_values_of_a_type_are_found_again_in_their_groups(family, monkeypatch):
     # Six values at a time: eighteen have more sets than can be gone through in moments.
     parts = [(name, KEPT[name][at : at + 6]) for name in FAMILIES[family]
              for at in range(0, len(KEPT[name]), 6)]  # fmt: skip
-    for name, values in parts:
-        monkeypatch.setitem(KEPT, name, values)
-        connection = table_of([name], 20)
-        policy = Policy({name: Hierarchy.suppression()}, drop=["id", "q"], models=[KAnonymity(7)])
+    for some in abreast(parts):
+        for name, values in some.items():
+            monkeypatch.setitem(KEPT, name, values)
+        connection = table_of(some, 20)
+        policy = Policy(
+            dict.fromkeys(some, Hierarchy.suppression()), drop=["id", "q"], models=[KAnonymity(7)]
+        )
         plan = sqlanon.plan(connection, "people", policy, method="scheme", scheme="sps")
-        assert len(plan.recoding.columns[0].groups) == 2, name
-        assert sqlanon.apply(connection, plan, into="out").statistics.records == 20, name
+        assert [len(column.groups) for column in plan.recoding.columns] == [2] * len(some), some
+        assert sqlanon.apply(connection, plan, into="out").statistics.records == 20, some
         found = sqlanon.measure(connection, "people", "out", policy)
-        assert found.loss == pytest.approx(plan.report.loss), name
+        assert found.loss == pytest.approx(plan.report.loss), some
+
+
+def abreast(parts):
+    """Types with their values, by up to three of which the values, in turn, have one order.
+
+    So the classes are those of each column alone, and each column has groups of its own.
+    """
+    tables = {}
+    for name, values in parts:
+        cells = ", ".join(f"({row}, {literal(name, text)})" for row, text in enumerate(values))
+        order = duckdb.sql(f"SELECT list(row ORDER BY cell) FROM (VALUES {cells}) AS v(row, cell)")
+        alike = tables.setdefault(str(order.fetchall()), [{}])
+        if name in alike[-1] or len(alike[-1]) == MOST_ABREAST:
+            alike.append({})
+        alike[-1][name] = values
+    return [some for alike in tables.values() for some in alike]

@@ -78,6 +78,11 @@ class Annealing:
         """Whether it lost less than the ordinary way."""
         return self.costs[2] < self.costs[3]
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the time limit ended it before its last iteration."""
+        return any(own.ended for each in self.parts for own in each.rounds)
+
 
 def schedule_of(options: Options[AnnealingOptions]) -> Schedule:
     """The schedule that options ask for."""
@@ -236,5 +241,5 @@ def annealing_notes(found: Annealing | None, options: Options[AnnealingOptions])
             "annealing did not come to clusters that satisfy the policy, or not in time: these are "
             "those of the ordinary way"
         )
-    elif any(own.ended for each in found.parts for own in each.rounds):
+    elif found.is_cut:
         yield "the time limit ended annealing before its last iteration"

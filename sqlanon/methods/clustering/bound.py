@@ -21,7 +21,7 @@ from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.reports.bound import BoundReport
+from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
 from sqlanon.search.clustering.problem import ClusteringProblem
@@ -118,7 +118,8 @@ def bound_table(
         allowance=allowance,
         entity=policy.entity,
         levels=_bounded_levels(subject),
-        notes=(*_ended(found.ended), *_notes(policy)),
+        notes=(*ended_notes(found.ended), *_notes(policy)),
+        ended=found.ended,
         effort=found.effort,
         single_records=costs.loss(found.by_record, subject.records),
     )
@@ -130,12 +131,6 @@ def _bounded_levels(subject: Subject) -> dict[str, tuple[int, int]]:
     return {
         name: (low, high) for name, low, high, tree in bounds if (low, high) != (0, tree.height)
     }
-
-
-def _ended(what: str) -> Iterator[str]:
-    """What the time limit has cut short."""
-    if what:
-        yield f"the time limit ended {what}: a higher bound may hold"
 
 
 def _notes(policy: Policy) -> Iterator[str]:

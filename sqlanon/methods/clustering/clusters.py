@@ -38,7 +38,7 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
-from sqlanon.reports.plan import GIVEN_UP
+from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP
 from sqlanon.search.clustering.left_out import returned
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.refinement import Effort, refine
@@ -92,6 +92,7 @@ def decide_clusters(
         clusters, parted = searched(releases, begun, clusters, costs=read.costs, options=options)
         extra["lns"] = parted.document(read.costs, problem.records)
         told = told if parted.after == parted.before else ()
+        told += (parted.note(read.costs, problem.records, loss=options.loss),)
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
     clusters = releases.settled(clusters)
@@ -110,6 +111,8 @@ def decide_clusters(
     notes = (*block_notes(options, begun), *proof.notes(read.costs, problem.records))
     notes += (*_told(begun), *told, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options))
+    if ended or proof.is_cut or (annealing is not None and annealing.is_cut):
+        search[CUT_SHORT] = True
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
     assigned = _assigned(read, releases, clusters)

@@ -52,6 +52,7 @@ class FirstClusters:
         is_instead: Whether they are those to fall back on, in place of the method's own.
         other: Clusters from another start, to be refined beside them; None where there are none.
         priced: What records are worth together; None where that is not known.
+        is_unpriced: Whether the time limit came before that was known.
     """
 
     found: Clustering
@@ -63,6 +64,7 @@ class FirstClusters:
     is_instead: bool = False
     other: Clustering | None = None
     priced: Priced | None = None
+    is_unpriced: bool = False
 
     @property
     def starts(self) -> list[Clustering]:

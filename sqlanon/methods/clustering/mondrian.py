@@ -41,6 +41,7 @@ from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
+from sqlanon.reports.plan import CUT_SHORT
 from sqlanon.search.clustering.lower_bound.cheapest import leaf_bounds
 from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.partition import Rule, may_halve
@@ -110,6 +111,7 @@ def _strict(
     bound = table.bound
     proven = table.cost_of(found) == bound and not cut_short
     search = {"parts": found.made, "combinations": len(found.node), "proven": proven}
+    search |= {CUT_SHORT: True} if cut_short else {}
     basis = Basis(subject, policy, table.costs, at)
     findings = Findings(bound, search, tuple(_notes(found, cut_short)))
     report = reported(basis, options, findings=findings, told=told)

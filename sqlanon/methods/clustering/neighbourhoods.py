@@ -17,13 +17,18 @@ from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Reals
 from sqlanon.search.clustering.problem import Clustering
 from sqlanon.search.clustering.repartition.highs import solved
-from sqlanon.search.clustering.repartition.search import Turns, repartitioned
+from sqlanon.search.clustering.repartition.search import (
+    Turns,
+    records_of_a_pool,
+    repartitioned,
+)
 
 REFINED = 0.6
 """Share of the time in which clusters are found and refined, at most."""
-RECORDS, LEAST, MOST = 10, 50, 5_000
-"""Records for each pool, and the fewest and the most pools, where neither their number nor a time
-limit is given."""
+TIMES, MOST, LEAST = 6, 300_000, 50
+"""In how many pools each record is, about, the most records of all pools together and the fewest
+pools, where neither their number nor a time limit is given: a pool takes time in proportion to its
+records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Neighbourhoods:
     """What large neighbourhood search came to.
 
     Args:
-        pools: How many pools were parted anew.
+        pools: How many pools were parted by a program.
         better: In how many of these that lost less.
         before: What all records lost before [units].
         after: What they lose then [units].
@@ -47,6 +52,14 @@ class Neighbourhoods:
         before, after = (costs.loss(cost, records) for cost in (self.before, self.after))
         loss = {"refined": before, "parted": after}
         return {"pools": self.pools, "better_pools": self.better, "loss": loss}
+
+    def note(self, costs: CellCosts, records: int, *, loss: str) -> str:
+        """A sentence of it, for readers of a plan."""
+        before, after = (costs.loss(cost, records) for cost in (self.before, self.after))
+        return (
+            f"large neighbourhood search: {self.pools:,} pools parted anew, {self.better:,} "
+            f"of them better, {loss} {before:.6g} -> {after:.6g}"
+        )
 
 
 def searches(options: Options[ClusterOptions]) -> bool:
@@ -74,10 +87,11 @@ def searched(
 
     def tell(pools: int, loss: int) -> None:
         lost = costs.loss(loss + alone, releases.whole.records)
-        ratio = f", {(loss + alone) / bound:.3f} times the bound" if bound else ""
-        options.tell(f"lns: {pools:,} pools, {options.loss} {lost:.6g}{ratio}")
+        least = costs.loss(bound, releases.whole.records)
+        proven = f" >= {least:.6g}, ratio {(loss + alone) / bound:.4f}" if bound else ""
+        options.tell(f"lns: {pools:,} pools, {options.loss} {lost:.6g}{proven}")
 
-    turns = Turns(_pools(releases, options), options.seed, tell)
+    turns = Turns(_pools(releases, options), options.seed, bound - alone, tell)
     own = Clustering.of(problem, clusters.label[places])
     done = repartitioned(problem, own, price=_price(releases, begun), turns=turns, solve=solved)
     found = releases.all_of(done.found.label, places)
@@ -87,12 +101,14 @@ def searched(
 
 
 def _pools(releases: Releases, options: Options[ClusterOptions]) -> float:
-    """How many pools are parted anew."""
+    """How many pools are drawn."""
     if options.own.pools is not None:
         return options.own.pools
     if releases.problem.deadline.is_limited:
         return math.inf
-    return min(max(releases.problem.records // RECORDS, LEAST), MOST)
+    problem = releases.problem
+    every = min(TIMES * problem.records, MOST)
+    return max(int(every / records_of_a_pool(problem.k)), LEAST)
 
 
 def _price(releases: Releases, begun: Sequence[Begun]) -> Reals:

@@ -63,7 +63,7 @@ def priced(
             assert effort is not None
             return replace(first, priced=own.priced(problem, every, effort=effort))
         except TimeLimitError:
-            return first
+            return replace(first, is_unpriced=True)
 
     return starting
 

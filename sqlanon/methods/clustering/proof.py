@@ -43,11 +43,12 @@ class Proof:
         left = (releases.whole.records - len(releases.placeable)) * releases.problem.suppressed
         prices = [each.first.priced for each in begun if each.first.priced is not None]
         known = dict.fromkeys(each.effort.name.lower() for each in prices)
-        is_cut = any(each.is_cut for each in prices)
+        is_cut = any(each.is_cut for each in prices) or any(e.first.is_unpriced for e in begun)
         least = int(least_by_record(releases, begun).sum())
         if not begun or len(prices) < len(begun):
             by_columns = left + int(column_bounds(releases.problem).sum())
-            return cls(least, "records" if least > by_columns else "columns")
+            by = "records" if least > by_columns else "columns"
+            return cls(least, by, is_cut=is_cut)
         total = left + sum(each.duals.total for each in prices)
         if len(begun) == 1:
             return cls(max(least, total), next(iter(known)), is_cut=is_cut)

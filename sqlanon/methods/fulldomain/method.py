@@ -26,7 +26,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
-from sqlanon.reports.plan import Report
+from sqlanon.reports.plan import CUT_SHORT, Report
 from sqlanon.search.lattice.best_node import SearchOutcome, best_node
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.wording import counted, key, listed
@@ -236,6 +236,7 @@ def _expected(
             "rolled_up": problem.sets.rolled_up,
             "rounds": rounds,
             "proven": outcome.proven,
+            **({CUT_SHORT: True} if _is_cut(outcome, options) else {}),
         },
         notes=(
             *subject.warnings(),
@@ -307,11 +308,15 @@ def _published(policy: Policy, release: Release) -> ClassStatistics:
     return ClassStatistics.of(sizes.items())
 
 
+def _is_cut(outcome: SearchOutcome, options: Options[Any]) -> bool:
+    """Whether the time limit ended the search; whoever leaves it no time says himself why."""
+    return not outcome.proven and options.deadline != _OVER
+
+
 def _unfinished(outcome: SearchOutcome, options: Options[Any]) -> list[str]:
     """Notes on searches that the time limit cut short."""
     notes = []
-    # Whoever leaves no time for a search says himself what took it.
-    if not outcome.proven and options.deadline != _OVER:
+    if _is_cut(outcome, options):
         notes.append(
             f"the time limit ended the search of the lattice after "
             f"{counted(outcome.checked, 'node')}: a better recoding may exist, see the bound"

@@ -32,6 +32,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
+from sqlanon.reports.plan import CUT_SHORT
 from sqlanon.search.patterns.greedy import Placed, greedy, instance_keys, pattern_order
 from sqlanon.search.patterns.rows import DistinctRows
 
@@ -92,6 +93,7 @@ def decide_patterns(
     if is_over or parts.ended:
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
+        search[CUT_SHORT] = True
     bound = table.least if parts.bound is None else parts.bound
     outcome = LocalOutcome(assigned, bound, search, tuple(notes))
     return decided(read, options, outcome=outcome)

@@ -38,7 +38,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
-from sqlanon.reports.plan import Report
+from sqlanon.reports.plan import CUT_SHORT, Report
 from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
 from sqlanon.search.lattice.schemes.partitions import count
@@ -245,6 +245,7 @@ def _decided(
             "combinations": len(search.problem.sizes),
             "checked": outcome.checked,
             "proven": outcome.proven,
+            **({CUT_SHORT: True} if _is_cut(outcome, options) else {}),
             "less_flexible": [
                 {
                     "schemes": dict(zip(subject.names, step.schemes, strict=True)),
@@ -330,6 +331,11 @@ def _candidates(problem: SchemeProblem) -> dict[str, int]:
     return {"candidates": number} if number <= LARGEST_EXACT else {}
 
 
+def _is_cut(outcome: SchemeOutcome, options: Options[SchemeOptions]) -> bool:
+    """Whether the time limit ended the search."""
+    return not outcome.proven and options.deadline.is_limited
+
+
 def _ended(
     outcome: SchemeOutcome, options: Options[SchemeOptions], *, is_bounded: bool
 ) -> Iterator[str]:
@@ -337,7 +343,7 @@ def _ended(
     if outcome.proven:
         return
     ended = "the time limit ended the search of the schemes"
-    if not options.deadline.is_limited:
+    if not _is_cut(outcome, options):
         ended = "the search of the schemes ended before it had looked at all recodings"
     told = "see the bound" if is_bounded else "and nothing is proven of how much better it may be"
     yield f"{ended}: a better recoding may exist, {told}"

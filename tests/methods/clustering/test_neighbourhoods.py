@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
+from sqlanon.methods.clustering import neighbourhoods
+from sqlanon.search.clustering.repartition import search
 
 
 @pytest.fixture
@@ -54,9 +60,72 @@ def test_pools_parted_anew_never_lose_more(people, method, asked):
     assert told["loss"]["refined"] == pytest.approx(ordinary.loss["lm"])
     assert told["loss"]["parted"] == pytest.approx(report.loss["lm"])
     assert report.lower_bound <= report.loss["lm"] <= ordinary.loss["lm"] + 1e-12
+    [note] = [
+        each for each in report.notes if each.startswith("large neighbourhood search: 5 pools")
+    ]
+    assert f"lm {told['loss']['refined']:.6g} -> {told['loss']['parted']:.6g}" in note
     if method == "direct-cover":
         assert report.loss["lm"] < ordinary.loss["lm"]
         assert told["better_pools"]
+
+
+def test_progress_tells_loss_bound_and_ratio(people, monkeypatch):
+    monkeypatch.setattr(search, "TOLD", 2)
+    lines, own = [], {"method": "direct-cover", "passes": 1, "bound": "quick"}
+    report = sqlanon.plan(
+        people, "people", policy(), **own, improve="lns", pools=4, progress=lines.append
+    ).report
+    told = re.findall(r"lns: (\d) pools, lm (\S+) >= (\S+), ratio (\S+)", "\n".join(lines))
+    assert [int(pools) for pools, *_ in told] == [2, 4]
+    _, loss, bound, ratio = (float(each) for each in told[-1])
+    assert loss == pytest.approx(report.loss["lm"], rel=1e-4)
+    assert bound == pytest.approx(report.lower_bound, rel=1e-4)
+    assert ratio == pytest.approx(loss / bound, rel=1e-3)
+
+
+@pytest.fixture
+def asked_of_search(monkeypatch):
+    """What each search was given, none of which is done."""
+    given = []
+
+    def none(problem, clusters, *, price, turns, solve):
+        given.append((price, turns))
+        return search.Repartition(clusters, 0, 0)
+
+    monkeypatch.setattr(neighbourhoods, "repartitioned", none)
+    return given
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(("method", "suppressed"), [("direct-cover", 0), ("forest", 0.05)])
+def test_a_search_is_given_what_records_are_worth(people, asked_of_search, method, suppressed):
+    asked = policy(suppression_limit=suppressed)
+    bounds = []
+    for bound in ("columns", "quick"):
+        own = {"method": method, "passes": 1, "bound": bound, "improve": "lns", "pools": 1}
+        bounds.append(sqlanon.plan(people, "people", asked, **own).report.lower_bound)
+    (columns, _), (price, turns) = asked_of_search
+    assert columns.sum() < price.sum()
+    assert bounds[0] < bounds[1]
+    if not suppressed:
+        assert turns.least == pytest.approx(price.sum(), rel=1e-3)
+        assert turns.least / columns.sum() == pytest.approx(bounds[1] / bounds[0], rel=1e-2)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("k", "records", "pools"), [(3, 10, 50), (3, 4_000, 400), (3, 10**7, 5_000), (50, 10_000, 184)]
+)
+def test_each_record_is_in_six_pools_unless_another_number_is_said(k, records, pools):
+    """Of 60 records each at k = 3, 325 at k = 50."""
+    problem = SimpleNamespace(k=k, records=records, deadline=Deadline())
+    releases = SimpleNamespace(problem=problem)
+    options = SimpleNamespace(own=SimpleNamespace(pools=None))
+    assert neighbourhoods._pools(releases, options) == pools
+    options.own.pools = 7
+    assert neighbourhoods._pools(releases, options) == 7
+    options.own.pools, problem.deadline = None, Deadline(5)
+    assert neighbourhoods._pools(releases, options) == math.inf
 
 
 def test_a_time_limit_is_used_and_kept(people):

@@ -10,8 +10,8 @@ from oracles.covers import problem_of
 from test_bound import bounded, least, opened
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering import pricing
 from sqlanon.methods.clustering.covers import Mine
@@ -170,3 +170,28 @@ def test_an_unknown_bound_or_effort_is_refused(people):
         sqlanon.bound(people, "people", policy(), effort="columns")
     with pytest.raises(PolicyError, match="bound belongs to"):
         sqlanon.plan(people, "people", policy(), method="incognito", bound="quick")
+
+
+def test_a_chain_below_the_lowest_level_costs_what_that_level_does():
+    """`a0` repeats no label but every value of its node, so it is one node at both levels."""
+    tree = Hierarchy.from_rows([("a0", "a_1", "*"), ("b0", "b_1", "*"), ("b1", "b_1", "*")])
+    own = Policy({"a": QuasiIdentifier(tree, min_level=1)}, models=[KAnonymity(2)])
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE people AS SELECT unnest(['a0', 'a0', 'b0', 'b1']) AS a")
+        for method in ("set-cover", "mondrian", "forest"):
+            report = sqlanon.plan(connection, "people", own, method=method, loss="tree").report
+            assert report.search["proven"]
+            assert report.lower_bound == pytest.approx(report.loss["tree"])
+        least = sqlanon.bound(connection, "people", own, loss="tree").lower_bound
+        assert least == pytest.approx(report.loss["tree"])
+
+
+def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
+    def ended(*_, **__):
+        raise TimeLimitError("mining")
+
+    monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
+    report = sqlanon.plan(people, "people", policy(), method="forest", bound="full").report
+    assert report.search["bound"] == "records"
+    assert report.is_cut
+    assert any(note.startswith("a share of the time limit went") for note in report.notes)

@@ -14,6 +14,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.refine import starts
 from sqlanon.search.clustering.refine.refinement import Effort, cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
 
@@ -145,3 +146,28 @@ def test_groups_are_cut_into_parts_of_k_to_2k_minus_1(members, k):
         whole = int((group == own[0]).sum())
         assert (own == own[0]).all()
         assert k <= len(own) <= 2 * k - 1 or len(own) == whole < k
+
+
+def test_several_starts_are_tried_and_the_best_goes_on(monkeypatch):
+    """With half the passes each, and three quarters for the best; a start alone has all of them."""
+    problem = random_table(24, 3)
+    one = Clustering.of(problem, np.arange(24) // 3)
+    other = Clustering.of(problem, np.arange(24) % 8)
+    asked = []
+
+    def noted(problem, clusters, *, effort, bounds):
+        asked.append((clusters.loss(problem), effort.passes))
+        return refine(problem, clusters, effort=effort, bounds=bounds)
+
+    monkeypatch.setattr(starts, "refine", noted)
+    for first, second in ((one, other), (other, one)):
+        found, best = starts.refine_best(problem, [first, second], effort=Effort(passes=8))
+        tried = [refine(problem, each, effort=Effort(passes=4)) for each in (first, second)]
+        losses = [each.loss(problem) for each in tried]
+        assert losses[best] == min(losses)
+        assert found.loss(problem) <= min(losses)
+        expected = [(first.loss(problem), 4), (second.loss(problem), 4), (min(losses), 6)]
+        assert asked == expected
+        asked.clear()
+    starts.refine_best(problem, [one], effort=Effort(passes=8))
+    assert asked == [(one.loss(problem), 8)]

@@ -33,9 +33,9 @@ def improved(problem, clusters, *, pools=2, seed=0, price=None):
     return repartitioned(problem, clusters, price=price, turns=turns, solve=solved).found
 
 
-def random_table(records, k, seed=1, demand=None):
+def random_table(records, k, seed=1, demand=None, columns=4):
     random = np.random.default_rng(seed)
-    rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, 4))]
+    rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, columns))]
     return problem_of(sorted(rows), k, demand=demand)
 
 
@@ -184,3 +184,87 @@ def test_a_search_that_gains_nothing_ends():
     before = Clustering.of(problem, np.zeros(3, np.int64))
     done = repartitioned(problem, before, price=None, turns=Turns(math.inf), solve=solved)
     assert (done.pools, done.better, done.found) == (search.IDLE, 0, before)
+
+
+@pytest.mark.parametrize("k", [3, 12])
+def test_a_search_ends_where_nothing_can_lose_less(k):
+    alike = problem_of([("a",)] * (3 * k + 1), k)
+    before = Clustering.of(alike, np.minimum(np.arange(3 * k + 1) // k, 2))
+    turns = Turns(math.inf)
+    done = repartitioned(alike, before, price=None, turns=turns, solve=None)
+    assert (done.pools, done.found) == (0, before)
+    problem = random_table(6 * k, k, columns=2)
+    before = Clustering.of(problem, np.arange(6 * k) // k)
+    best = repartitioned(problem, before, price=None, turns=Turns(4), solve=solved)
+    assert best.better
+    turns = Turns(math.inf, least=best.found.loss(problem))
+    done = repartitioned(problem, before, price=None, turns=turns, solve=solved)
+    assert done.pools <= best.pools
+    assert done.found.loss(problem) == best.found.loss(problem)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_other_clusters_than_before_that_lose_as_much_change_nothing(seed):
+    """Fewer clusters than before, too: of records that are alike it takes no more than one."""
+    problem = problem_of([("a",)] * 20 + [("b",), ("c",)], 3)
+    before = Clustering.of(problem, np.minimum(np.arange(22) // 3, 6))
+    done = repartitioned(problem, before, price=None, turns=Turns(10, seed), solve=solved)
+    check(problem, done.found)
+    assert done.found.loss(problem) <= before.loss(problem)
+
+
+def two_far_apart(k, hopeless):
+    """Clusters that nothing betters, and two that exchange records for the better, far from them.
+
+    The first are of records that differ by a value that only they have, so they lose much more.
+    """
+    rows = [("x", "p", f"{n:03}", f"{n:03}") for n in range(hopeless * k)]
+    rows += [("y", "q", "a", "m")] * k + [("y", "q", "b", "m")] * k
+    own = np.arange(len(rows)) // k
+    own[-2 * k :] = hopeless + np.arange(2 * k) % 2
+    problem = problem_of(rows, k)
+    return problem, Clustering.of(problem, own)
+
+
+@pytest.fixture
+def pools_of_two(monkeypatch):
+    monkeypatch.setattr(search, "FEW", (4, 4))
+
+
+def test_pools_begin_where_most_is_lost_above_what_records_are_worth(pools_of_two):
+    problem, before = two_far_apart(2, 60)
+    price = np.append(problem.cost(before.nodes)[before.label[:-4]], np.zeros(4)).astype(float)
+    least = price.sum()
+    for seed in range(3):
+        found = improved(problem, before, pools=1, seed=seed, price=price)
+        assert found.loss(problem) == least < before.loss(problem)
+
+
+def test_a_cluster_that_gains_nothing_is_drawn_less_and_less(pools_of_two):
+    problem, before = two_far_apart(2, 2)
+    # As if a million records could be saved by the hopeless ones.
+    price = np.append(np.full(4, -1e6 * problem.suppressed), np.zeros(4))
+    for seed in range(3):
+        found = improved(problem, before, pools=40, seed=seed, price=price)
+        assert found.loss(problem) < before.loss(problem)
+
+
+def test_pools_of_large_k_are_no_larger_than_the_most(monkeypatch):
+    """Three clusters of k = 60, not four to nine; where two are too large, nothing is parted."""
+    problem = random_table(480, 60, columns=2)
+    before = Clustering.of(problem, np.arange(480) % 8)
+    sizes = []
+
+    def noted(*args, clusters, **more):
+        sizes.append(sum(map(len, clusters)))
+        return dissolve(*args, clusters=clusters, **more)
+
+    monkeypatch.setattr(search, "dissolve", noted)
+    monkeypatch.setattr(search, "LARGEST", 200)
+    done = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
+    assert 0 < max(sizes) <= 200
+    assert done.pools
+    assert done.found.loss(problem) < before.loss(problem)
+    monkeypatch.setattr(search, "LARGEST", 100)
+    none = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
+    assert (none.pools, none.better) == (0, 0)

@@ -2,7 +2,8 @@
 
 The price of a pool's records bounds what it can lose, so of all groups of the dearest records of a
 closure only those matter that cost little more than they are worth; where no more of them are
-within the gap than `MOST`, and clusters have few records more than k, the best partition is found.
+within the gap than `MOST`, and clusters have few records more than k, a best partition is one of
+the program's solutions.
 
 Source: Balas and Padberg 1976 (set partitioning); Dantzig and Wolfe 1960 (columns by their reduced
 cost).

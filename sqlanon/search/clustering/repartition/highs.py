@@ -2,7 +2,8 @@
 
 The linear relaxation comes first. Variables that it prices above what is still to be gained are 0
 in every better solution; without them the whole program is a small one, whose presolving would
-otherwise take most of the time.
+otherwise take most of the time. Of those that are left the dearest are cut off even so where they
+are many, so the best solution may be missed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ NODES = 50
 VARIABLES = 400
 """Most variables of a program beside those of its start, those of the least reduced costs."""
 WORTH = 1e-7
-"""Smallest part of what is lost whose gain is looked for."""
+"""Smallest part of what is lost whose gain is looked for, and the gap of branch and bound."""
 
 
 def solved(program: RepartitionProgram, seconds: float) -> Reals:
@@ -63,6 +64,8 @@ def _solver(highspy: Any, program: RepartitionProgram, kept: Flags, *, seconds: 
         "output_flag": False,
         "threads": 1,  # the same result on every machine
         "mip_max_nodes": NODES,
+        "mip_rel_gap": WORTH,
+        "mip_abs_gap": WORTH,  # of a start that costs 1
         "mip_detect_symmetry": False,
         "mip_heuristic_run_feasibility_jump": False,
     }

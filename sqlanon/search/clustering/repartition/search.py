@@ -2,8 +2,8 @@
 
 Each turn draws a cluster, the rather the more its records lose above what they are worth, dissolves
 it with those near it and parts their records anew as an integer program says (`column_program`,
-`assignment_program`). What loses no more stays, so the loss never grows. Turns are drawn from a
-seed; without a deadline equal seeds give equal clusters.
+`assignment_program`). What loses less stays, so the loss never grows. Turns are drawn from a seed;
+without a deadline equal seeds give equal clusters.
 
 Source: Shaw 1998 (large neighbourhood search).
 """
@@ -58,7 +58,8 @@ class Repartition:
 
     Args:
         found: The clusters.
-        pools: How many pools were parted anew.
+        pools: How many pools were parted by a program; others were too large, or none that loses
+            less was near their prices.
         better: In how many of these that lost less.
     """
 
@@ -72,14 +73,30 @@ class Turns:
     """Limits of a search, besides the deadline of its problem.
 
     Args:
-        pools: How many pools are parted anew; without end for infinity.
+        pools: How many pools are drawn; without end for infinity.
         seed: What the choices are drawn from.
+        least: A loss at which a search ends, since none is less [units].
         tell: Called now and then with the number of pools and the loss [units].
     """
 
     pools: float
     seed: int = 0
+    least: int = 0
     tell: Callable[[int, int], None] = lambda pools, loss: None
+
+
+def records_of_a_pool(k: int) -> float:
+    """How many records a pool has, about."""
+    least, most = _range(k)
+    return (least + most) / 2
+
+
+def _range(k: int) -> tuple[int, int]:
+    """How many records a pool has at least and at most, about."""
+    if spare(k) >= SPARE:
+        return FEW
+    least, most = (min(clusters * k, LARGEST) for clusters in MANY)
+    return least, most
 
 
 def repartitioned(
@@ -105,7 +122,9 @@ def repartitioned(
         return Repartition(clusters, 0, 0)
     search = _Search(problem, clusters, price=price, random=np.random.default_rng(turns.seed))
     done = better = idle = 0
-    while done < turns.pools and idle < search.patience and not problem.deadline.expired:
+    while done < turns.pools and idle < search.patience and search.loss > turns.least:
+        if problem.deadline.expired:
+            break
         gained = search.turn(solve)
         idle = 0 if gained else idle + 1
         better += gained
@@ -114,7 +133,7 @@ def repartitioned(
             turns.tell(done, search.loss)
     found = Clustering.of(problem, search.label)
     kept = found if found.loss(problem) < clusters.loss(problem) else clusters
-    return Repartition(kept, done, better)
+    return Repartition(kept, search.solved, better)
 
 
 class _Search:
@@ -129,6 +148,7 @@ class _Search:
         random: np.random.Generator,
     ) -> None:
         self._problem, self._random = problem, random
+        self.solved = 0
         self._joins = Joins(problem.taxonomies)
         self._by_columns = spare(problem.k) >= SPARE
         label = parts_of_k(problem, clusters)
@@ -138,6 +158,7 @@ class _Search:
         self._outside = np.flatnonzero(label == NOWHERE)
         self._price = np.zeros(problem.records) if price is None else price
         self._weight = self._weights(self._records, self._cost)
+        self.loss = Clustering(label, self._nodes).loss(problem)
 
     @property
     def patience(self) -> int:
@@ -152,12 +173,6 @@ class _Search:
             found[records] = number
         return found
 
-    @property
-    def loss(self) -> int:
-        """What all records lose [units]."""
-        sizes = np.array([len(records) for records in self._records])
-        return int(sizes @ self._cost) + len(self._outside) * self._problem.suppressed
-
     def _weights(self, clusters: list[Numbers], cost: Numbers) -> Reals:
         """How likely clusters are to start a pool: what they lose above what they are worth."""
         above = [
@@ -167,7 +182,7 @@ class _Search:
         return np.maximum(above, RAREST)
 
     def turn(self, solve: RepartitionSolver) -> bool:
-        """Parts a pool anew, where that loses no more; whether it loses less."""
+        """Parts a pool anew where that loses less; whether it does."""
         chosen = self._chosen()
         pool = self._dissolved(chosen)
         clusters = None if pool is None else self._parted(pool, solve)
@@ -184,7 +199,7 @@ class _Search:
         near -= self._random.random() * self._cost
         near *= 1 + 0.2 * self._random.random(len(near))
         near[seed] = -np.inf
-        least, most = FEW if self._by_columns else (n * self._problem.k for n in MANY)
+        least, most = _range(self._problem.k)
         wanted = int(self._random.integers(least, most + 1))
         first = min(wanted // self._problem.k + 1, len(near))
         order = np.argpartition(near, first - 1)[:first] if first < len(near) else near.argsort()
@@ -223,11 +238,12 @@ class _Search:
             return None
         program, parts_of = made
         part = parts_of(solve(program, problem.deadline.left()))
+        self.solved += 1
         groups = [pool.records[part == number] for number in np.unique(part[part >= 0])]
         return [cut for group in groups for cut in cut_of_k(problem, group)]
 
     def _replaced(self, pool: Dissolved, chosen: Numbers, *, clusters: list[Numbers]) -> bool:
-        """Puts clusters in place of those of a pool where they lose no more; whether it is less."""
+        """Puts clusters in place of those of a pool where they lose less; whether they do."""
         problem = self._problem
         sizes = np.array([len(records) for records in clusters], np.int64)
         out = np.setdiff1d(pool.records, np.concatenate([pool.records[:0], *clusters]))
@@ -237,7 +253,7 @@ class _Search:
         nodes = closed(problem, leaves, starts=np.cumsum(sizes) - sizes)
         cost = problem.cost(nodes)
         after = int(sizes @ cost) + len(out) * pool.price
-        if after > pool.loss or problem.forbids(cost).any():
+        if after >= pool.loss or problem.forbids(cost).any():
             return False
         kept = np.ones(len(self._records), np.bool_)
         kept[chosen] = False
@@ -248,4 +264,5 @@ class _Search:
         weight = self._weights(clusters, cost)
         self._weight = np.concatenate([self._weight[kept], weight])
         self._outside = np.union1d(np.setdiff1d(self._outside, pool.records), out)
-        return after < pool.loss
+        self.loss -= pool.loss - after
+        return True
