@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.wording import did_you_mean
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -55,6 +57,11 @@ _SCHEMES: _Kind = (
     lambda value: isinstance(value, str | Mapping) or _is_texts(value),
 )
 
+OPENING = (
+    *("threads", "memory_limit", "temp_directory", "temp_limit"),
+    *("date_format", "nullstr", "delimiter", "encoding"),
+)
+"""Keywords of how a source is opened, which `engine.base.Opening` describes."""
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
     **dict.fromkeys(("refine", "suppress_uncovered", "consistent"), _BOOLEAN),
@@ -87,15 +94,30 @@ _MAY_BE_NONE = {
 
 def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     """A function that refuses keywords of another kind than they must be by a `PolicyError`."""
+    keywords = {
+        each.name: each.kind is Parameter.VAR_KEYWORD
+        for each in signature(function).parameters.values()
+    }
 
     @wraps(function)
     def called(*given: Given.args, **named: Given.kwargs) -> Result:
         faults = [fault for name, value in named.items() for fault in _faults(name, value)]
         if faults:
             raise PolicyError("; ".join(faults))
+        if keywords.get("opening"):
+            _refuse_unknown(named, [name for name, is_rest in keywords.items() if not is_rest])
         return function(*given, **named)
 
     return called
+
+
+def _refuse_unknown(named: Iterable[str], own: Sequence[str]) -> None:
+    """Refuses, by a `PolicyError`, a keyword that is neither a function's own nor of an opening."""
+    known = [*own, *OPENING]
+    for name in named:
+        if name not in known:
+            meant = did_you_mean(name, known)
+            raise PolicyError(f"{name!r} is not known; keywords are {', '.join(known)}{meant}")
 
 
 def _faults(name: str, value: object) -> list[str]:

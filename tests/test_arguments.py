@@ -152,6 +152,19 @@ def test_limits_of_a_rewrite_are_held_against_their_kinds(tmp_path):
         sqlanon.rewrite(tmp_path / "any.duckdb", threads="2")
 
 
+@pytest.mark.parametrize("name", ["check", "risk", "measure", "mine", "bound"])
+def test_a_keyword_that_is_not_known_is_refused(connection, name):
+    with pytest.raises(SqlanonError, match=r"'sed' is not known; keywords are .*threads"):
+        called(name, connection, sed=1)
+
+
+def test_a_keyword_that_is_nearly_right_is_told():
+    assert set(arguments.OPENING) == set(Opening.__annotations__)
+    for wrong, right in (("efort", "effort"), ("thread", "threads")):
+        with pytest.raises(SqlanonError, match=f"did you mean '{right}'"):
+            sqlanon.bound("any.csv", None, POLICY, **{wrong: 1})
+
+
 LONG = "x" * 300
 
 

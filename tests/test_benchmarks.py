@@ -10,7 +10,7 @@ from public import DATA
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 SMALLEST = [
     "annealing.py gains --table students --records 60 --k 3",
-    "annealing.py losses --table students --records 24 --k 4",
+    "annealing.py losses --table students --records 12 --k 4",
     "annealing.py partial --records 100 --k 5",
     "baselines.py adult --k 5 --records 60",
     "baselines.py adult --k 5 --records 60 --methods forest --loss monotone-entropy --refine",

@@ -269,10 +269,7 @@ class _Runner:
         if effort == "columns" or not known or any(row.bounds_by_itemsets for row in known):
             return
         self._tell(f"{asked.loss}, k = {asked.k}: the lower bound")
-        from sqlanon.methods.clustering.bound import (  # most comparisons need none
-            BoundRequest,
-            bound_table,
-        )
+        from sqlanon.methods.clustering import bound  # most comparisons need none
 
         deadline = Deadline.after(seconds)
         with (
@@ -280,8 +277,8 @@ class _Runner:
             searching(self.engine, deadline),
             self.engine.limited(deadline),
         ):
-            wanted = BoundRequest(asked.loss, effort, shared=self.shared)
-            found = bound_table(self.engine, self.table, policy=policy, wanted=wanted)
+            wanted = bound.BoundRequest(asked.loss, effort, shared=self.shared)
+            found = bound.bound_table(self.engine, self.table, policy=policy, wanted=wanted)
             self.bounds.append(found)
 
     def _refusal(self, asked: Asked) -> PolicyError | None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Own_co = TypeVar("Own_co", covariant=True)
 AUTO = "auto"
+MANY = 5
+"""Methods that an error does not name twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,18 @@ class Method:
             OPTIONS[name].check(value)
             said = value is not None and not isinstance(value, bool)
             if not self.takes(name) and (said or value != OPTIONS[name].default):
-                verb, owners = "belong" if name.endswith("s") else "belongs", owners_of(name)
-                one = "it" if len(owners) == 1 else "one of them"
-                foreign = (
-                    f"{name} {verb} to {listed(owners)}, not to {self.name}; ask for {one} with "
-                    f"--method {' or '.join(owners)}"
-                )
-                raise PolicyError(self.refusals.get(name, foreign))
+                raise PolicyError(self.refusals.get(name) or _foreign(name, self.name))
         return self.options(**{n: value for n, value in settings.items() if self.takes(n)})
+
+
+def _foreign(option: str, method: str) -> str:
+    """Why a method refuses an option of others, and the way out."""
+    verb, owners = "belong" if option.endswith("s") else "belongs", owners_of(option)
+    one = "it" if len(owners) == 1 else "one of them"
+    names = f" {' or '.join(owners)}" if len(owners) < MANY else ""
+    ask = f"ask for {one} with --method{names}"
+    more = "; `sqlanon bound` proves one for every method" if option == "bound" else ""
+    return f"{option} {verb} to {listed(owners)}, not to {method}; {ask}{more}"
 
 
 METHODS: Mapping[str, Method] = {

@@ -69,6 +69,8 @@ def alone_within_levels(
         records: Records of the table.
         allowance: How many of them may be suppressed.
     """
+    if alone >= records <= policy.allowance(records):
+        return nothing_left(policy, records=records)
     are = "is" if alone == 1 else "are"
     what = f"fewer than {policy.k}" if not policy.demands else "too few or too much alike"
     return UnsatisfiableError(
@@ -76,6 +78,15 @@ def alone_within_levels(
         f"highest levels {alone:,} of {records:,} records {are} in classes of {what}, and "
         f"{allowance} may be suppressed; raise max_level (--max-level) or the suppression limit "
         "(--suppression-limit), or lower k"
+    )
+
+
+def nothing_left(policy: Policy, *, records: int) -> UnsatisfiableError:
+    """The error to raise where every record fits no class, and may be suppressed."""
+    return UnsatisfiableError(
+        f"no recoding within the levels allowed satisfies {models_text(policy)} and leaves "
+        f"anything: even at the highest levels {records:,} of {records:,} records are in classes "
+        "that do not; raise max_level (--max-level), or ask for less"
     )
 
 

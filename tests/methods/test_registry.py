@@ -100,6 +100,11 @@ def test_auto_is_a_method_and_not_the_default():
             {"scheme": "ghs"},
             "scheme belongs to scheme, not to incognito; ask for it with --method scheme$",
         ),
+        (
+            {"bound": "quick"},
+            "not to incognito; ask for one of them with --method; `sqlanon bound` proves one for "
+            "every method$",
+        ),
         ({"consistent": True}, "incognito keeps one level per column anyway"),
         (
             {"method": "direct-cover", "consistent": True},

@@ -180,3 +180,19 @@ def test_values_that_are_missing_are_told_once_for_records_and_persons(connectio
     with pytest.raises(UnsatisfiableError) as caught:
         sqlanon.plan(connection, "people", policy, method="direct-cover")
     assert str(caught.value).count("needs more values") == 1
+
+
+@pytest.mark.parametrize("method", ["incognito", "mondrian", "direct-cover", "forest"])
+def test_where_nothing_would_be_left_the_error_says_so(method):
+    own = Policy(
+        {"a": QuasiIdentifier(Hierarchy.suppression(), max_level=0)},
+        models=[KAnonymity(2)],
+        suppression_limit=1,
+    )
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE people AS SELECT range AS a FROM range(5)")
+        with pytest.raises(UnsatisfiableError, match="and leaves anything: even at") as caught:
+            sqlanon.plan(connection, "people", own, method=method)
+        assert "suppression limit" not in str(caught.value)
+        notes = sqlanon.bound(connection, "people", own).notes
+    assert any("leaves anything" in note for note in notes)

@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 FIGURE_1 = [
     ("State-gov", "Government", "*"),
@@ -46,7 +47,7 @@ class Values:
     counts: list
     levels: tuple
 
-    @property
+    @cached_property
     def units(self):
         """The path of each unit: a node of the lowest level that has records, and all above it."""
         low, _ = self.levels
@@ -55,9 +56,17 @@ class Values:
 
     def distance(self, x, y):
         """The height of the lowest common ancestor of two units; infinite above the highest."""
+        return self._distances[x][y]
+
+    @cached_property
+    def _distances(self):
         low, high = self.levels
-        pairs = zip(self.units[x], self.units[y], range(low, high + 1), strict=False)
-        return next((height for a, b, height in pairs if a == b), math.inf)
+
+        def height(one, other):
+            pairs = zip(one, other, range(low, high + 1), strict=False)
+            return next((height for a, b, height in pairs if a == b), math.inf)
+
+        return [[height(one, other) for other in self.units] for one in self.units]
 
     def node(self, x, height):
         """The units below the ancestor of a unit at a height."""
@@ -66,13 +75,26 @@ class Values:
     def allows(self, scheme, partition):
         """Whether a scheme allows a partition of the units."""
         units = range(len(partition))
-        blocks = [{y for y in units if partition[y] == partition[x]} for x in units]
         if scheme == "bhs":
+            blocks = [{y for y in units if partition[y] == partition[x]} for x in units]
             return any(
                 all(blocks[x] == self.node(x, height) for x in units)
                 for height in range(self.levels[0], self.levels[1] + 1)
             )
-        return all(self._is_block(scheme, block) for block in blocks)
+        blocks = defaultdict(list)
+        for unit, number in enumerate(partition):
+            blocks[number].append(unit)
+        return all(self._allows_block(scheme, tuple(block)) for block in blocks.values())
+
+    def _allows_block(self, scheme, block):
+        """What `_is_block` says, asked once of a block that many partitions have."""
+        if (scheme, block) not in self._known:
+            self._known[scheme, block] = self._is_block(scheme, set(block))
+        return self._known[scheme, block]
+
+    @cached_property
+    def _known(self):
+        return {}
 
     def _is_block(self, scheme, block):
         """Whether a scheme other than `bhs` allows a block."""

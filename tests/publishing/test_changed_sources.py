@@ -10,7 +10,6 @@ import duckdb
 import numpy
 import pandas
 import pytest
-from databases import empty_database
 from pyarrow import feather
 
 import sqlanon
@@ -185,7 +184,7 @@ def test_a_view_of_a_file_that_is_replaced_is_not_published(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "people.parquet"
     write(path, "old")
-    with empty_database() as connection:
+    with duckdb.connect() as connection:
         connection.execute(f"CREATE VIEW people AS FROM '{path}'")
         when_decided(monkeypatch, replaced(path, tmp_path / "other.parquet"))
         with pytest.raises(StalePlanError, match="the table changed"):
@@ -202,7 +201,7 @@ def test_a_frame_that_is_changed_is_not_published(monkeypatch):
     def act():
         ages[0] += 1
 
-    with empty_database() as connection:
+    with duckdb.connect() as connection:
         when_decided(monkeypatch, act)
         with pytest.raises(StalePlanError):
             sqlanon.anonymize(connection, frame, POLICY, into="anonymous")
@@ -210,7 +209,7 @@ def test_a_frame_that_is_changed_is_not_published(monkeypatch):
 
 @pytest.mark.parametrize("callback", ["confirm", "progress"])
 def test_a_table_that_the_caller_changes_meanwhile_is_not_published(callback):
-    with empty_database() as connection:
+    with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE people AS {query('old')}")
         other = connection.cursor()
 
@@ -223,7 +222,7 @@ def test_a_table_that_the_caller_changes_meanwhile_is_not_published(callback):
 
 
 def test_another_connection_changes_nothing_of_what_is_published(monkeypatch):
-    with empty_database() as connection:
+    with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE people AS {query('old')}")
         other = connection.cursor()
         when_decided(monkeypatch, lambda: other.execute("UPDATE people SET note = 'new'"))

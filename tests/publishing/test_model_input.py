@@ -198,7 +198,8 @@ def test_output_file_is_protected(connection, tmp_path, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["db2.people", "other.people", "db2.s.people"])
-def test_tables_elsewhere_are_protected(connection, source):
+def test_tables_elsewhere_are_protected(source):
+    connection = duckdb.connect()
     connection.execute("ATTACH ':memory:' AS db2; CREATE SCHEMA db2.s; CREATE SCHEMA other")
     table_of(connection, source)
     """The published table is beside its original."""

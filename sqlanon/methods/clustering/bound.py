@@ -118,7 +118,7 @@ def bound_table(
         allowance=allowance,
         entity=policy.entity,
         levels=_bounded_levels(subject),
-        notes=(*ended_notes(found.ended), *_notes(policy)),
+        notes=(*ended_notes(found.ended), *_alone(found.alone, subject.records), *_notes(policy)),
         ended=found.ended,
         effort=found.effort,
         single_records=costs.loss(found.by_record, subject.records),
@@ -131,6 +131,15 @@ def _bounded_levels(subject: Subject) -> dict[str, tuple[int, int]]:
     return {
         name: (low, high) for name, low, high, tree in bounds if (low, high) != (0, tree.height)
     }
+
+
+def _alone(alone: int, records: int) -> Iterator[str]:
+    """That nothing is left to publish, where all may be suppressed."""
+    if alone == records:
+        yield (
+            "no recoding within the levels allowed leaves anything: even at the highest levels no "
+            "record shares a class with k - 1 others"
+        )
 
 
 def _notes(policy: Policy) -> Iterator[str]:

@@ -25,6 +25,7 @@ from sqlanon.methods.clustering.first import (
     Start,
     begin,
     block_notes,
+    crosses_blocks,
     started,
 )
 from sqlanon.methods.clustering.lent import lent_clusters
@@ -96,7 +97,9 @@ def decide_clusters(
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
     clusters = releases.settled(clusters)
-    proof = Proof.of(releases, begun)
+    proof, crosses = Proof.of(releases, begun), crosses_blocks(begun, clusters)
+    if crosses:
+        proof = replace(proof, of_blocks=None)  # which says nothing of these
     search = {
         "candidates": sum(each.first.candidates for each in begun),
         "clusters": len(clusters.nodes),
@@ -108,7 +111,10 @@ def decide_clusters(
         **extra,
         **_given_up(begun, options),
     }
-    notes = (*block_notes(options, begun), *proof.notes(read.costs, problem.records))
+    notes = (
+        *block_notes(options, begun, crosses=crosses),
+        *proof.notes(read.costs, problem.records),
+    )
     notes += (*_told(begun), *told, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options))
     if ended or proof.is_cut or (annealing is not None and annealing.is_cut):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sqlanon.deadline import phase
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.releases import Releases
@@ -182,16 +184,30 @@ def effort_of(options: Options[ClusterOptions], records: int, *, itemsets: int) 
     return None if asked == "columns" else Ascent[asked.upper()]
 
 
-def block_notes(options: Options[ClusterOptions], begun: Sequence[Begun]) -> Iterator[str]:
-    """Notes on the blocks that a table was cut into."""
+def crosses_blocks(begun: Sequence[Begun], clusters: Clustering) -> bool:
+    """Whether a cluster of all records holds some of several blocks."""
+    sizes = np.bincount(clusters.label[clusters.label != NOWHERE])
+    for each in begun:
+        held = clusters.label[each.records]
+        own = np.bincount(held[held != NOWHERE], minlength=len(sizes))
+        if ((own > 0) & (own < sizes)).any():
+            return len(begun) > 1
+    return False
+
+
+def block_notes(
+    options: Options[ClusterOptions], begun: Sequence[Begun], *, crosses: bool
+) -> Iterator[str]:
+    """Notes on the blocks that a table was cut into, and whether clusters cross them even so."""
     if len(begun) < 2:
         return
     most = largest_block(options)
     limit = "" if most == options.own.block_records else ", as the memory limit allows"
+    which = "first clusters do not" if crosses else "clusters do not"
     yield (
         f"the table was cut into {len(begun)} blocks of up to {counted(most, 'record')}{limit}, "
-        "along its hierarchies; no cluster crosses them, so the whole table at once may lose less, "
-        "and the bound is that of each column by itself"
+        f"along its hierarchies; {which} cross them, so the whole table at once may lose less, and "
+        "the bound is that of each column by itself: `sqlanon bound` may prove more"
     )
     larger = sum(len(each.records) > most for each in begun)
     if larger:

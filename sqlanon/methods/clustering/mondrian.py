@@ -35,7 +35,7 @@ from sqlanon.methods.local.release import Original, tallied_parts
 from sqlanon.methods.local.result import Basis, Findings, recoded, reported
 from sqlanon.methods.options import PartOptions
 from sqlanon.methods.registry import Decided, Options
-from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
+from sqlanon.methods.unsatisfiable import models_text, nothing_left, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.microdata.units import Units, units_of
@@ -333,6 +333,8 @@ def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table
 
 def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableError:
     """The error where the highest levels leave too many records in classes that fail."""
+    if lost >= records <= policy.allowance(records):
+        return nothing_left(policy, records=records)
     allowance, what = policy.allowance(records), "no recoding within the levels allowed satisfies"
     if policy.demands:  # parts of a class that fails, or single records left out of it, may satisfy
         what = "mondrian found no recoding within the levels allowed that satisfies"

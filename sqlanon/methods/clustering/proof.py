@@ -23,14 +23,16 @@ class Proof:
         least: What every recoding into nodes loses at least [units].
         by: What proves it: `columns`, `records`, or the effort by which records were priced.
         of_blocks: What clusters that cross no block lose at least, where there are several blocks
-            of priced records [units]; None otherwise.
+            of priced records and no cluster crosses them [units]; None otherwise.
         is_cut: Whether the time limit ended the search for prices.
+        shares_limit: Whether blocks share a suppression limit.
     """
 
     least: int
     by: str
     of_blocks: int | None = None
     is_cut: bool = False
+    shares_limit: bool = False
 
     @classmethod
     def of(cls, releases: Releases, begun: Sequence[Begun]) -> Proof:
@@ -52,7 +54,7 @@ class Proof:
         total = left + sum(each.duals.total for each in prices)
         if len(begun) == 1:
             return cls(max(least, total), next(iter(known)), is_cut=is_cut)
-        return cls(least, "columns", total, is_cut)
+        return cls(least, "columns", total, is_cut, shares_limit=releases.problem.allowance > 0)
 
     def document(self, costs: CellCosts, records: int) -> dict[str, object]:
         """What `search` tells of it in a report, losses in the loss's own terms."""
@@ -65,9 +67,10 @@ class Proof:
         """What a reader should know of it."""
         if self.of_blocks is not None:
             least = at_least(costs.loss(self.of_blocks, records))
+            limit = ", with the suppression limit shared among blocks by their records"
             yield (
-                f"clusters that stay within these blocks lose at least {least}, with the "
-                "suppression limit shared among blocks by their records"
+                f"clusters that stay within these blocks lose at least {least}"
+                f"{limit if self.shares_limit else ''}"
             )
         if self.is_cut:
             yield "a share of the time limit went to the bound and was over: a higher one may hold"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from databases import empty_database
 from hypothesis import given, settings
@@ -99,6 +100,23 @@ def test_blocks_have_a_bound_of_their_own(people):
     assert own >= whole.lower_bound - ROUNDING
     assert any(note.startswith("clusters that stay within these blocks") for note in report.notes)
     assert "block_bound" not in whole.search
+    assert "suppression limit" not in " ".join(report.notes)
+    limited = sqlanon.plan(people, "people", policy(suppression_limit=0.1), **asked).report
+    assert "suppression limit shared among blocks" in " ".join(limited.notes)
+
+
+def test_what_blocks_prove_says_nothing_of_clusters_that_cross_them(people, monkeypatch):
+    def alternating(problem, _):
+        return [np.arange(first, problem.records, 15) for first in range(15)]
+
+    monkeypatch.setattr("sqlanon.methods.clustering.first.cut_blocks", alternating)
+    report = sqlanon.plan(people, "people", policy(), method="forest", bound="full").report
+    told = " ".join(report.notes)
+    assert report.search["blocks"] == 15
+    assert "classes of the best full-domain recoding" in told
+    assert "first clusters do not cross them" in told
+    assert "block_bound" not in report.search
+    assert "stay within these blocks" not in told
 
 
 def test_prices_are_raised_in_full_where_refinement_takes_longer():

@@ -15,6 +15,7 @@ from oracles.covers import candidates_of, cost_of, held_by, least_loss, optimum,
 from strategies import bounded, problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
 from sqlanon.search.clustering.lower_bound import whole_pass
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
@@ -22,6 +23,7 @@ from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record
 from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals, dual_bound
 from sqlanon.search.clustering.lower_bound.steps import Climb
 from sqlanon.search.clustering.lower_bound.whole_pass import Sought, WholePass
+from sqlanon.search.clustering.problem import Candidates
 
 FEW = settings(max_examples=20, deadline=None)
 efforts = st.sampled_from(Ascent)
@@ -170,6 +172,31 @@ def test_closures_beyond_a_number_of_members_do_not_change_what_a_pass_finds(mon
     capped = WholePass(problem, candidates, alike).excess(sought)
     assert (capped.most == whole.most).all()
     assert len(capped.members) < len(whole.members)
+
+
+def test_records_in_no_candidate_leave_less_room_for_others():
+    """One of 3 is alone within the levels; a class with the 2 loses 5 / 3 of a record."""
+    ages = [("1", "1-2", "*"), ("2", "1-2", "*"), ("3", "3-4", "*"), ("4", "3-4", "*")]
+    whole = problem_of([(each,) for each in "1111111112" + "3"], 5, [Tree.grow("age", ages)], "lm")
+    own = whole.taxonomies[0]
+    one = whole.suppressed
+    taxonomy = replace(own, cost=np.where(own.level > 1, one + 1, own.cost))
+    problem = replace(whole, taxonomies=(taxonomy,), highest=(1,), allowance=1, suppressed=one)
+    candidates = Candidates.of(
+        problem, np.array([[0], [own.ancestors[1, 0]]]), support=np.array([9, 10])
+    )
+    low = one + 5 * int(own.cost[own.ancestors[1, 0]])
+    assert 0.95 * low <= dual_bound(problem, candidates, effort=Ascent.FULL).total <= low
+
+
+@pytest.mark.parametrize("k", [10, 50])
+def test_a_few_records_that_bear_all_loss_are_worth_what_their_class_costs(k):
+    """Of 600 records six are not alike the others: a class of k with them loses k cells."""
+    problem = problem_of([("a",)] * 594 + [("b",)] * 3 + [("c",)] * 3, k)
+    root = problem.root[0]
+    candidates = Candidates.of(problem, np.array([[0], [root]]), support=np.array([594, 600]))
+    found = dual_bound(problem, candidates, effort=Ascent.FULL).total
+    assert 0.99 * k * problem.suppressed <= found <= k * problem.suppressed
 
 
 def test_steps_that_prove_no_more_are_followed_by_smaller_ones(monkeypatch):

@@ -43,6 +43,10 @@ SLACK, WIDEST = 0.5, 1.5
 """Slack up to which the first pass keeps closures for steps, and any pass [mean costs]."""
 MEMBERSHIPS = 12
 """Closures of a row that are worth keeping for steps, on average."""
+UNEVEN = 4
+"""Mean costs that the record of a unit of cost may bear on average, for all records to count alike.
+
+On public data it bears 1.2 to 3."""
 RAISED = 1.35
 """Times their cheapest cost that records are worth to begin with: about what they lose more."""
 
@@ -140,8 +144,13 @@ class _Search:
 
     @property
     def _mean(self) -> float:
-        """The mean cost of a record, as far as it is known [units]."""
-        return max(self.best.total, 1) / self._problem.records
+        """The mean cost of a record, as far as it is known [units].
+
+        Where few records bear nearly all, the mean of what those cost: prices rise by as much.
+        """
+        price, mean = np.maximum(self.best.price, 0), max(self.best.total, 1) / len(self.best.price)
+        borne = float(price @ price / max(price.sum(), 1))
+        return borne if borne > UNEVEN * mean else mean
 
     def climb(self, effort: Ascent, start: Duals | None) -> None:
         """Rounds of steps, each followed by a look at all closures."""
@@ -189,16 +198,16 @@ class _Search:
         worth[self._alone] = problem.suppressed * shares
         over = worth - problem.suppressed * shares
         total = exact_sum(worth, counts) - exact_sum(over, leaving_most(over, counts, self._room))
-        total = -(-total // shares)
+        exact, total = total, -(-total // shares)
         duals = worth / shares
         held = max(len(found.members), 1) / (MEMBERSHIPS * len(counts))
         self._slack = min(self._slack * min(max(held**-0.5, 0.5), 1.6), WIDEST)
-        better = self._found is None or total > self._reached
+        better = self._found is None or exact > self._reached
         if better:
-            self._center, self._reached, self._found = duals, total, found
+            self._center, self._reached, self._found = duals, exact, found
         elif self._found is not None:
             self._found = found.beside(self._found)
-        if total > self.best.total:
+        if total > self.best.total or (better and total == self.best.total):
             self.best = Duals(duals[self._alike.row], total, found.near)
         elif not len(self.best.near):
             self.best = replace(self.best, near=found.near)
