@@ -1,5 +1,7 @@
 """The quick loop, `pytest -m "not slow"`: a share of the random examples, the first parameters."""
 
+import gc
+
 import pytest
 from hypothesis import is_hypothesis_test, settings
 from public import ADULT, COMPLETE, read
@@ -24,6 +26,11 @@ def pytest_collection_modifyitems(config, items):
         drawn = {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}
         for test in drawn:
             draw_fewer(test)
+
+
+def pytest_unconfigure():
+    """Takes back what keeps modules past the end, whose types would be told as leaked."""
+    gc.callbacks[:] = [each for each in gc.callbacks if "hypothesis" not in each.__module__]
 
 
 def draw_fewer(test):
