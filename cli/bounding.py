@@ -28,17 +28,25 @@ class BoundOptions:
     time_limit: TimeLimit = None
 
 
-def bound(*, given: Input, asked: BoundOptions, policy: PolicyOptions, run: RunOptions) -> None:
+def bound(
+    *,
+    given: Input,
+    asked: BoundOptions,
+    policy: PolicyOptions,
+    publishing: PublishingOptions,
+    run: RunOptions,
+) -> None:
     """Tell what any k-anonymization loses at least, whatever the method; writes nothing.
 
     Of the policy, quasi-identifiers with hierarchies, weights and levels count, k, the loss and the
     suppression limit: a suppressed record loses all its cells. Other models only raise the loss.
+    No column needs a role; those of a plan are taken, so that its options fit.
     """
     import sqlanon
 
     document = policy_document(policy.policy)
     loss = document.get("loss", "lm") if asked.loss is None else asked.loss
-    maker = PolicyMaker(document, policy, PublishingOptions())
+    maker = PolicyMaker(document, policy, publishing)
     opening = run.opening(given.text)
     with output.progress(run) as progress:
         report = sqlanon.bound(

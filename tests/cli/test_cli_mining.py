@@ -135,3 +135,10 @@ def test_bound_takes_an_effort(run, refused, database):
     assert (quick["effort"], full["effort"]) == ("quick", "full")
     assert 0 < quick["lower_bound"] <= full["lower_bound"]
     assert "effort" in refused("bound", database, "people", *QUASI, "--effort", "long")
+
+
+def test_the_options_of_a_plan_fit_the_bound(run, database):
+    given = ["bound", database, "people", *QUASI, "--json"]
+    alone = run(*given).document["lower_bound"]
+    asked = run(*given, "--others", "drop", "--suppressed", "keep")
+    assert asked.document["lower_bound"] == alone

@@ -46,8 +46,7 @@ def policy(k=3, highest=None, **more):
 
 POLICIES = [
     policy(),
-    policy(highest=2, suppression_limit=0.1),
-    policy(sensitive={"c": Sensitive([LDiversity(2)])}),
+    policy(highest=2, suppression_limit=0.1, sensitive={"c": Sensitive([LDiversity(2)])}),
 ]
 
 
@@ -57,7 +56,7 @@ def told(report):
     return {name: found[name] for name in found.keys() - {"seconds", "created", "hashes", "policy"}}
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=["k", "highest", "l"])
+@pytest.mark.parametrize("policy", POLICIES, ids=["k", "highest and l"])
 def test_rows_are_those_of_plans_that_share_nothing(connection, policy):
     rows = sqlanon.compare(connection, "people", policy, methods=[*CLUSTERS, "mondrian"]).rows
     assert sum(row.shared_seconds > 0 for row in rows) == len(rows) - 1

@@ -113,7 +113,7 @@ def _strict(
     search = {"parts": found.made, "combinations": len(found.node), "proven": proven}
     search |= {CUT_SHORT: True} if cut_short else {}
     basis = Basis(subject, policy, table.costs, at)
-    findings = Findings(bound, search, tuple(_notes(found, cut_short)))
+    findings = Findings(bound, search, tuple(_notes(found, cut_short, proven=proven)))
     report = reported(basis, options, findings=findings, told=told)
     recoding = found.recoding(table.units.values)
     return recoded(report, recoding, at=(at, searched_at), told=told)
@@ -352,8 +352,10 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
     )
 
 
-def _notes(found: Closed, cut_short: bool) -> Iterator[str]:
+def _notes(found: Closed, cut_short: bool, *, proven: bool) -> Iterator[str]:
     """What a reader should know of the search."""
+    if not proven:
+        yield "the bound is that of each column by itself: `sqlanon bound` may prove more"
     if found.lost:
         where = "at the levels that cuts began from" if found.is_lent else "at the highest levels"
         yield (

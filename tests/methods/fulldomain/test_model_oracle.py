@@ -56,7 +56,7 @@ def agrees(case, best):
         assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
 
 
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=30, **SLOW)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -143,7 +143,7 @@ def plan_of(case, *patches, threads=2, records=None):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=24, **SLOW)
 @given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, ways):
     patches = [change for way in ways for change in WAYS[way]]

@@ -28,7 +28,7 @@ def is_what_it_says(problem, outcome):
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=240, deadline=None)
 @given(tables(), losses)
 def test_best_recoding_equals_brute_force(table, loss):
     problem = problem_of(table, loss)
