@@ -217,6 +217,7 @@ def test_a_quiet_comparison_says_nothing(compared):
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_large_neighbourhood_search_is_asked_for_by_one_word(compared, run, refused, database):
     words = ["plan", database, "people", *QUASI, "--method", "direct-cover"]
     told = run(*words, "--improve", "lns", "--pools", 3, "--json").document

@@ -22,6 +22,7 @@ FOUND_ONCE = {
     "itemsets": (covers, "mined"),
     "bounds": (covers.Cheapest, "of"),
     "prices": (covers, "dual_bound"),
+    "cover by reduced cost": (covers, "reduced_cost_cover"),
     "full-domain node": (fulldomain, "lent_node"),
 }
 
@@ -56,6 +57,7 @@ def told(report):
     return {name: found[name] for name in found.keys() - {"seconds", "created", "hashes", "policy"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=["k", "highest and l"])
 def test_rows_are_those_of_plans_that_share_nothing(connection, policy):
     rows = sqlanon.compare(connection, "people", policy, methods=[*CLUSTERS, "mondrian"]).rows
@@ -90,6 +92,7 @@ def test_each_thing_is_found_once_for_a_loss_and_a_k(connection, monkeypatch):
     assert not found.failed
 
 
+@pytest.mark.slow
 def test_under_a_time_limit_each_row_finds_everything_by_itself(connection, monkeypatch):
     calls = counting(monkeypatch)
     methods = ["set-cover", "direct-cover", "forest", "diameter-cover"]
@@ -99,6 +102,7 @@ def test_under_a_time_limit_each_row_finds_everything_by_itself(connection, monk
     assert [row.shared_seconds for row in found.rows] == [0.0] * 4
 
 
+@pytest.mark.slow
 def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
     calls = counting(monkeypatch)
     methods = ["set-cover", "direct-cover"]
@@ -106,6 +110,7 @@ def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
     assert calls["itemsets"] > 4
 
 
+@pytest.mark.slow
 def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
     monkeypatch.setattr(comparing, "RECORD_BYTES", 10**9)
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover"]

@@ -134,6 +134,7 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
     assert ended == {True, False}
 
 
+@pytest.mark.slow
 def test_whenever_it_is_over_pools_parted_anew_satisfy_the_policy(people):
     pools = []
     for looks in (60, 110):

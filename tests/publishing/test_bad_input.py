@@ -93,13 +93,21 @@ def test_source_of_no_known_kind_is_an_error(source):
         sqlanon.check(source, "people", policy())
 
 
-def test_database_of_several_tables_needs_the_name_of_one(connection):
-    connection.execute("CREATE TABLE other AS SELECT 1 AS x")
-    assert "'other', 'people'" in refused(connection, SourceError, policy(), table=None)
+@pytest.fixture
+def alone():
+    """A table of that name, in an instance of its own: others are named, too."""
+    with duckdb.connect() as opened:
+        opened.execute("CREATE TABLE people AS SELECT 1 AS zip")
+        yield opened
 
 
-def test_table_that_is_missing_is_an_error_that_names_a_near_one(connection):
-    message = refused(connection, SourceError, policy(), table="peopel")
+def test_database_of_several_tables_needs_the_name_of_one(alone):
+    alone.execute("CREATE TABLE other AS SELECT 1 AS x")
+    assert "'other', 'people'" in refused(alone, SourceError, policy(), table=None)
+
+
+def test_table_that_is_missing_is_an_error_that_names_a_near_one(alone):
+    message = refused(alone, SourceError, policy(), table="peopel")
     assert "'peopel'" in message
     assert "'people'" in message
 

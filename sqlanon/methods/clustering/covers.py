@@ -126,6 +126,23 @@ class Mine:
             name, search, records=problem.records, is_whole=lambda found: not found.is_cut
         )
 
+    def by_reduced_cost(
+        self, problem: ClusteringProblem, every: Candidates, *, priced: Priced | None, kind: str
+    ) -> Clustering | None:
+        """A cover by reduced cost; None where prices are not known, or it finds none in time."""
+        if priced is None or not len(priced.duals.near):
+            return None
+        own = problem.allowance, problem.demand is None, problem.digest
+        try:
+            return self.shared.once(
+                ("cover by reduced cost", kind, priced.effort.name, *own),
+                lambda: reduced_cost_cover(problem, every, duals=priced.duals),
+                records=problem.records,
+                is_whole=lambda _: not priced.is_cut,
+            )
+        except (TimeLimitError, UnsatisfiableError):
+            return None
+
     def _mined(self, problem: ClusteringProblem, wanted: MiningRequest) -> Candidates:
         engine, subject, own = self.engine, self.read.subject, self.encoded
         with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
@@ -134,22 +151,6 @@ class Mine:
             found = mined(engine, own, trees=subject.trees, wanted=wanted).fetch(engine)
             problem.deadline.check()
             return Candidates.of(problem, np.stack(found.nodes, axis=1), support=found.supports)
-
-
-def with_other_start(
-    problem: ClusteringProblem, candidates: Candidates, *, first: FirstClusters
-) -> FirstClusters:
-    """First clusters with a cover by reduced cost beside them, where prices are known.
-
-    Where the time ends or nothing satisfies the policy there is no such cover.
-    """
-    if first.priced is None or not len(first.priced.duals.near):
-        return first
-    try:
-        other = reduced_cost_cover(problem, candidates, duals=first.priced.duals)
-    except (TimeLimitError, UnsatisfiableError):
-        return first
-    return replace(first, other=other)
 
 
 def decide_cover(
@@ -195,6 +196,9 @@ def decide_cover(
             first = FirstClusters(quick, ended="the cover", is_instead=True)
             return replace(first, bounds=bounds, candidates=len(every), priced=priced)
         first = replace(first, bounds=bounds, candidates=len(every), priced=priced)
-        return with_other_start(problem, every, first=first) if own.refine else first
+        if not own.refine:
+            return first
+        other = mine.by_reduced_cost(problem, every, priced=priced, kind=kind)
+        return replace(first, other=other)
 
     return decide_clusters(mine.read, options, start=start)

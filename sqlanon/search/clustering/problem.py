@@ -181,15 +181,19 @@ class Candidates:
             TimeLimitError: The problem's deadline came before they were sorted.
         """
         kept = np.flatnonzero(support >= problem.k)
-        nodes, support = np.asarray(nodes)[kept], np.asarray(support, np.int64)[kept]
+        nodes, support = np.asarray(nodes), np.asarray(support, np.int64)
+        if len(kept) < len(nodes):
+            nodes, support = nodes[kept], support[kept]
         problem.deadline.check()
         cost = problem.cost(nodes)
         columns = narrow_first(problem.taxonomies)
         widths = [len(problem.taxonomies[column].cost) for column in columns]
         keys = packed(nodes[:, columns], widths)
         problem.deadline.check()
+        # No two are equal, so that a faster sort of one key does.
+        turns = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
         rank = np.empty(len(nodes), np.int64)
-        rank[np.lexsort(keys[::-1])] = np.arange(len(nodes))
+        rank[turns] = np.arange(len(nodes))
         problem.deadline.check()
         order = np.lexsort((rank, support, cost))
         return cls(nodes[order], support[order], cost[order], rank[order])

@@ -128,6 +128,7 @@ def test_each_record_is_in_six_pools_unless_another_number_is_said(k, records, p
     assert neighbourhoods._pools(releases, options) == math.inf
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_used_and_kept(people):
     began = time.monotonic()
     report = sqlanon.plan(

@@ -105,6 +105,7 @@ def test_blocks_have_a_bound_of_their_own(people):
     assert "suppression limit shared among blocks" in " ".join(limited.notes)
 
 
+@pytest.mark.slow
 def test_what_blocks_prove_says_nothing_of_clusters_that_cross_them(people, monkeypatch):
     def alternating(problem, _):
         return [np.arange(first, problem.records, 15) for first in range(15)]
