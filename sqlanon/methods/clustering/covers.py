@@ -181,7 +181,7 @@ def decide_cover(
         bounds = cheapest.cost
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
-        priced, effort = None, effort_of(options, problem.records, itemsets=len(every))
+        priced, effort = None, effort_of(options, problem.records, memberships=every.memberships)
         if effort is not None:
             options.tell(f"prices: {counted(len(every), 'candidate')}")
             own_share = replace(problem, deadline=problem.deadline.share(PRICED))

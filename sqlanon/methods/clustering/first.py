@@ -74,8 +74,9 @@ class FirstClusters:
         return [self.found] if self.other is None else [self.found, self.other]
 
 
-STARTS = 2
-"""Refinements of each record, where there are two starts."""
+STARTS, HELD = 2, 100
+"""Refinements of each record, where there are two starts; and memberships in itemsets for each look
+at a record up to which prices in full take no longer than that."""
 Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
 """The first clusters of a table or of a block of it, as each method finds them.
 
@@ -172,14 +173,14 @@ def largest_block(options: Options[ClusterOptions]) -> int:
     return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
 
 
-def effort_of(options: Options[ClusterOptions], records: int, *, itemsets: int) -> Ascent | None:
+def effort_of(options: Options[ClusterOptions], records: int, *, memberships: int) -> Ascent | None:
     """How long prices of records are raised; None where they are not asked for.
 
     Unasked it is in full where refinement looks at records so often that it takes longer than that.
     """
     own = options.own
     looks = STARTS * own.passes * records if own.refine else 0
-    lasts = own.improve == "lns" or itemsets <= looks
+    lasts = own.improve == "lns" or memberships <= HELD * looks
     asked = own.bound or ("full" if lasts else "quick")
     return None if asked == "columns" else Ascent[asked.upper()]
 

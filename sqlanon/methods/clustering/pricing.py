@@ -59,7 +59,7 @@ def priced(
             with engine.limited(problem.deadline), phase("mining"):
                 own = mine()
             every = own.candidates(problem, progress=options.progress)
-            effort = effort_of(options, problem.records, itemsets=len(every))
+            effort = effort_of(options, problem.records, memberships=every.memberships)
             assert effort is not None
             return replace(first, priced=own.priced(problem, every, effort=effort))
         except TimeLimitError:

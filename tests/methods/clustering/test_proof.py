@@ -121,12 +121,12 @@ def test_what_blocks_prove_says_nothing_of_clusters_that_cross_them(people, monk
 
 
 def test_prices_are_raised_in_full_where_refinement_takes_longer():
-    def effort(itemsets, **asked):
-        return effort_of(Options.of("direct-cover", **asked), 60, itemsets=itemsets)
+    def effort(memberships, **asked):
+        return effort_of(Options.of("direct-cover", **asked), 60, memberships=memberships)
 
-    assert effort(2 * 52 * 60) is effort(10**9, bound="full") is Ascent.FULL
-    assert effort(10**9, improve="lns") is effort(120, passes=1) is Ascent.FULL
-    assert effort(2 * 52 * 60 + 1) is effort(121, passes=1) is Ascent.QUICK
+    assert effort(200 * 52 * 60) is effort(10**9, bound="full") is Ascent.FULL
+    assert effort(10**9, improve="lns") is effort(12_000, passes=1) is Ascent.FULL
+    assert effort(200 * 52 * 60 + 1) is effort(12_001, passes=1) is Ascent.QUICK
     assert effort(1, refine=False) is effort(1, bound="quick") is Ascent.QUICK
     assert effort(1, bound="columns") is None
 
