@@ -22,6 +22,7 @@ from sqlanon.search.clustering.repartition.search import (
     records_of_a_pool,
     repartitioned,
 )
+from sqlanon.wording import counted
 
 REFINED = 0.6
 """Share of the time in which clusters are found and refined, at most."""
@@ -57,7 +58,7 @@ class Neighbourhoods:
         """A sentence of it, for readers of a plan."""
         before, after = (costs.loss(cost, records) for cost in (self.before, self.after))
         return (
-            f"large neighbourhood search: {self.pools:,} pools parted anew, {self.better:,} "
+            f"large neighbourhood search: {counted(self.pools, 'pool')} parted anew, {self.better:,} "
             f"of them better, {loss} {before:.6g} -> {after:.6g}"
         )
 

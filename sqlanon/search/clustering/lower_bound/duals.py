@@ -156,8 +156,7 @@ class _Search:
         """Rounds of steps, each followed by a look at all closures."""
         self._problem.deadline.check()
         self._pass = WholePass(self._problem, self._candidates, self._alike)
-        price = np.zeros(len(self._alike))
-        price[self._alike.row] = self.best.price * RAISED if start is None else start.price
+        price = self._of_rows(self.best.price * RAISED if start is None else start.price)
         climb = Climb(self._problem, self._alike, self._room)
         self._prove(price)
         scale = 1.0
@@ -175,11 +174,16 @@ class _Search:
 
     def _look_for_near(self) -> None:
         """What is nearly tight at the best duals."""
-        price = np.zeros(len(self._alike))
-        price[self._alike.row] = self.best.price
+        price = self._of_rows(self.best.price)
         slack = int(NEAR * self._mean * self._problem.k * self._scale.parts)
         sought = Sought(self._whole(price), self._scale.parts, -slack, 0)
         self.best = replace(self.best, near=self._pass.near(sought))
+
+    def _of_rows(self, price: Reals) -> Reals:
+        """Per row what its records are worth, of which each is worth the same."""
+        found = np.zeros(len(self._alike))
+        found[self._alike.row] = price
+        return found
 
     def _whole(self, price: Reals) -> Numbers:
         """Prices in whole numbers, those of records in no candidate out of the way."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.clustering.problem import ClusteringProblem, closed
 from sqlanon.search.clustering.refine.closures import Joins
 
 PAIRS = 4096
@@ -109,7 +109,8 @@ def dissolve(
     cluster = np.repeat(np.arange(-1, len(clusters)), [len(outside), *sizes])
     records = np.concatenate([outside, *clusters])
     leaves = problem.leaves[records]
-    own = _own_closures(problem, leaves, cluster)
+    # Records that are left out come first, before every start.
+    own = closed(problem, leaves, starts=np.searchsorted(cluster, np.arange(len(clusters))))
     pairs = _pair_closures(joins, leaves, random=random)
     first, second = np.triu_indices(len(own), 1)
     unions = [t.join(own[first, j], own[second, j]) for j, t in enumerate(problem.taxonomies)]
@@ -127,15 +128,6 @@ def dissolve(
         room=spared.room,
         price=problem.suppressed,
     )
-
-
-def _own_closures(problem: ClusteringProblem, leaves: Numbers, cluster: Numbers) -> Numbers:
-    starts = np.searchsorted(cluster, np.arange(int(cluster[-1]) + 1))
-    low = np.minimum.reduceat(leaves, starts, axis=0)
-    high = np.maximum.reduceat(leaves, starts, axis=0)
-    # Records that are left out come first, before every start.
-    columns = enumerate(problem.taxonomies)
-    return np.stack([t.closure(low[:, j], high[:, j]) for j, t in columns], axis=1)
 
 
 def _pair_closures(joins: Joins, leaves: Numbers, *, random: np.random.Generator) -> Numbers:
