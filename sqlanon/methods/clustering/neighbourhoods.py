@@ -58,8 +58,8 @@ class Neighbourhoods:
         """A sentence of it, for readers of a plan."""
         before, after = (costs.loss(cost, records) for cost in (self.before, self.after))
         return (
-            f"large neighbourhood search: {counted(self.pools, 'pool')} parted anew, {self.better:,} "
-            f"of them better, {loss} {before:.6g} -> {after:.6g}"
+            f"large neighbourhood search: {counted(self.pools, 'pool')} parted anew, "
+            f"{self.better:,} of them better, {loss} {before:.6g} -> {after:.6g}"
         )
 
 
