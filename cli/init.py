@@ -207,7 +207,7 @@ def _asked_hierarchy(column: ColumnSuggestion) -> Hierarchy | None:
     """The hierarchy that is chosen for a column; None for what is suggested."""
     from sqlanon.hierarchy.declaration import Hierarchy
 
-    _tell(f"  generalized by {column.described()}. {column.remark}".rstrip())
+    _tell(f"  generalized by {column.remark or column.described()}")
     while True:
         said = _prompt("  hierarchy", column.spec).strip()
         if said == column.spec:

@@ -259,7 +259,8 @@ def _sampled(
     """The table itself, or a sample of a large one."""
     if records <= WHOLE_TABLE or not columns:
         return table
-    sample = engine.materialize("sample", figures.sample(table, columns, parts=records // SAMPLE))
+    parts = max(records // SAMPLE, 1)
+    sample = engine.materialize("sample", figures.sample(table, columns, parts=parts))
     return sample if engine.rows(rows_of(sample))[0][0] >= LEAST_SAMPLE else table
 
 
