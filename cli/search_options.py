@@ -32,7 +32,7 @@ def _panel(name: str) -> str | None:
     return f"Only with {listed(owners)}" if few else f"Not with {listed(others)}"
 
 
-OF_ONE = ("method", "loss", "minimal_nodes")
+OF_ONE = ("method", "loss", "minimal_nodes", "alternatives")
 """Options of one search that a comparison of several has no use for."""
 
 

@@ -28,6 +28,7 @@ class Settings(Opening, total=False):
     progress: Progress | None
     consistent: bool
     minimal_nodes: bool
+    alternatives: bool
     time_limit: float | None
     candidates: str
     beta: float | None
