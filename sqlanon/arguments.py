@@ -80,6 +80,7 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     **dict.fromkeys(("losses", "methods"), _TEXTS),
     "ks": _WHOLES,
+    "over": ("a mapping of figures to their values", lambda value: isinstance(value, Mapping)),
     "nullstr": _MARKS,
     "scheme": _SCHEMES,
 }

@@ -169,7 +169,7 @@ def compare(
         rows = tuple(runner.rows())
         runner.refuse_none_done()
         found = Comparison(
-            _name_of(source),
+            name_of(source),
             rows,
             request.losses,
             request.ks,
@@ -254,12 +254,7 @@ class _Runner:
 
         Nothing under a time limit for each row, which shows what a method makes of that by itself.
         """
-        if self.limit is not None:
-            return 0
-        settings = self.request.settings
-        most = settings.get("block_records", BLOCK_RECORDS)
-        memory = Resources(memory_limit=settings.get("memory_limit")).memory
-        return most if memory is None else min(most, memory // RECORD_BYTES)
+        return 0 if self.limit is not None else most_shared(self.request.settings)
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
@@ -341,6 +336,13 @@ class _Runner:
             told(line)
 
 
+def most_shared(settings: Settings) -> int:
+    """Most records of what searches share, as many as a cover has in memory [records]."""
+    most = settings.get("block_records", BLOCK_RECORDS)
+    memory = Resources(memory_limit=settings.get("memory_limit")).memory
+    return most if memory is None else min(most, memory // RECORD_BYTES)
+
+
 def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | None:
     """The passes of refinements, where these were few and a method refined."""
     done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
@@ -383,7 +385,7 @@ def _with_k(policy: Policy, k: int) -> Policy:
     return replace(policy, models=(*kept, KAnonymity(k)))
 
 
-def _name_of(source: OpenedSource) -> str | None:
+def name_of(source: OpenedSource) -> str | None:
     """What the table is called, or the file that it is; None for a frame."""
     if source.kind == "file" and source.path is not None:
         return source.path.name

@@ -27,7 +27,7 @@ from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import CUT_SHORT, Report
-from sqlanon.search.lattice.best_node import SearchOutcome, best_node
+from sqlanon.search.lattice.best_node import SearchOutcome, best_node, best_of_known
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.search.lattice.checked import Ask, Settle
 from sqlanon.wording import counted, key, listed
@@ -163,13 +163,21 @@ def _search(
     With `most`, no more are asked for once so many have been.
     """
     ask, settle = _asking(engine, problem, options=options, most=most)
-    return best_node(
+    if problem.known and not getattr(options.own, "minimal_nodes", False):
+        found = best_of_known(
+            problem.lattice, ask, known=problem.known, settle=settle, deadline=options.deadline
+        )
+        problem.known.update(found.checks)
+        return replace(found, checks=dict(problem.known))
+    outcome = best_node(
         problem.lattice,
         ask,
         settle=settle,
         deadline=options.deadline,
         minimal_nodes=getattr(options.own, "minimal_nodes", False),
     )
+    problem.known.update(outcome.checks)
+    return outcome
 
 
 def _asking(
