@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlanon.comparison.drawing import (
     COLOURS,
@@ -22,8 +21,22 @@ from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
 from sqlanon.resources import html_page
 
-if TYPE_CHECKING:
-    from sqlanon.comparison.sweep_report import Sweep, SweptPoint
+
+@dataclass(frozen=True, slots=True)
+class SweepMark:
+    """A point of the charts.
+
+    Args:
+        at: What was asked for there, by figure as a reader knows it.
+        figure: The value along the charts as a number.
+        loss: What was lost.
+        suppressed: Share of the records that are suppressed.
+    """
+
+    at: Mapping[str, str]
+    figure: float
+    loss: float
+    suppressed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,50 +44,42 @@ class SweepPanel:
     """What the charts of a sweep show.
 
     Args:
-        sweep: The sweep.
-        across: The figure along the charts: the one of most values.
+        loss: The loss.
+        method: The method.
+        axes: The values of each figure as a reader knows them.
+        marks: The points.
     """
 
-    sweep: Sweep
-    across: str
-
-    @classmethod
-    def of(cls, sweep: Sweep) -> SweepPanel:
-        """The charts along the figure that has most values, the first of several."""
-        return cls(sweep, max(sweep.axes, key=lambda name: len(sweep.axes[name])))
+    loss: str
+    method: str
+    axes: Mapping[str, Sequence[str]]
+    marks: Sequence[SweepMark]
 
     @property
-    def loss(self) -> str:
-        """The loss that is drawn."""
-        return self.sweep.loss_name
-
-    @property
-    def points(self) -> list[SweptPoint]:
-        """The points that are drawn."""
-        return [point for point in self.sweep.done if math.isfinite(point.loss)]
+    def across(self) -> str:
+        """The figure along the charts: the one of most values, the first of several."""
+        return widest(self.axes)
 
     @property
     def description(self) -> str:
         """What the charts show, for who does not see them."""
-        least, most = (end(self.points, key=lambda each: each.loss) for end in (min, max))
         ends = (
-            f"{each.loss:.6g} at "
-            + ", ".join(f"{name} {value.label}" for name, value in each.values.items())
-            for each in (least, most)
+            f"{each.loss:.6g} at " + ", ".join(f"{name} {at}" for name, at in each.at.items())
+            for each in (end(self.marks, key=lambda mark: mark.loss) for end in (min, max))
         )
         return (
-            f"{self.loss} and suppressed records of {self.sweep.method} against {self.across}: "
+            f"{self.loss} and suppressed records of {self.method} against {self.across}: "
             f"the loss goes from {' to '.join(ends)}."
         )
 
     @property
     def is_numeric(self) -> bool:
         """Whether the values along the charts are numbers, and not of several kinds."""
-        return all(":" not in each.label for each in self.sweep.axes[self.across])
+        return all(":" not in label for label in self.axes[self.across])
 
-    def series(self, point: SweptPoint) -> str:
+    def series(self, mark: SweepMark) -> str:
         """What the line is called that a point is on."""
-        others = {n: each.label for n, each in point.values.items() if n != self.across}
+        others = {name: label for name, label in mark.at.items() if name != self.across}
         if len(others) == 1:  # the legend says which figure it is
             return next(iter(others.values()))
         return ", ".join(f"{name} {label}" for name, label in others.items())
@@ -83,16 +88,18 @@ class SweepPanel:
         """The points as the data of the charts."""
         return [
             {
-                "x": point.values[self.across].figure
-                if self.is_numeric
-                else point.values[self.across].label,
-                "series": self.series(point),
-                "loss": point.loss,
-                "suppressed": point.report.suppressed_records / point.report.records,
+                "x": mark.figure if self.is_numeric else mark.at[self.across],
+                "series": self.series(mark),
+                "loss": mark.loss,
+                "suppressed": mark.suppressed,
             }
-            for point in self.points
-            if point.report is not None
+            for mark in self.marks
         ]
+
+
+def widest(axes: Mapping[str, Sequence[object]]) -> str:
+    """The figure of most values, the first of several."""
+    return max(axes, key=lambda name: len(axes[name]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +123,21 @@ class SweepDrawing:
     command: str = "plan --sweep"
 
 
-def draw_sweep(sweep: Sweep, path: str | Path, *, overwrite: bool = False) -> None:
+def draw_sweep(drawing: SweepDrawing, path: str | Path, *, overwrite: bool = False) -> None:
     """Writes the charts, or a page with charts and tables.
 
     Raises:
         PolicyError: What draws is not installed, or there is nothing to draw.
         SourceError: The file cannot be written.
     """
-    file, panel = refuse_chart(path, overwrite=overwrite), SweepPanel.of(sweep)
-    if not panel.points:
+    file, [section] = refuse_chart(path, overwrite=overwrite), drawing.sections
+    if not section.panel.marks:
         raise PolicyError("no point of the sweep has a result, so there is nothing to draw")
-    picture = _picture(panel)
+    picture = _picture(section.panel)
     if file.suffix.lower() == ".svg":
         write_file(file, picture)
-        return
-    sections = [SweepSection(panel, sweep.tables())]
-    created = sweep.provenance.created
-    drawing = SweepDrawing(sweep.title, sections, list(sweep.lines()), sweep.notes, created)
-    write_file(file, html_page("comparison", drawing=drawing, pictures=[picture]))
+    else:
+        write_file(file, html_page("comparison", drawing=drawing, pictures=[picture]))
 
 
 def _picture(panel: SweepPanel) -> str:
@@ -162,11 +166,11 @@ def _across(panel: SweepPanel) -> Any:
     """The axis along the charts: powers for k, places in order for values that are no numbers."""
     import altair
 
-    figures = [each.figure for each in panel.sweep.axes[panel.across]]
     if not panel.is_numeric:
-        order = [each.label for each in panel.sweep.axes[panel.across]]
+        order = list(panel.axes[panel.across])
         return altair.X("x:O", title=panel.across, sort=order)
     scale = altair.Scale(type="log" if panel.across == "k" else "linear", nice=False, padding=14)
+    figures = sorted({mark.figure for mark in panel.marks})
     axis = altair.Axis(values=figures, format="~g", labelOverlap="greedy", grid=False)
     return altair.X("x:Q", title=panel.across, scale=scale, axis=axis)
 
@@ -175,8 +179,8 @@ def _looks(panel: SweepPanel) -> dict[str, Any]:
     """A colour and a mark for each line."""
     import altair
 
-    names = list(dict.fromkeys(map(panel.series, panel.points)))
-    others = [name for name in panel.sweep.axes if name != panel.across]
+    names = list(dict.fromkeys(map(panel.series, panel.marks)))
+    others = [name for name in panel.axes if name != panel.across]
     legend = altair.Legend(title=", ".join(others), orient="right") if others else None
 
     def scale(values: Sequence[str]) -> Any:

@@ -181,9 +181,30 @@ class Sweep:
             PolicyError: What draws is not installed, or no point has a result.
             SourceError: The file has another ending or cannot be written.
         """
-        from sqlanon.comparison.sweep_drawing import draw_sweep  # most sweeps draw none
+        from sqlanon.comparison.sweep_drawing import (  # most sweeps draw none
+            SweepDrawing,
+            SweepMark,
+            SweepPanel,
+            SweepSection,
+            draw_sweep,
+            widest,
+        )
 
-        draw_sweep(self, path, overwrite=overwrite)
+        axes = {name: [each.label for each in own] for name, own in self.axes.items()}
+        marks = [
+            SweepMark(
+                {name: each.label for name, each in point.values.items()},
+                point.values[widest(axes)].figure,
+                point.loss,
+                point.report.suppressed_records / point.report.records,
+            )
+            for point in self.done
+            if point.report is not None and math.isfinite(point.loss)
+        ]
+        section = SweepSection(SweepPanel(self.loss_name, self.method, axes, marks), self.tables())
+        lines, created = list(self.lines()), self.provenance.created
+        drawing = SweepDrawing(self.title, [section], lines, self.notes, created)
+        draw_sweep(drawing, path, overwrite=overwrite)
 
     def tables(self) -> list[PageTable]:
         """The tables of the page, for who does not see the charts."""
