@@ -1,7 +1,7 @@
 """Public functions that plan and publish.
 
-What `inspection.check` says of `connection`, `table`, `policy` and `opening` holds for every
-function, and what `apply` and `plan` say of theirs for `anonymize`.
+What `inspection.check` says of `connection`, `table`, `policy`, `progress` and `opening` holds
+for every function, and what `apply` and `plan` say of theirs for `anonymize`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sqlanon.engine.base import Opening, searching
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.calls import AnyPolicy, F, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told
+from sqlanon.progress import Progress, following
 from sqlanon.publishing.settings import Settings, completed, opening_of, options_of
 from sqlanon.reports.plan import Report
 
@@ -48,7 +49,7 @@ def plan(
         settings: How to search, and the `opening` of `check`; everything has a default.
             `method`, `loss` and what each method takes are described by `OPTIONS` of
             `sqlanon.methods.registry` and `sqlanon plan --help`; `seed` is what chance is drawn
-            from, and `progress` is called with a line that says how far the search is.
+            from, and `progress` is called as for `check`.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
@@ -61,9 +62,7 @@ def plan(
     homes = options.method.home, "sqlanon.publishing.planner"
     loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
-    opened = opened_for(
-        call.source, call.table, call.policy, read_only=True, **opening_of(settings)
-    )
+    opened = opened_for(*call.opened, read_only=True, **opening_of(settings))
     with opened as (source, resolved):
         loading.join()
         from sqlanon.publishing.planner import make_plan
@@ -81,6 +80,7 @@ def apply(
     *,
     with_report: Literal[False] = ...,
     confirm: Confirm | None = ...,
+    progress: Progress | None = ...,
     **opening: Unpack[Opening],
 ) -> F: ...
 @overload
@@ -91,6 +91,7 @@ def apply(
     *,
     with_report: Literal[True],
     confirm: Confirm | None = ...,
+    progress: Progress | None = ...,
     **opening: Unpack[Opening],
 ) -> Anonymized[F]: ...
 @overload
@@ -104,6 +105,7 @@ def apply(
     overwrite: bool = ...,
     table: Any = ...,
     confirm: Confirm | None = ...,
+    progress: Progress | None = ...,
     **opening: Unpack[Opening],
 ) -> Report: ...
 @overload
@@ -115,6 +117,7 @@ def apply(
     output: str | Path,
     overwrite: bool = ...,
     confirm: Confirm | None = ...,
+    progress: Progress | None = ...,
     **opening: Unpack[Opening],
 ) -> Report: ...
 @overloaded
@@ -128,6 +131,7 @@ def apply(
     overwrite: bool = False,
     table: Any = None,
     confirm: Confirm | None = None,
+    progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
 ) -> Any:
@@ -166,7 +170,7 @@ def apply(
     opened = opened_for(
         call.source, named, plan.policy, read_only=file is not None, complete=None, **opening
     )
-    with ExitStack() as stack:
+    with following(progress), ExitStack() as stack:
         try:
             source, _ = stack.enter_context(opened)
         except MissingTableError as error:
@@ -313,10 +317,8 @@ def anonymize(
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
     target = Target(into, in_place, file, overwrite, confirm, like)
     refuse_early(call.source, target)
-    opened = opened_for(
-        call.source, call.table, call.policy, read_only=file is not None, complete=True, **opening
-    )
-    with opened as (source, resolved):
+    opened = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
+    with following(settings.get("progress")), opened as (source, resolved):
         replaced = replaced_file(source, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with searching(source.engine, options.deadline) if replaced is None else nullcontext():

@@ -1,7 +1,7 @@
 """Public functions that only read: a table is checked, measured, mined and bounded.
 
-What `check` says of `connection`, `table`, `policy` and `opening` holds for every function, also
-for those that plan and publish.
+What `check` says of `connection`, `table`, `policy`, `progress` and `opening` holds for
+every function, also for those that plan and publish.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, is_data, reading, told
-from sqlanon.publishing.settings import Progress
+from sqlanon.progress import Progress, following
 from sqlanon.reports.check import CheckReport
 
 if TYPE_CHECKING:
@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 
 @overload
 def check(
-    connection: Source, table: Any, policy: AnyPolicy, **opening: Unpack[Opening]
+    connection: Source,
+    table: Any,
+    policy: AnyPolicy,
+    *,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
 ) -> CheckReport: ...
 @overload
 def check(
@@ -39,7 +44,12 @@ def check(
 ) -> CheckReport: ...
 @overloaded
 def check(
-    connection: Any, table: Any = None, policy: Any = None, **opening: Unpack[Opening]
+    connection: Any,
+    table: Any = None,
+    policy: Any = None,
+    *,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
 ) -> CheckReport:
     """Which privacy models a table satisfies as it stands: `check(frame, policy)`.
 
@@ -53,6 +63,8 @@ def check(
             Where it names none, every column in no other role counts as one. It may be a `Policy`,
             a dict with the keys of `policy.toml`, the path of such a file, or a function from the
             table's columns to a policy. Where only two arguments are given, it is the second.
+        progress: Called with lines that say how far it is: texts that begin with the phase, with
+            the share of it that is done as `share`, 0 to 1, or None where nobody can tell.
         opening: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
             from a path; for a text file also `date_format` (of strptime, such as `%d/%m/%Y`),
             `nullstr`, `delimiter` and `encoding`.
@@ -61,7 +73,10 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     call = asked(connection, table, policy)
-    with reading(call.source, call.table, call.policy, **opening) as (source, resolved):
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
+    ):
         return told(source, check_table(source.engine, source.table, policy=resolved), resolved)
 
 
@@ -127,7 +142,6 @@ def risk(
             where that is given.
         every_subset: Whether to count and list every set, also those that hold a smaller
             identifying one.
-        progress: Called with a line that says how far the count is.
 
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
@@ -139,7 +153,8 @@ def risk(
     )
     call = asked(connection, table, policy)
     with (
-        reading(call.source, call.table, call.policy, **opening) as (source, resolved),
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
         opened_population(
             source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
         ) as against,
@@ -160,6 +175,7 @@ def measure(
     released_table: str | None = ...,
     class_attribute: str | None = ...,
     losses: Sequence[str] = ...,
+    progress: Progress | None = ...,
     **opening: Unpack[Opening],
 ) -> MeasureReport: ...
 @overload
@@ -172,6 +188,7 @@ def measure(
     released_table: str | None = ...,
     class_attribute: str | None = ...,
     losses: Sequence[str] = ...,
+    progress: Progress | None = ...,
     **opening: Unpack[Opening],
 ) -> MeasureReport: ...
 @overloaded
@@ -184,6 +201,7 @@ def measure(
     released_table: str | None = None,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
+    progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> MeasureReport:
     """What a released table loses against its original: `measure(original, released, policy)`.
@@ -209,7 +227,8 @@ def measure(
         original, released, policy = None, original, released
     call = asked(connection, original, policy)
     with (
-        reading(call.source, call.table, call.policy, **opening) as (source, resolved),
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
         second_table(
             source.engine, call.alike(released), table=released_table, how=beside(source, resolved)
         ) as table,
@@ -271,7 +290,6 @@ def mine(
             the table; None to count them.
         overwrite: Whether that table may be replaced.
         time_limit: Seconds after which it is given up; None for no limit.
-        progress: Called with a line that says how far the mining is.
 
     Raises:
         TimeLimitError: The time limit came before all were found; nothing is written.
@@ -287,8 +305,8 @@ def mine(
             f"the source is {'a file' if call.frame is None else 'a frame'}, not a database, and a "
             "table beside it would be lost; load it into a database, or leave --into out"
         )
-    opened = reading(call.source, call.table, call.policy, read_only=into is None, **opening)
-    with opened as (source, resolved):
+    opened = reading(*call.opened, read_only=into is None, **opening)
+    with following(progress), opened as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
             found = list_itemsets(source.engine, source.table, policy=resolved, listed=listed)
         return told(source, found, resolved)
@@ -341,7 +359,6 @@ def bound(
         effort: How hard to raise it: `quick`, in seconds, or `full`, in a minute for a table of
             30,000 records; None for `quick`, or under a time limit for as long as it rises.
         time_limit: Seconds after which the best that is proven is returned.
-        progress: Called with a line that says how far it is.
 
     Raises:
         UnsatisfiableError: Too many records fit no class within the levels allowed.
@@ -354,7 +371,10 @@ def bound(
     call = asked(connection, table, policy)
     loss = call.said.get("loss", "lm") if loss is None else loss
     wanted, deadline = BoundRequest(loss, effort, progress), deadline_after(time_limit)
-    with reading(call.source, call.table, call.policy, **opening) as (source, resolved):
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
+    ):
         with searching(source.engine, deadline), source.engine.limited(deadline):
             found = bound_table(source.engine, source.table, policy=resolved, wanted=wanted)
         return told(source, found, resolved)

@@ -33,6 +33,7 @@ from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
 from sqlanon.publishing.settings import Settings, completed_for, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
@@ -133,8 +134,7 @@ def compare(
 ) -> Comparison:
     """What several methods make of one table, side by side; writes nothing.
 
-    Each row is what `plan` would report with that method. A method that is refused or fails, or
-    that the time limit ends before it has a result, is a row with the reason.
+    Each row is what `plan` would report with that method, or the reason why there is no result.
 
     Args:
         connection: As for `check`.
@@ -163,8 +163,7 @@ def compare(
     settings = completed_for(named, settings, call.said)
     losses = (call.said.get("loss", "lm"),) if losses is None else losses
     request = ComparisonRequest(tuple(named), tuple(losses), tuple(ks or ()), settings)
-    opened = opened_for(call.source, call.table, call.policy, read_only=True, **opening)
-    with opened as (source, resolved):
+    with opened_for(*call.opened, read_only=True, **opening) as (source, resolved):
         refuse_idle_annealing(resolved, settings.get("improve"))
         refuse_without_solver(settings.get("improve"))
         request = replace(request, ks=request.ks or (resolved.k,))
@@ -235,7 +234,8 @@ class _Runner:
         time_of = _Shares(waiting, self.limit)
         in_turn = sorted(asked, key=lambda each: each.method in SLOWEST)
         for number, each in enumerate(in_turn, start=1):
-            where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
+            line = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
+            where = ProgressLine(line, (number - 1) / len(asked))
             row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
             time_of.took(each.method, row.seconds)
             if choice is not None and choice.method == each.method:
@@ -304,7 +304,7 @@ class _Runner:
             return None
 
     def _row(
-        self, asked: Asked, policy: Policy, *, seconds: float | None, where: str
+        self, asked: Asked, policy: Policy, *, seconds: float | None, where: ProgressLine
     ) -> ComparedRow:
         """The result of one method, or why there is none."""
         self._tell(where)
@@ -315,7 +315,7 @@ class _Runner:
             options = self.request.options(asked, seconds)
             options = replace(
                 options,
-                progress=lambda line: self._tell(f"{where}: {line}"),
+                progress=lambda line: self._tell(ProgressLine(f"{where}: {line}", where.share)),
                 shared=self.shared,
             )
             with searching(self.engine, options.deadline):

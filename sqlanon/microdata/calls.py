@@ -53,6 +53,11 @@ class Call:
     said: Mapping[str, Any] = field(default_factory=dict)
     frame: HeldFrame | None = None
 
+    @property
+    def opened(self) -> tuple[object, object, Policies]:
+        """Source, table and policy, as they are opened."""
+        return self.source, self.table, self.policy
+
     def alike(self, other: object) -> object:
         """Another table of the same call; a frame beside a frame is read in the same way."""
         return HeldFrame(other) if self.frame is not None and is_frame(other) else other
