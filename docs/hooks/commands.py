@@ -70,17 +70,18 @@ def _cell(text: str) -> str:
 
 def _page(name: str, command: Any) -> str:
     context = typer.Context(command, info_name=f"sqlanon {name}")
-    usage = " ".join(command.collect_usage_pieces(context))
+    usage = " ".join(command.collect_usage_pieces(context)[1:]).replace("{", "").replace("}", "")
     parts = [
         f"# sqlanon {name}\n",
         "\n\n".join(
             _PLACEHOLDER.sub(r"`\1`", " ".join(part.split()))
             for part in (command.help or "").split("\n\n")
         ),
-        f"\n```text\nsqlanon {name} {usage}\n```\n",
+        f"\n```text\nsqlanon {name} {usage} [options]\n```\n",
     ]
     for panel, parameters in _panels(command, context).items():
-        parts.append(f"## {panel}\n\n| | |\n|---|---|")
+        what = parameters[0].param_type_name
+        parts.append(f"## {panel}\n\n| {what} | meaning |\n|---|---|")
         parts += [f"| {_names(each, context)} | {_text(each)} |" for each in parameters]
         parts.append("")
     if command.epilog:
@@ -104,7 +105,7 @@ def _names(parameter: Any, context: Any) -> str:
     names = ", ".join(f"`{each}`" for each in reversed(parameter.opts))
     if parameter.is_flag:
         return names
-    return f"{names} `{parameter.make_metavar(context)}`".replace("|", "\\|")
+    return f"{names} <code>{parameter.make_metavar(context).replace('|', '&#124;')}</code>"
 
 
 def _text(parameter: Any) -> str:

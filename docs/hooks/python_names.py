@@ -26,6 +26,13 @@ _OPENING = {
 }
 
 
+_LISTED = {
+    "method": "One of the [methods](../explanation/methods.md), or `auto`.",
+    "loss": "What is lost least: a [loss that steers the method]"
+    "(../explanation/methods.md#losses-that-steer-them).",
+}
+
+
 def page() -> str:
     """The page in Markdown."""
     parts = [
@@ -51,10 +58,12 @@ def _settings() -> str:
     rows = []
     for name in Settings.__annotations__:
         option = OPTIONS.get(name)
-        if option is None:
+        if name in _LISTED:
+            text, default = _LISTED[name], f"`{OPTIONS[name].default!r}`"
+        elif option is None:
             text, default = _OPENING[name], ""
         else:
-            owners = owners_of(name) if name not in ("method", "loss") else []
+            owners = owners_of(name)
             whose = "" if not owners or len(owners) > 6 else f" Of {', '.join(owners)}."
             text, default = option.help + whose, f"`{option.default!r}`"
         rows.append(f"| `{name}` | {text.replace('|', '&#124;')} | {default} |")
