@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked
-from sqlanon.comparison.comparing import most_shared, name_of
+from sqlanon.comparison.comparing import name_of
 from sqlanon.comparison.report import Failure
 from sqlanon.comparison.sweep_report import Sweep, SweptPoint
 from sqlanon.engine.base import Engine, searching
@@ -27,7 +27,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.varied import LIMIT, Variation, variation
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan
-from sqlanon.publishing.settings import Settings, opening_of, options_of
+from sqlanon.publishing.settings import Settings, most_shared, opening_of, options_of
 
 MOST_POINTS = 1000
 """Points of a grid at most."""

@@ -49,10 +49,14 @@ class Use:
     Args:
         left_out: Columns that nobody looks at; they are not loaded, and read as NULL.
         by_value: Columns of which the values count, not how these are written; None for all.
+        equal_alone: Columns of frames of which no more counts than which values are equal.
+        as_is: Columns that are to be published as they are, and so must come back.
     """
 
     left_out: frozenset[str] = frozenset()
     by_value: frozenset[str] | None = None
+    equal_alone: frozenset[str] = frozenset()
+    as_is: frozenset[str] = frozenset()
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are loaded."""
