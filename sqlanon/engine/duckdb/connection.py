@@ -26,16 +26,16 @@ from sqlanon.engine.duckdb.catalog import (
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
-from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
+from sqlanon.engine.duckdb.loading import loading
+from sqlanon.engine.duckdb.lookups import Lookups
+from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow
 
 T = TypeVar("T")
 
-_INSERTED_ROWS = 500_000
 _numbers = itertools.count(1)
 _CURRENT_TRANSACTION = exp.select(exp.Anonymous(this="txid_current"))
 
@@ -66,6 +66,7 @@ class DuckDB:
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
+        self._lookups = Lookups()
         self.deadline, self._interrupts = NEVER, False
 
     def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
@@ -77,6 +78,7 @@ class DuckDB:
         """
         text = render(statement, self.dialect)
         self._attempt(statement, lambda: self._execute(text, parameters))
+        self._lookups.after(statement)
 
     def rows(self, query: exp.Expr, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples; errors as in `run`."""
@@ -125,28 +127,17 @@ class DuckDB:
         Raises:
             EngineError: Lengths or names disagree, or a value does not fit its type.
         """
-        table, types = self.temporary(prefix), types or {}
-        lengths = {len(values) for values in columns.values()}
-        if len(lengths) != 1 or not types.keys() <= columns.keys():
-            raise EngineError(
-                f"cannot load {called(table)}: {counted(len(columns), 'column')} of "
-                f"{counted(len(lengths), 'length')} for {counted(len(types), 'type')}"
-            )
-        kinds = {name: types.get(name, exp.DataType(this=exp.DType.BIGINT)) for name in columns}
-        definitions = [
-            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy())
-            for name, kind in kinds.items()
-        ]
-        self.run(create_temporary(exp.Schema(this=table.copy(), expressions=definitions)))
-        insert = insert_lists(table, list(kinds.values()))
-        for start in range(0, lengths.pop(), _INSERTED_ROWS):
-            self.run(
-                insert, [list(part[start : start + _INSERTED_ROWS]) for part in columns.values()]
-            )
+        rows, parts = loading(columns, types or {})
+        table = self.materialize(prefix, rows, parameters=next(parts))
+        for part in parts:
+            self.run(exp.insert(rows, table.copy()), part)
         return table
 
     def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
         """Name and type of every column, in table order; errors as in `run`."""
+        return self._lookups.columns(table, lambda: self._described(table))
+
+    def _described(self, table: exp.Table) -> dict[str, exp.DataType]:
         probe = exp.select("*").from_(table.copy()).limit(0)
         text = render(probe, self.dialect)
         description = self.attempt(
@@ -218,8 +209,14 @@ class DuckDB:
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        query, text = catalog_text()
-        return catalog_of(self._attempt(query, lambda: self._execute(text, []).fetchall()))
+        return self._lookups.catalog(lambda: catalog_of(self._listed()))
+
+    def forget(self) -> None:
+        """Looks up anew what is asked of tables and columns from here on.
+
+        In a transaction of our own they change only where a function of the caller is called.
+        """
+        self._lookups.forget()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -244,6 +241,7 @@ class DuckDB:
             raise told
         self.run(exp.Transaction())
         self._in_own_transaction = True
+        self._lookups.keep(True)
         try:
             yield
             self.run(exp.Commit())
@@ -254,6 +252,7 @@ class DuckDB:
             raise
         finally:
             self._in_own_transaction = False
+            self._lookups.keep(False)
 
     def keep_file(self, path: Path) -> None:
         """Notes a file that tables are read from, so that `files` names it."""
@@ -363,6 +362,10 @@ class DuckDB:
     def _execute(self, text: str, parameters: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:
         return self.connection.execute(text, list(parameters) if parameters else None)
 
+    def _listed(self) -> list[Row]:
+        query, text = catalog_text()
+        return self._attempt(query, lambda: self._execute(text).fetchall())
+
     def _transaction_is_open(self) -> bool:
         # Outside a transaction every statement has its own id.
         if self._in_own_transaction:
@@ -389,7 +392,9 @@ class DuckDB:
 
     def _drop_since(self, mark: int) -> None:
         with self.limited(NEVER):  # what was made must go, however late it is
-            for name in self._temporaries[mark:]:
-                table = qualified("temp", "main", name)
-                self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
+            names = self._temporaries[mark:]
+            drops = [drop_temporary(qualified("temp", "main", name)) for name in names]
+            text = "; ".join(render(each, self.dialect) for each in drops)
+            if drops:
+                self._attempt(drops[0], lambda: self._execute(text))
         del self._temporaries[mark:]
