@@ -141,6 +141,12 @@ class Engine(Protocol):
         """A temporary table of a query's rows, under a fresh name."""
         ...
 
+    def materialize_counted(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> tuple[exp.Table, int]:
+        """A temporary table as `materialize` makes it, and how many rows it has."""
+        ...
+
     def load_rows(
         self,
         prefix: str,

@@ -23,7 +23,14 @@ from sqlanon.engine.duckdb.catalog import (
     qualified,
     variable,
 )
-from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
+from sqlanon.engine.duckdb.errors import (
+    attempt,
+    called,
+    doing,
+    fault,
+    is_aborted,
+    with_rollback,
+)
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.loading import loading
@@ -107,9 +114,15 @@ class DuckDB:
         self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
     ) -> exp.Table:
         """A temporary table of a query's rows, under a fresh name; errors as in `run`."""
+        return self.materialize_counted(prefix, query, parameters=parameters)[0]
+
+    def materialize_counted(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> tuple[exp.Table, int]:
+        """A temporary table as `materialize` makes it, and how many rows it has."""
         table = self.temporary(prefix)
-        self.run(create_temporary(table.copy(), query), parameters)
-        return table
+        ask = self.prepare(create_temporary(table.copy(), query))
+        return table, ask(parameters)[0][0]
 
     def load_rows(
         self,
@@ -209,13 +222,13 @@ class DuckDB:
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        return self._lookups.catalog(lambda: catalog_of(self._listed()))
+        query, text = catalog_text()
+        return self._lookups.catalog(
+            lambda: catalog_of(self._attempt(query, lambda: self._execute(text).fetchall()))
+        )
 
     def forget(self) -> None:
-        """Looks up anew what is asked of tables and columns from here on.
-
-        In a transaction of our own they change only where a function of the caller is called.
-        """
+        """Looks up anew what is asked of tables and columns from here on."""
         self._lookups.forget()
 
     @contextmanager
@@ -233,7 +246,7 @@ class DuckDB:
             try:
                 yield
             except SqlanonError as error:
-                if not self._is_aborted():
+                if not is_aborted(self.connection):
                     raise
                 told = with_rollback(error)
             else:
@@ -285,9 +298,8 @@ class DuckDB:
 
     def temporary(self, prefix: str) -> exp.Table:
         """A fresh name for a temporary table, which `workspace` or `release` drops."""
-        name = f"_sqlanon_{prefix}_{next(_numbers)}"
-        self._temporaries.append(name)
-        return qualified("temp", "main", name)
+        self._temporaries.append(f"_sqlanon_{prefix}_{next(_numbers)}")
+        return qualified("temp", "main", self._temporaries[-1])
 
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
         """Drops a table or view that exists."""
@@ -362,24 +374,12 @@ class DuckDB:
     def _execute(self, text: str, parameters: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:
         return self.connection.execute(text, list(parameters) if parameters else None)
 
-    def _listed(self) -> list[Row]:
-        query, text = catalog_text()
-        return self._attempt(query, lambda: self._execute(text).fetchall())
-
     def _transaction_is_open(self) -> bool:
         # Outside a transaction every statement has its own id.
         if self._in_own_transaction:
             return True
         ask = self.prepare(_CURRENT_TRANSACTION)
         return ask([]) == ask([])
-
-    def _is_aborted(self) -> bool:
-        """Whether a statement of the open transaction has failed, after which none can run."""
-        try:
-            self.connection.execute(render(_CURRENT_TRANSACTION, self.dialect))
-        except duckdb.TransactionException:
-            return True
-        return False
 
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):
