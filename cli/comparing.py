@@ -19,6 +19,7 @@ from .options import (
     repeatable,
 )
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 from .search_options import WantedOfAll, method_settings
 
 
@@ -69,7 +70,7 @@ def compare(
     methods = _parted(compared.methods, "--methods")
     how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
     losses = _parted(compared.losses, "--losses") or [document.get("loss", "lm")]
-    with output.progress(run) as progress:
+    with progress(run) as tell:
         report = sqlanon.compare(
             given.source,
             given.table,
@@ -77,7 +78,7 @@ def compare(
             methods=methods or None,
             losses=losses,
             ks=_numbers(compared.ks) or None,
-            progress=progress,
+            progress=tell,
             **how,
             **run.opening(given.text),
         )

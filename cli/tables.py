@@ -27,6 +27,7 @@ from .options import (
     switch,
 )
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 from .search_options import Wanted, search_settings
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
 
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
     opening = run.opening(given.text)
-    report = sqlanon.check(given.source, given.table, maker, **opening)
+    with progress(run) as tell:
+        report = sqlanon.check(given.source, given.table, maker, progress=tell, **opening)
     output.timings(run, {"check": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)
     _leave_unless_it_holds(report)
@@ -172,7 +174,10 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
     confirm = _confirmation(source, target, run=run)
     found = sqlanon.Plan.load(planned.plan)
     opening = run.opening(planned.text)
-    report = sqlanon.apply(source, found, table=table, confirm=confirm, **target.place, **opening)
+    with progress(run) as tell:
+        report = sqlanon.apply(
+            source, found, table=table, confirm=confirm, progress=tell, **target.place, **opening
+        )
     _publish(report, run)
 
 
@@ -191,14 +196,14 @@ def anonymize(
     shown = _Shown(None if trial.dry_run else _confirmation(given.source, target, run=run), trial)
     how, maker = _search_and_policy(wanted, run)
     try:
-        with output.progress(run) as progress:
+        with progress(run) as tell:
             report = sqlanon.anonymize(
                 given.source,
                 given.table,
                 maker,
                 **target.place,
                 **how,
-                progress=progress,
+                progress=tell,
                 confirm=shown if shown.is_needed else None,
                 preview=trial.preview,
                 **given.text.asked,
@@ -224,7 +229,8 @@ def rewrite(
     """
     import sqlanon
 
-    report = sqlanon.rewrite(database, **run.resources)
+    with progress(run, "copying: the database"):
+        report = sqlanon.rewrite(database, **run.resources)
     output.show(run, report.to_dict(), text=report.to_text)
 
 
@@ -242,8 +248,8 @@ def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = 
 
     how, maker = _search_and_policy(wanted, run, complete=complete)
     opening = run.opening(given.text)
-    with output.progress(run) as progress:
-        found = sqlanon.plan(given.source, given.table, maker, **how, progress=progress, **opening)
+    with progress(run) as tell:
+        found = sqlanon.plan(given.source, given.table, maker, **how, progress=tell, **opening)
     output.timings(run, found.report.seconds, search=found.report.search)
     return found
 
@@ -319,8 +325,10 @@ def _confirmation(
     def confirm(found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
         page = "" if run.quiet else output.printable(_page(found, records), keep="\n") + "\n"
         question = "Replace the original table for good? [y/N] "
-        print(output.CLEAR + page + question, end="", file=sys.stderr, flush=True)
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        with output.aside():
+            print(page + question, end="", file=sys.stderr, flush=True)
+            answer = sys.stdin.readline().strip().lower()
+        if answer not in ("y", "yes"):
             raise SqlanonError("not confirmed; nothing was changed")
 
     return confirm

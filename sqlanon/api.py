@@ -1,7 +1,7 @@
 """Public functions: a table is checked, measured, mined, bounded, planned, and published.
 
-What `check` says of `connection`, `table`, `policy` and `opening` holds for every function, and
-what `apply` and `plan` say of theirs for `anonymize`.
+What `check` says of `connection`, `table`, `policy`, `progress` and `opening` holds for every
+function, and what `apply` and `plan` say of theirs for `anonymize`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from sqlanon.engine.base import Opening, searching
 from sqlanon.engine.open import second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.opening import Policies, beside, is_data, opened_for, reading, told
-from sqlanon.publishing.settings import Progress, Settings, opening_of, options_of
+from sqlanon.progress import Progress, following
+from sqlanon.publishing.settings import Settings, opening_of, options_of
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.plan import Report
 
@@ -37,7 +38,14 @@ Confirm = Callable[["Plan"], object]
 
 
 @checked
-def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Opening]) -> CheckReport:
+def check(
+    connection: Any,
+    table: Any,
+    policy: Policies,
+    *,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> CheckReport:
     """Which privacy models a table satisfies as it stands.
 
     Args:
@@ -48,6 +56,8 @@ def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Openi
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
             Where it names none, every column in no other role counts as one.
             A function from the table's columns to a policy serves where it depends on them.
+        progress: Called with lines that say how far it is: texts that begin with the phase, with
+            the share of it that is done as `share`, 0 to 1, or None where nobody can tell.
         opening: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
             from a path; for a text file also `date_format` (of strptime, such as `%d/%m/%Y`),
             `nullstr`, `delimiter` and `encoding`.
@@ -55,7 +65,7 @@ def check(connection: Any, table: Any, policy: Policies, **opening: Unpack[Openi
     Raises:
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    with reading(connection, table, policy, **opening) as (source, resolved):
+    with following(progress), reading(connection, table, policy, **opening) as (source, resolved):
         return told(source, check_table(source.engine, source.table, policy=resolved), resolved)
 
 
@@ -91,7 +101,6 @@ def risk(
             where that is given.
         every_subset: Whether to count and list every set, also those that hold a smaller
             identifying one.
-        progress: Called with a line that says how far the count is.
 
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
@@ -102,6 +111,7 @@ def risk(
         threshold, identifying, max_columns, max_sets, every_subset, tell=progress
     )
     with (
+        following(progress),
         reading(connection, table, policy, **opening) as (source, resolved),
         opened_population(
             source.engine, population, how=beside(source, resolved, is_alike=True)
@@ -123,6 +133,7 @@ def measure(
     released_table: str | None = None,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
+    progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> MeasureReport:
     """Every measure of what a released table loses against its original, whoever anonymized it.
@@ -143,6 +154,7 @@ def measure(
     from sqlanon.assessment.measure import MeasureRequest, measure_release
 
     with (
+        following(progress),
         reading(connection, original, policy, **opening) as (source, resolved),
         second_table(
             source.engine, released, table=released_table, how=beside(source, resolved)
@@ -179,7 +191,6 @@ def mine(
             the table; None to count them.
         overwrite: Whether that table may be replaced.
         time_limit: Seconds after which it is given up; None for no limit.
-        progress: Called with a line that says how far the mining is.
 
     Raises:
         TimeLimitError: The time limit came before all were found; nothing is written.
@@ -195,7 +206,7 @@ def mine(
             "load it into a database, or leave --into out"
         )
     opened = reading(connection, table, policy, read_only=into is None, **opening)
-    with opened as (source, resolved):
+    with following(progress), opened as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
             found = list_itemsets(source.engine, source.table, policy=resolved, listed=listed)
         return told(source, found, resolved)
@@ -223,7 +234,6 @@ def bound(
         effort: How hard to raise it: `quick`, in seconds, or `full`, in a minute for a table of
             30,000 records; None for `quick`, or under a time limit for as long as it rises.
         time_limit: Seconds after which the best that is proven is returned.
-        progress: Called with a line that says how far it is.
 
     Raises:
         UnsatisfiableError: Too many records fit no class within the levels allowed.
@@ -234,7 +244,7 @@ def bound(
     from sqlanon.methods.options import deadline_after
 
     wanted, deadline = BoundRequest(loss, effort, progress), deadline_after(time_limit)
-    with reading(connection, table, policy, **opening) as (source, resolved):
+    with following(progress), reading(connection, table, policy, **opening) as (source, resolved):
         with searching(source.engine, deadline), source.engine.limited(deadline):
             found = bound_table(source.engine, source.table, policy=resolved, wanted=wanted)
         return told(source, found, resolved)
@@ -249,7 +259,7 @@ def plan(connection: Any, table: Any, policy: Policies, **settings: Unpack[Setti
         settings: How to search, and the `opening` of `check`; everything has a default.
             `method`, `loss` and what each method takes are described by `OPTIONS` of
             `sqlanon.methods.registry` and `sqlanon plan --help`; `seed` is what chance is drawn
-            from, and `progress` is called with a line that says how far the search is.
+            from, and `progress` is called as for `check`.
 
     Raises:
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
@@ -281,6 +291,7 @@ def apply(
     overwrite: bool = False,
     table: Any = None,
     confirm: Confirm | None = None,
+    progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> Report:
     """Publishes what a plan says, in one transaction, and proves it on the published table.
@@ -313,7 +324,7 @@ def apply(
     opened = opened_for(
         connection, named, plan.policy, read_only=read_only, complete=None, **opening
     )
-    with ExitStack() as stack:
+    with following(progress), ExitStack() as stack:
         try:
             source, _ = stack.enter_context(opened)
         except MissingTableError as error:
@@ -370,7 +381,7 @@ def anonymize(
     refuse_early(connection, target)
     read_only = file is not None
     opened = opened_for(connection, table, policy, read_only=read_only, complete=True, **opening)
-    with opened as (source, resolved):
+    with following(settings.get("progress")), opened as (source, resolved):
         replaced = replaced_file(source, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with searching(source.engine, options.deadline) if replaced is None else nullcontext():

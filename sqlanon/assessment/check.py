@@ -18,6 +18,7 @@ from sqlanon.microdata.binding import column_types, is_unsuited, refuse_unsuited
 from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
+from sqlanon.progress import tell
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
 from sqlanon.reports.kept import KeptColumns
@@ -150,6 +151,7 @@ def table_results(
     With `joined`, an entity column is taken to stay in the table, where it joins the records of a
     person: models are then asked of trajectories, too.
     """
+    tell("checking: classes and models")
     types = suited_types(engine, table, policy=policy)
     if not policy.sensitive and policy.entity is None:
         return _counted(engine, table, policy=policy)

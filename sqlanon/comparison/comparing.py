@@ -32,6 +32,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import Policies, opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
 from sqlanon.publishing.settings import Settings, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
@@ -231,7 +232,8 @@ class _Runner:
         time_of = _Shares(waiting, self.limit)
         in_turn = sorted(asked, key=lambda each: each.method in SLOWEST)
         for number, each in enumerate(in_turn, start=1):
-            where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
+            line = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
+            where = ProgressLine(line, (number - 1) / len(asked))
             row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
             time_of.took(each.method, row.seconds)
             if choice is not None and choice.method == each.method:
@@ -300,7 +302,7 @@ class _Runner:
             return None
 
     def _row(
-        self, asked: Asked, policy: Policy, *, seconds: float | None, where: str
+        self, asked: Asked, policy: Policy, *, seconds: float | None, where: ProgressLine
     ) -> ComparedRow:
         """The result of one method, or why there is none."""
         self._tell(where)
@@ -311,7 +313,7 @@ class _Runner:
             options = self.request.options(asked, seconds)
             options = replace(
                 options,
-                progress=lambda line: self._tell(f"{where}: {line}"),
+                progress=lambda line: self._tell(ProgressLine(f"{where}: {line}", where.share)),
                 shared=self.shared,
             )
             with searching(self.engine, options.deadline):

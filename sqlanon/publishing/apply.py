@@ -17,6 +17,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
+from sqlanon.progress import tell
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
 from sqlanon.publishing.formats import Columns
@@ -121,8 +122,10 @@ def _carry_out(
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
+    tell(f"writing: {counted(plan.report.records, 'record')}")
     with staging as staged:
         written, table = time.monotonic(), staged.table
+        tell("checking: what was written")
         if target.in_place:
             refuse_broken_views(engine, source, columns=engine.columns(table))
         results = _verified(engine, plan, table=table)
@@ -138,6 +141,7 @@ def _carry_out(
         # All that is published has been read by now, between two looks at what it was read from.
         refuse_stale(engine, plan, source=source)
         engine.refuse_changed()
+        tell("publishing: what was checked")
     if target.output is not None:
         sha256 = files.digest(target.output)
     return _Published(results, kept, notes, check_seconds, sha256)

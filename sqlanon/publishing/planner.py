@@ -20,6 +20,7 @@ from sqlanon.methods.registry import CHOICE, DEFAULT, Decided, Options, owners_o
 from sqlanon.microdata.binding import Subject, bind, enumerated
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import role_notes
+from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Node, Recoding
@@ -59,7 +60,21 @@ def make_plan(
         UnsatisfiableError: No node allowed satisfies the policy.
     """
     _refuse_without_search(policy, options)
+    with following(options.progress):
+        return _made(engine, table, policy, options, fingerprinted=fingerprinted)
+
+
+def _made(
+    engine: Engine,
+    table: exp.Table,
+    policy: Policy,
+    options: Options[Any],
+    *,
+    fingerprinted: bool,
+) -> Plan:
+    """The plan, once nothing refuses its search from the beginning."""
     started = time.monotonic()
+    tell("reading: the table")
     subject, policy, known = _read(engine, table, policy=policy, options=options)
     options.shared.read_from(known)
     taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engine.base import Limits, Opening
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError
+from sqlanon.progress import Progress
 from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from sqlanon.policy.patterns import Patterns
     from sqlanon.policy.schemes import Schemes
 
-Progress = Callable[[str], None]
 _LIMITS = frozenset(Limits.__annotations__)
 _OPENING = frozenset(Opening.__annotations__)
 

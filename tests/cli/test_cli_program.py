@@ -196,7 +196,7 @@ def test_a_bug_keeps_its_traceback_and_shows_no_value(run, monkeypatch):
 
 
 def test_a_bug_in_code_says_what_it_is(run, monkeypatch):
-    monkeypatch.setattr(sqlanon, "check", lambda: None)
+    monkeypatch.setattr(sqlanon, "check", lambda **_: None)
     outcome = run("check", "x.csv")
     assert outcome.code == 3
     assert "TypeError: " in outcome.err
@@ -457,18 +457,6 @@ def on_terminal(words, answer=b""):
         pass
     os.close(ours)
     return process.returncode, out, said
-
-
-@pytest.mark.slow
-def test_progress_is_shown_on_a_terminal_and_leaves_nothing(database):
-    words = ["plan", database, "--qi", "age,sex", "--k", 2]
-    code, out, said = on_terminal(words)
-    assert code == 0
-    assert b"nodes checked" in said
-    assert said.endswith(b"\r\x1b[K")
-    assert b"\x1b" not in out
-    assert b"nodes checked" not in on_terminal([*words, "--quiet"])[2]
-    assert b"nodes checked" not in start(*words).stderr
 
 
 @pytest.mark.slow

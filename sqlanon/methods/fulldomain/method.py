@@ -169,7 +169,6 @@ def _search(
     def ask(nodes: Sequence[Node]) -> list[Check]:
         if most is not None and problem.sets.asked >= most and list(nodes) != [highest]:
             raise TimeLimitError
-        options.tell(f"search: {counted(problem.sets.asked, 'node')} checked")
         with until(nodes):
             return checks.ask(nodes)
 
@@ -199,6 +198,7 @@ def _expected(
     assert outcome.best is not None
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     chosen, rounds = settled
+    options.tell("measuring: loss and classes of the best recoding")
     release = node_release(
         engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
     )

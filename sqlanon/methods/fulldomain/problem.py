@@ -25,6 +25,7 @@ from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.search.lattice.checked import BATCH, WIDE_BATCH, Lattice
+from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     from sqlanon.methods.fulldomain.model_checks import ModelChecks
@@ -69,6 +70,7 @@ def problem_of(
         options: Options of the search.
         encode: How the table is encoded.
     """
+    options.tell(f"encoding: {counted(len(subject.names), 'column')}")
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"
     valued = list(policy.sensitive_attributes) if weighed else []
