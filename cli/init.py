@@ -17,6 +17,7 @@ from sqlanon.wording import counted, in_columns, percent
 
 from . import output
 from .options import OUTPUT, Input, Overwrite, RunOptions, option, switch
+from .progress import progress
 
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
@@ -74,13 +75,13 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
         )
     file = refuse_policy_file(wanted.output, overwrite=wanted.overwrite)
     _refuse_source(given.source, file)
-    with output.progress(run) as progress:
+    with progress(run) as tell:
         found = sqlanon.suggest(
             given.source,
             given.table,
             k=wanted.k,
             suppression_limit=wanted.suppression_limit,
-            progress=progress,
+            progress=tell,
             **run.opening(given.text),
         )
     seconds = found.seconds

@@ -13,13 +13,13 @@ from sqlanon.arguments import checked, is_whole_number
 from sqlanon.assessment.subset_codes import code_table
 from sqlanon.assessment.subsets import SubsetOptions, largest_within, subset_risk
 from sqlanon.engine.base import Engine, Opening, Use
-from sqlanon.engine.open import open_source
+from sqlanon.engine.open import is_frame, open_source, owned
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import told
 from sqlanon.policy.policy import Policy
-from sqlanon.publishing.settings import Progress
+from sqlanon.progress import Progress, following, tell
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import file_name
@@ -63,7 +63,7 @@ def suggest(
     more than 200,000 records a sample is looked at, by a hash of the records.
 
     Args:
-        connection: As for `check`.
+        connection: A frame, a connection or a path, as for `check`.
         table: As for `check`.
         k: The smallest class to suggest, at least 1.
         suppression_limit: The share of the records that may be suppressed to suggest, in [0, 1].
@@ -77,11 +77,13 @@ def suggest(
         raise PolicyError(f"k {k!r} is not a whole number of at least 1")
     Policy((), suppression_limit=suppression_limit)
     started = time.monotonic()
-    with (
-        open_source(connection, table, read_only=True, use=lambda _: Use(), **opening) as source,
-        source.engine.workspace(),
-    ):
-        found = _Drafting(source.engine, source.table, k, progress).drafted()
+    if is_frame(connection):
+        if table is not None:
+            raise PolicyError("a frame is the table itself; give suggest(frame)")
+        connection, table = owned(connection)
+    opened = open_source(connection, table, read_only=True, use=lambda _: Use(), **opening)
+    with following(progress), opened as source, source.engine.workspace():
+        found = _Drafting(source.engine, source.table, k).drafted()
         source.engine.refuse_changed()
         made = replace(
             found, suppression_limit=suppression_limit, seconds=time.monotonic() - started
@@ -96,11 +98,10 @@ class _Drafting:
     engine: Engine
     table: exp.Table
     k: int
-    progress: Progress | None
 
     def drafted(self) -> Suggestion:
         """The suggestion, without a suppression limit."""
-        self._tell("looking at the columns")
+        tell("look at the columns")
         profile = profile_table(self.engine, self.table, k=self.k)
         advice = {each.name: advise(each) for each in profile.columns}
         settled, notes = self._settled(profile, advice)
@@ -142,10 +143,10 @@ class _Drafting:
 
     def _risk(self, profile: TableProfile, names: Sequence[str], *, largest: int) -> SubsetRisk:
         """What sets of columns tell, of as many columns as keep their number within SETS."""
-        self._tell("counting which sets of columns make records unique")
+        tell("sets of columns")
         coded = code_table(self.engine, profile.table, names=names, entity=None)
         most = min(largest, largest_within(len(names), SETS))
-        options = SubsetOptions(IDENTIFYING, most, tell=self.progress, budget=SETS)
+        options = SubsetOptions(IDENTIFYING, most, tell=tell, budget=SETS)
         return subset_risk(self.engine, coded, options=options)
 
     def _with_hierarchies(
@@ -156,17 +157,13 @@ class _Drafting:
         listed = [each.name for each in made if each.file is not None]
         if not listed:
             return tuple(made)
-        self._tell("listing values that are to be put into groups")
+        tell("list values to be put into groups")
         subject = bind(self.engine, self.table, policy=Policy(listed))
         rows: dict[str, list[tuple[str | None, ...]]] = {
             name: [(leaf, leaf, top) for leaf, top in zip(*tree.labels, strict=True)]
             for name, tree in zip(subject.names, subject.trees, strict=True)
         }
         return _named(made, rows)
-
-    def _tell(self, line: str) -> None:
-        if self.progress is not None:
-            self.progress(line)
 
 
 def _of_most_values(profile: TableProfile, names: Sequence[str]) -> list[str]:
