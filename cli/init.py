@@ -92,7 +92,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     output.timings(run, {"init": seconds}, search={})
     output.show(
         run,
-        {**written.to_dict(), "output": str(file), "next": commands},
+        {**written.to_dict(), "output": str(file), "commands": commands},
         text=lambda: _page(written, file, commands),
     )
 

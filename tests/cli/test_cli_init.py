@@ -50,7 +50,7 @@ def test_three_commands_lead_from_a_raw_file_to_a_published_table(run, staff, tm
     document = outcome.document
     assert document["output"] == "policy.toml"
     assert document["undecided"] == ["is_new", "days_ill", "version"]
-    plan, publish = map(shlex.split, document["next"])
+    plan, publish = map(shlex.split, document["commands"])
     assert run(*plan[1:]).code == 0
     assert "3 columns have no role" in run(*publish[1:]).err
     text = (tmp_path / "policy.toml").read_text()
@@ -141,15 +141,15 @@ def test_options_of_a_text_file_go_along_into_the_next_commands(run, tmp_path, m
     words = ["--delimiter", ";", "--date-format", "%d/%m/%Y", "--nullstr", "-"]
     document = run("init", "my people.csv", *words, "--json").document
     assert document["columns"]["born"]["hierarchy"] == {"dates": ["week"]}
-    for line in document["next"]:
+    for line in document["commands"]:
         assert "'my people.csv'" in line
         assert set(words) <= set(shlex.split(line))
-    assert run(*shlex.split(document["next"][0])[1:]).code == 0
+    assert run(*shlex.split(document["commands"][0])[1:]).code == 0
 
 
 def test_a_database_is_published_beside_the_original(run, database, tmp_path):
     document = run("init", database, "people", "--output", tmp_path / "p.toml", "--json").document
-    assert document["next"][1].endswith("--into people_anonymous")
+    assert document["commands"][1].endswith("--into people_anonymous")
 
 
 class Terminal(io.StringIO):
