@@ -22,7 +22,7 @@ LAYERS = (
     ("microdata",),
     {"assessment", "methods"},
     ("publishing", "comparison"),
-    ("api", "demo", "cli", "__main__"),
+    ("inspection", "api", "demo", "cli", "__main__"),
 )
 METHODS = (
     "options",

@@ -29,12 +29,13 @@ from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import bind
-from sqlanon.microdata.opening import Policies, opened_for, told
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.opening import opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
-from sqlanon.publishing.settings import Settings, opening_of, options_of
+from sqlanon.publishing.settings import Settings, completed_for, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.plan import GIVEN_UP
 
@@ -122,26 +123,25 @@ class ComparisonRequest:
 
 @checked
 def compare(
-    connection: Any,
-    table: Any,
-    policy: Policies,
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     methods: Sequence[str] | None = None,
-    losses: Sequence[str] = ("lm",),
+    losses: Sequence[str] | None = None,
     ks: Sequence[int] | None = None,
     **settings: Unpack[Settings],
 ) -> Comparison:
     """What several methods make of one table, side by side; writes nothing.
 
-    Each row is what `plan` would report with that method. A method that is refused or fails, or
-    that the time limit ends before it has a result, is a row with the reason.
+    Each row is what `plan` would report with that method, or the reason why there is no result.
 
     Args:
         connection: As for `check`.
         table: As for `check`.
         policy: What the published table must satisfy, as for `plan`.
         methods: Names of methods, `auto` among them for the one that it chooses; None for all.
-        losses: The losses to minimize, one after the other.
+        losses: The losses to minimize, one after the other; None for the policy file's, or `lm`.
         ks: Values of k, in place of that of the policy.
         settings: Options of methods, each for those that take it, `seed` and `progress`, and the
             `opening` of `check`. `time_limit` is that of each row; where None, refinements are of 8
@@ -158,10 +158,12 @@ def compare(
     for name, given in (("methods", methods), ("losses", losses), ("ks", ks)):
         if given is not None and not given:
             raise PolicyError(f"{name} is empty; name at least one, or leave it out")
-    opening = opening_of(settings)
+    call, opening = asked(connection, table, policy), opening_of(settings)
     named = METHODS if methods is None else methods
+    settings = completed_for(named, settings, call.said)
+    losses = (call.said.get("loss", "lm"),) if losses is None else losses
     request = ComparisonRequest(tuple(named), tuple(losses), tuple(ks or ()), settings)
-    with opened_for(connection, table, policy, read_only=True, **opening) as (source, resolved):
+    with opened_for(*call.opened, read_only=True, **opening) as (source, resolved):
         refuse_idle_annealing(resolved, settings.get("improve"))
         refuse_without_solver(settings.get("improve"))
         request = replace(request, ks=request.ks or (resolved.k,))

@@ -14,9 +14,11 @@ from sqlanon.arguments import kind_of
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
+from sqlanon.engine.open import HeldFrame
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
+from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
@@ -87,16 +89,28 @@ def publish(
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
-def table_named(connection: object, plan: Plan) -> str | None:
-    """Name of the plan's table in a source; None for the one table of a file of data.
+def policy_of(plan: Plan) -> Policy:
+    """The policy of a plan.
 
     Raises:
-        PolicyError: The plan is none, or was made of a frame.
+        PolicyError: It is none.
     """
     if not isinstance(plan, Plan):
         raise PolicyError(
             f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
         )
+    return plan.policy
+
+
+def table_named(connection: object, plan: Plan) -> str | None:
+    """Name of the plan's table in a source; None for the one table of a file of data, or a frame.
+
+    Raises:
+        PolicyError: The plan is none, or was made of a frame and is for a connection.
+    """
+    policy_of(plan)
+    if isinstance(connection, HeldFrame):
+        return None
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
     return None if is_data(connection) else plan.table
@@ -172,6 +186,7 @@ def _report(plan: Plan, published: _Published, *, output: str, started: float) -
 
 def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
+    engine.forget()
     columns = column_types(engine, source)
     # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
     seen = plan.policy.seen(list(plan.columns))
@@ -240,6 +255,9 @@ def _staged(
             _write(engine, plan, staged=made, target=target)
             return
         yield _Staged(staged, {})
+        if target.likeness is not None:
+            target.likeness.take(engine, staged, source=source, policy=plan.policy)
+            return
         place = source if target.into is None else engine.target(target.into, source)
         _move(engine, staged, place=place)
 
@@ -369,4 +387,6 @@ def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> No
 def _where(source: exp.Table, target: Target) -> str:
     if target.output is not None:
         return str(target.output)
+    if target.likeness is not None:
+        return target.likeness.frame.title
     return target.into if target.into is not None else source.name
