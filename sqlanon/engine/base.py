@@ -145,6 +145,12 @@ class Engine(Protocol):
         """A temporary table of a query's rows, under a fresh name."""
         ...
 
+    def materialize_counted(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> tuple[exp.Table, int]:
+        """A temporary table as `materialize` makes it, and how many rows it has."""
+        ...
+
     def load_rows(
         self,
         prefix: str,
@@ -156,6 +162,14 @@ class Engine(Protocol):
 
     def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
         """Name and type of every column, in table order."""
+        ...
+
+    def forget(self) -> None:
+        """Looks up anew what is asked of tables and columns from here on.
+
+        An engine may know them still from the same transaction, in which they change only where a
+        function of the caller is called.
+        """
         ...
 
     def resolve(self, table: object) -> exp.Table:

@@ -186,6 +186,7 @@ def _report(plan: Plan, published: _Published, *, output: str, started: float) -
 
 def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
+    engine.forget()
     columns = column_types(engine, source)
     # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
     seen = plan.policy.seen(list(plan.columns))
