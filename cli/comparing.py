@@ -65,7 +65,7 @@ def compare(
     import sqlanon
 
     document = policy_document(wanted.policy.policy)
-    charts = _charts(compared)
+    charts = tried_charts(compared.chart, overwrite=compared.overwrite)
     maker = PolicyMaker(document, wanted.policy, wanted.publishing)
     methods = _parted(compared.methods, "--methods")
     how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
@@ -117,11 +117,11 @@ def _numbers(given: list[str]) -> list[int]:
         raise PolicyError("--ks takes whole numbers parted by commas, such as 5,10,50") from None
 
 
-def _charts(compared: ComparedOptions) -> list[Path]:
+def tried_charts(charts: list[Path], *, overwrite: bool) -> list[Path]:
     """The files to draw, each tried before any search."""
-    if compared.chart:
+    if charts:
         from sqlanon.comparison.drawing import refuse_chart  # most comparisons draw none
 
-        for path in compared.chart:
-            refuse_chart(path, overwrite=compared.overwrite)
-    return compared.chart
+        for path in charts:
+            refuse_chart(path, overwrite=overwrite)
+    return charts

@@ -16,8 +16,10 @@ from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from . import output
 from .options import (
     OUTPUT,
+    PREVIEW,
     TARGET,
     Input,
+    PlanOutput,
     PolicyOptions,
     RunOptions,
     Source,
@@ -28,7 +30,8 @@ from .options import (
 )
 from .policies import PolicyMaker, policy_document
 from .progress import progress
-from .search_options import Wanted, search_settings
+from .search_options import Wanted, search_and_policy
+from .sweeping import SweepOptions, sweep
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
@@ -37,36 +40,13 @@ if TYPE_CHECKING:
     from sqlanon.reports.plan import Report
 
 
-_PREVIEW = (
-    "Also show the first N records as they are and as they will be published, with values of the "
-    "table."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOutput:
-    """Output of a plan: a file, or SQL on standard output."""
-
-    panel: ClassVar[str] = OUTPUT
-    sql: bool = switch("Print the SQL that publishes the table.")
-    dialect: str | None = option(
-        "NAME",
-        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
-    )
-    into: str | None = option(
-        "TABLE", "Name of the published table in --sql; anonymized where not given."
-    )
-    save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
-    preview: int | None = option("N", _PREVIEW)
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What a publication shows besides, or in place of it."""
 
     panel: ClassVar[str] = TARGET
     dry_run: bool = switch("Show what would be published; write nothing.")
-    preview: int | None = option("N", _PREVIEW, panel=OUTPUT)
+    preview: int | None = option("N", PREVIEW, panel=OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +116,16 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     _leave_unless_it_holds(report)
 
 
-def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) -> None:
-    """Find the recoding of least loss and show what it costs; writes nothing to the source."""
+def plan(
+    *, given: Input, wanted: Wanted, written: PlanOutput, swept: SweepOptions, run: RunOptions
+) -> None:
+    """Find the recoding of least loss and show what it costs; writes nothing to the source.
+
+    With --sweep, what it costs at each of several values of k, of limits and of models.
+    """
+    if swept.sweep or swept.chart or swept.overwrite:
+        sweep(given, wanted, written, swept=swept, run=run)
+        return
     for name, value in (("--dialect", written.dialect), ("--into", written.into)):
         if value is not None and not written.sql:
             raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
@@ -194,7 +182,7 @@ def anonymize(
     if trial.dry_run:
         _check_target(given.source, target)
     shown = _Shown(None if trial.dry_run else _confirmation(given.source, target, run=run), trial)
-    how, maker = _search_and_policy(wanted, run)
+    how, maker = search_and_policy(wanted, run)
     try:
         with progress(run) as tell:
             report = sqlanon.anonymize(
@@ -234,19 +222,10 @@ def rewrite(
     output.show(run, report.to_dict(), text=report.to_text)
 
 
-def _search_and_policy(
-    wanted: Wanted, run: RunOptions, *, complete: bool = False
-) -> tuple[dict[str, Any], PolicyMaker]:
-    """Settings of the search and the maker of the policy, from one reading of the file."""
-    document = policy_document(wanted.policy.policy)
-    maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
-    return search_settings(document, wanted.search) | {"seed": run.seed}, maker
-
-
 def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = False) -> Plan:
     import sqlanon
 
-    how, maker = _search_and_policy(wanted, run, complete=complete)
+    how, maker = search_and_policy(wanted, run, complete=complete)
     opening = run.opening(given.text)
     with progress(run) as tell:
         found = sqlanon.plan(given.source, given.table, maker, **how, progress=tell, **opening)

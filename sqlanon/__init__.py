@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.api import plan as plan
     from sqlanon.comparison.comparing import compare as compare
     from sqlanon.comparison.report import Comparison as Comparison
+    from sqlanon.comparison.sweep_report import Sweep as Sweep
+    from sqlanon.comparison.sweeping import sweep as sweep
     from sqlanon.errors import SqlanonError as SqlanonError
     from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
     from sqlanon.errors import VerificationError as VerificationError
@@ -59,6 +61,8 @@ _HOMES = {
     "Anonymized": "sqlanon.publishing.anonymized",
     "BoundReport": "sqlanon.reports.bound",
     "Comparison": "sqlanon.comparison.report",
+    "Sweep": "sqlanon.comparison.sweep_report",
+    "sweep": "sqlanon.comparison.sweeping",
     "rewrite": "sqlanon.publishing.rewriting",
     "SqlanonError": "sqlanon.errors",
     "UnsatisfiableError": "sqlanon.errors",

@@ -64,6 +64,7 @@ OPENING = (
 """Keywords of how a source is opened, which `engine.base.Opening` describes."""
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
+    "alternatives": _BOOLEAN,
     **dict.fromkeys(("refine", "suppress_uncovered", "consistent", "with_report"), _BOOLEAN),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("cuts", "partitioning", "bound", "effort"), _TEXT),
@@ -79,6 +80,7 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     **dict.fromkeys(("losses", "methods"), _TEXTS),
     "ks": _WHOLES,
+    "over": ("a mapping of figures to their values", lambda value: isinstance(value, Mapping)),
     "nullstr": _MARKS,
     "scheme": _SCHEMES,
 }

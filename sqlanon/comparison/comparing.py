@@ -15,7 +15,7 @@ from sqlanon.comparison.memory import begin_peak, held, peak
 from sqlanon.comparison.report import TO_NODES, Asked, ComparedRow, Comparison, Failure
 from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine, searching
-from sqlanon.engine.open import OpenedSource, Resources
+from sqlanon.engine.open import OpenedSource
 from sqlanon.errors import (
     HierarchyError,
     PolicyError,
@@ -25,7 +25,6 @@ from sqlanon.errors import (
     UnsatisfiableError,
 )
 from sqlanon.methods.choice import Choice, Situation, choose
-from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import bind
@@ -35,7 +34,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
-from sqlanon.publishing.settings import Settings, completed_for, opening_of, options_of
+from sqlanon.publishing.settings import Settings, completed_for, most_shared, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.plan import GIVEN_UP
 
@@ -171,7 +170,7 @@ def compare(
         rows = tuple(runner.rows())
         runner.refuse_none_done()
         found = Comparison(
-            _name_of(source),
+            name_of(source),
             rows,
             request.losses,
             request.ks,
@@ -256,12 +255,7 @@ class _Runner:
 
         Nothing under a time limit for each row, which shows what a method makes of that by itself.
         """
-        if self.limit is not None:
-            return 0
-        settings = self.request.settings
-        most = settings.get("block_records", BLOCK_RECORDS)
-        memory = Resources(memory_limit=settings.get("memory_limit")).memory
-        return most if memory is None else min(most, memory // RECORD_BYTES)
+        return 0 if self.limit is not None else most_shared(self.request.settings)
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
@@ -385,7 +379,7 @@ def _with_k(policy: Policy, k: int) -> Policy:
     return replace(policy, models=(*kept, KAnonymity(k)))
 
 
-def _name_of(source: OpenedSource) -> str | None:
+def name_of(source: OpenedSource) -> str | None:
     """What the table is called, or the file that it is; None for a frame."""
     if source.kind == "file" and source.path is not None:
         return source.path.name

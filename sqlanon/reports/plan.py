@@ -8,6 +8,11 @@ from itertools import zip_longest
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
+from sqlanon.reports.alternatives import (
+    alternative_lines,
+    alternatives_document,
+    alternatives_of,
+)
 from sqlanon.reports.annealing import annealing_lines
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
@@ -71,6 +76,11 @@ class Report(SelfShown):
         schemes: Where values are put into groups, which of them each column's scheme may merge.
         groups: Then the groups of each column.
         kept_columns: Whom columns that are published as they are single out; None without any.
+        alternatives: On request, for each column that a full-domain recoding generalizes, and the
+            levels below that, the best recoding with the column at `max_level` at most: `column`,
+            `loss`, `lower_bound`, `suppressed_records`, `levels` (None where there is none),
+            whether it is `proven` best, and nodes that had to be `checked` besides. Levels that a
+            row does not name have the best recoding of the next level that one does.
         provenance: What it was made of and when.
     """
 
@@ -100,6 +110,7 @@ class Report(SelfShown):
     schemes: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, Sequence[GroupFigures]] = field(default_factory=dict)
     silent_records: int = 0
+    alternatives: tuple[Mapping[str, Any], ...] | None = None
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
@@ -171,6 +182,8 @@ class Report(SelfShown):
             document["minimal_node_figures"] = [
                 {**each, "loss": finite(each["loss"])} for each in self.minimal_node_figures
             ]
+        if self.alternatives is not None:
+            document["alternatives"] = alternatives_document(self.alternatives)
         return document
 
     @classmethod
@@ -210,6 +223,7 @@ class Report(SelfShown):
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             provenance=Provenance.from_dict(document),
             silent_records=document.get("silent_records", 0),
+            alternatives=alternatives_of(document.get("alternatives")),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
@@ -353,6 +367,8 @@ class Report(SelfShown):
             lines.append(f"  minimal nodes   {len(self.minimal_nodes):,}")
             lines += self._minimal_lines(self.minimal_nodes)
         lines += self._tradeoff_lines()
+        if self.alternatives is not None:
+            lines += alternative_lines(self.alternatives, self)
         lines += annealing_lines(self.search.get("annealing", {}))
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")

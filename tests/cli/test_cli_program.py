@@ -96,7 +96,7 @@ def test_help_groups_options_by_purpose(run):
     assert found["Privacy models"] == ["--k", "--l", "--t", *shares, "--nulls", "--order"]
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]
     assert found["Method"] == ["--method", "--loss", "--time-limit"]
-    assert found["Only with incognito"] == ["--minimal-nodes"]
+    assert found["Only with incognito"] == ["--minimal-nodes", "--alternatives"]
     assert found["Only with direct-cover"] == ["--suppress-uncovered"]
 
 

@@ -89,11 +89,14 @@ def read_records(
 
 
 def read_once(
-    shared: SharedWork, subject: Subject, read: Callable[[], EncodedRecords]
+    shared: SharedWork, subject: Subject, read: Callable[[], EncodedRecords], *, policy: Policy
 ) -> EncodedRecords:
-    """A table as another search has read it, without the database's own table, or as read now."""
+    """A table as another search has read it, without the database's own table, or as read now.
+
+    What another search read may differ in the suppression limit of its policy.
+    """
     found = shared.once(("codes",), read, records=subject.records)
-    return replace(found, subject=subject, at=time.monotonic())
+    return replace(found, subject=subject, policy=policy, at=time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

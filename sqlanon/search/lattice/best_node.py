@@ -99,6 +99,43 @@ def best_node(
     return SearchOutcome(search.best, bound, proven, len(search.checks), nodes, search.checks)
 
 
+def best_of_known(
+    lattice: Lattice,
+    ask: Ask,
+    *,
+    known: Mapping[Node, Check],
+    settle: Settle | None = None,
+    deadline: Deadline = NEVER,
+) -> SearchOutcome:
+    """As `best_node`, from what other searches of the same table and models have checked.
+
+    No node is checked twice, and what is known of nodes outside the lattice bounds those within.
+
+    Args:
+        lattice: The nodes allowed, and the loss that the known checks are by.
+        ask: As for `best_node`; it may raise `TimeLimitError` for any node.
+        known: Checks by their nodes.
+        settle: As for `best_node`.
+        deadline: Likewise.
+
+    Returns:
+        The outcome, whose `checked` nodes and `checks` are the new ones alone.
+    """
+    search = Search(lattice, ask, deadline, settle)
+    bound = 0
+    with suppress(TimeLimitError):
+        search.take(known)
+        if lattice.high not in search.checks:
+            search.check([lattice.high])
+        if search.checks[lattice.high].fewest_below > lattice.allowance:
+            bound = UNKNOWN
+        else:
+            bound = branch(search, OPTIMUM)
+    new = {node: check for node, check in search.checks.items() if check is not known.get(node)}
+    proven, bound = bound >= search.value, min(bound, search.value)
+    return SearchOutcome(search.best, bound, proven, len(new), None, new)
+
+
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
     """All minimal nodes within the allowance; None where the time limit cut their search short."""
     lattice = search.lattice
