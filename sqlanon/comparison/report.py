@@ -224,7 +224,7 @@ class Comparison(SelfShown):
         """What was compared."""
         return self.title
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """The results, loss by loss and k by k."""
         return [
             ShownTable(

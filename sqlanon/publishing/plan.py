@@ -205,9 +205,9 @@ class Plan(SelfShown):
         """What would be published."""
         return self.report.headline()
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """What is expected."""
-        return self.report.tables()
+        return self.report.shown_tables()
 
     def to_text(self) -> str:
         """A page for a reader."""

@@ -78,7 +78,7 @@ class BoundReport(SelfShown):
         records = counted(self.records, "record")
         return f"{self.loss} at least {at_least(self.lower_bound)} at k = {self.k:,}, {records}"
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """What proves it."""
         rows = [
             ["lower bound", at_least(self.lower_bound)],

@@ -186,7 +186,7 @@ class CheckReport(SelfShown):
         """Records, classes, and whether the models hold."""
         return f"{self.statistics.headline()}; {verdicts(self.models)}"
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """Models, risk, and what classes tell of sensitive columns."""
         statistics = self.statistics
         unit = "records" if self.entity is None else "persons"

@@ -54,7 +54,7 @@ class MiningReport(SelfShown):
         """How many there are."""
         return f"{counted(self.itemsets, f'{self.kind} itemset')} of {self.k:,} records or more"
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """What was counted."""
         rows = [
             ["records", f"{self.records:,}"],

@@ -53,7 +53,7 @@ class MeasureReport(SelfShown):
         of = counted(self.records, "record")
         return f"{self.statistics.records:,} of {of} published; {len(self.loss)} measures"
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """Every measure by its name."""
         rows = [[name.replace("_", "-"), figure(value)] for name, value in self.loss.items()]
         return [ShownTable(rows, ["measure", "loss"])]

@@ -333,7 +333,7 @@ class Report(SelfShown):
             f"{verdicts(self.models)}"
         )
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """Models, loss beside its bound, and levels where columns have one."""
         bound = "not known" if self.lower_bound is None else at_least(self.lower_bound)
         rows = [

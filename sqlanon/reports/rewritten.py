@@ -44,7 +44,7 @@ class Rewritten(SelfShown):
         """The sizes."""
         return f"{self.bytes_after:,} bytes, before {self.bytes_before:,}"
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """The sizes."""
         sizes = [["before", f"{self.bytes_before:,}"], ["now", f"{self.bytes_after:,}"]]
         return [ShownTable(sizes, ["database", "bytes"])]

@@ -266,7 +266,7 @@ class RiskReport(SelfShown):
         highest = percent(self.statistics.highest_risk)
         return f"{self.statistics.headline()}; highest risk {highest}"
 
-    def tables(self) -> list[ShownTable]:
+    def shown_tables(self) -> list[ShownTable]:
         """Risks by attacker."""
         by_unit, population = self.by_unit, self.population
         rows = [

@@ -69,7 +69,7 @@ class SelfShown:
         """What it found, in a line."""
         raise NotImplementedError
 
-    def tables(self) -> Sequence[ShownTable]:
+    def shown_tables(self) -> Sequence[ShownTable]:
         """The figures that come first."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class SelfShown:
         return (
             f'<div style="{_FRAME}">'
             f"<div><strong>{escape(type(self).__name__)}</strong> {escape(self.headline())}</div>"
-            f"{''.join(map(_table, self.tables()))}"
+            f"{''.join(map(_table, self.shown_tables()))}"
             f"{_folded(f'notes ({len(notes)})', f'<ul>{listed}</ul>') if listed else ''}"
             f"{_folded('as text', f'<pre>{escape(self.to_text())}</pre>')}"
             "</div>"

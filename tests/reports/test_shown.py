@@ -20,7 +20,7 @@ POLICY = {
     "sensitive": ["ill"],
     "identifiers": ["name"],
 }
-KINDS = ["check", "risk", "measure", "mine", "bound", "plan", "anonymize", "compare"]
+KINDS = ["check", "risk", "measure", "mine", "bound", "plan", "anonymize", "compare", "sweep"]
 
 
 @cache
@@ -29,8 +29,8 @@ def report(kind):
         return sqlanon.anonymize(TABLE, POLICY, with_report=True).report
     if kind == "measure":
         return sqlanon.measure(TABLE, TABLE, POLICY)
-    given = {"methods": ["incognito"]} if kind == "compare" else {}
-    return getattr(sqlanon, kind)(TABLE, POLICY, **given)
+    given = {"compare": {"methods": ["incognito"]}, "sweep": {"over": {"k": [2, 3]}}}
+    return getattr(sqlanon, kind)(TABLE, POLICY, **given.get(kind, {}))
 
 
 @pytest.mark.parametrize("kind", KINDS)
