@@ -28,7 +28,13 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.varied import LIMIT, Variation, variation
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan
-from sqlanon.publishing.settings import Settings, completed, most_shared, opening_of, options_of
+from sqlanon.publishing.settings import (
+    Settings,
+    completed,
+    most_shared,
+    opening_of,
+    options_of,
+)
 
 MOST_POINTS = 1000
 """Points of a grid at most."""
@@ -62,7 +68,8 @@ def sweep(
             value; where every point is refused, what refused the first.
     """
     started = time.monotonic()
-    axes, call = _axes(over), asked(connection, table, policy)
+    axes = _axes(over)
+    call = asked(connection, table, policy)
     settings = completed(settings, call.said)
     options = options_of(settings)
     opened = opened_for(*call.opened, read_only=True, **opening_of(settings))
