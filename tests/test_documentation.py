@@ -173,7 +173,8 @@ DOCUMENTS = {
         "risk few.duckdb people --qi age,sex --every-subset",
     ],
     "result": [
-        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --keep region "
+        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --alternatives "
+        "--keep region "
         "--save plan.json",
         "plan few.duckdb people --qi age,sex,citizenship --k 2 --sql --others drop",
         "plan few.duckdb people --qi age,sex --k 2 --method auto",
@@ -183,6 +184,10 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 9 --method forest --improve lns --pools 2",
         "plan few.duckdb people --qi age,sex --k 2 --method pattern-exact --patterns all",
         "apply few.duckdb plan.json --into out",
+    ],
+    "sweep": [
+        "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
+        "--sweep suppression_limit=0,0.1"
     ],
     "measure": ["measure few.duckdb out --table people --policy policy.toml"],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
@@ -214,7 +219,7 @@ entity = "name"
 keep = ["name", "region", "registered"]
 """
 RARE = {
-    *(("row", key) for key in ("error.kind", "error.message")),
+    *((shape, key) for shape in ("row", "point") for key in ("error.kind", "error.message")),
     *(("search", key) for key in ("block_bound", "cut_short", "given_up")),
 }
 """Keys that only a failure, or a table of many blocks, brings about."""
