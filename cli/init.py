@@ -62,8 +62,6 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     Roles come from names, types and figures: columns that name a person are identifiers, those by
     which others may find one are quasi-identifiers, those that must not become known are sensitive.
     It is advice: what it cannot tell is left undecided, and nothing is published before you decide.
-
-    Example: sqlanon init people.csv
     """
     import sqlanon
     from sqlanon.suggestion.files import refuse_policy_file
