@@ -13,6 +13,7 @@ from sqlanon.comparison.report import Failure
 from sqlanon.policy.varied import Variation
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted, figure, in_columns, key, part_of
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ class SweptPoint:
         return {**asked, "holds": False, "seconds": {"total": self.seconds}, "error": error}
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sweep(SelfShown):
     """A method on one table at each point of a grid.
 
     Args:
@@ -99,6 +100,15 @@ class Sweep:
             "notes": list(self.notes),
             "seconds": {"total": self.seconds},
         }
+
+    def headline(self) -> str:
+        """What was swept."""
+        return self.title
+
+    def shown_tables(self) -> list[ShownTable]:
+        """A row for each point."""
+        heads, rows = self.listing()
+        return [ShownTable(rows, heads)]
 
     def to_text(self) -> str:
         """A page for a reader: the loss by the last two figures, then every point."""

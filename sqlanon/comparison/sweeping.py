@@ -22,12 +22,19 @@ from sqlanon.engine.base import Engine, searching
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.methods.registry import Options, method_named
 from sqlanon.methods.shared import SharedWork
-from sqlanon.microdata.opening import Policies, opened_for, told
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.opening import opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.varied import LIMIT, Variation, variation
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan
-from sqlanon.publishing.settings import Settings, most_shared, opening_of, options_of
+from sqlanon.publishing.settings import (
+    Settings,
+    completed,
+    most_shared,
+    opening_of,
+    options_of,
+)
 
 MOST_POINTS = 1000
 """Points of a grid at most."""
@@ -35,9 +42,9 @@ MOST_POINTS = 1000
 
 @checked
 def sweep(
-    connection: Any,
-    table: Any,
-    policy: Policies,
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     over: Mapping[str, Sequence[Any]],
     **settings: Unpack[Settings],
@@ -62,8 +69,10 @@ def sweep(
     """
     started = time.monotonic()
     axes = _axes(over)
+    call = asked(connection, table, policy)
+    settings = completed(settings, call.said)
     options = options_of(settings)
-    opened = opened_for(connection, table, policy, read_only=True, **opening_of(settings))
+    opened = opened_for(*call.opened, read_only=True, **opening_of(settings))
     with opened as (source, resolved):
         points = [_varied(resolved, each) for each in product(*axes)]
         runner = _Sweeper(source.engine, source.table, settings)

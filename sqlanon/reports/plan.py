@@ -18,6 +18,7 @@ from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
+from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
 
 GIVEN_UP = "given_up"
@@ -37,8 +38,8 @@ _AS_WRITTEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(SelfShown):
     """A published table, or the one that a plan expects: loss, classes and models.
 
     Args:
@@ -323,6 +324,30 @@ class Report:
                 f"({percent(self.silent_records, self.records)}): all cells are suppressed in "
                 "their class, which no limit bounds"
             )
+
+    def headline(self) -> str:
+        """Method, loss, classes, and whether the models hold."""
+        lost = figure(self.loss[key(self.loss_name)])
+        return (
+            f"{self.method}, {self.loss_name} {lost}; {self.statistics.headline()}; "
+            f"{verdicts(self.models)}"
+        )
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Models, loss beside its bound, and levels where columns have one."""
+        bound = "not known" if self.lower_bound is None else at_least(self.lower_bound)
+        rows = [
+            [self.loss_name, figure(self.loss[key(self.loss_name)])],
+            ["lower bound", bound],
+            ["suppressed records", part_of(self.suppressed_records, self.records)],
+            ["smallest class", f"{self.statistics.smallest:,}"],
+        ]
+        levels = [
+            [name, f"{level} of {self.heights[name]}", *self.level_names.get(name, [])[level:][:1]]
+            for name, level in self.levels.items()
+        ]
+        of_columns = ShownTable(levels, ["column", "level", "published as"])
+        return [*model_table(self.models), ShownTable(rows), *([of_columns] if levels else [])]
 
     def to_text(self) -> str:
         """A page for a reader."""
