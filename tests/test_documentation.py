@@ -173,8 +173,9 @@ DOCUMENTS = {
         "risk few.duckdb people --qi age,sex --every-subset",
     ],
     "result": [
-        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --keep region "
-        "--alternatives --save plan.json",
+        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --alternatives "
+        "--keep region "
+        "--save plan.json",
         "plan few.duckdb people --qi age,sex,citizenship --k 2 --sql --others drop",
         "plan few.duckdb people --qi age,sex --k 2 --method auto",
         "plan few.duckdb people --qi household_size,sex --k 5 --method scheme --scheme sps",
@@ -184,7 +185,10 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 2 --method pattern-exact --patterns all",
         "apply few.duckdb plan.json --into out",
     ],
-    "sweep": ["plan few.duckdb people --qi age,sex --sweep k=2,500 --sweep suppression_limit=0,1"],
+    "sweep": [
+        "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
+        "--sweep suppression_limit=0,0.1"
+    ],
     "measure": ["measure few.duckdb out --table people --policy policy.toml"],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],
@@ -210,8 +214,7 @@ entity = "name"
 keep = ["name", "region", "registered"]
 """
 RARE = {
-    *(("row", key) for key in ("error.kind", "error.message")),
-    *(("point", key) for key in ("error.kind", "error.message")),
+    *((shape, key) for shape in ("row", "point") for key in ("error.kind", "error.message")),
     *(("search", key) for key in ("block_bound", "cut_short", "given_up")),
 }
 """Keys that only a failure, or a table of many blocks, brings about."""
