@@ -30,6 +30,7 @@ _ABOUT_CODE = (AttributeError, ImportError, NameError, TypeError)
 
 _HOMES = {
     "demo": "demo",
+    "init": "init",
     **dict.fromkeys(("check", "plan", "apply", "anonymize", "rewrite"), "tables"),
     "measure": "measures",
     "mine": "mining",
