@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 EXAMPLES: Mapping[str, Sequence[tuple[str, str]]] = {
     "": (
         ("make up a census to try everything on", "demo"),
+        ("draft a policy for it", "init census.duckdb people --output my-policy.toml"),
         ("what the table gives away as it stands", "check census.duckdb people"),
         (
             "publish it anonymized, as a file",
@@ -17,6 +18,16 @@ EXAMPLES: Mapping[str, Sequence[tuple[str, str]]] = {
     "demo": (
         ("a census of 20,000 people in the folder sqlanon-demo", "demo"),
         ("a smaller one elsewhere", "demo small --records 2000 --seed 7"),
+    ),
+    "init": (
+        (
+            "a policy to start from, drafted from the table",
+            "init census.duckdb people --output draft.toml",
+        ),
+        (
+            "the same, column by column on the terminal",
+            "init census.duckdb people --output asked.toml --ask",
+        ),
     ),
     "check": (
         ("who could be found by three columns", "check census.duckdb people --qi age,sex,postcode"),

@@ -16,6 +16,7 @@ import typer
 
 from sqlanon.errors import SqlanonError
 
+from .completion import InstallCompletion, ShowCompletion, answer, is_asked
 from .examples import epilog
 from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
 from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
@@ -29,6 +30,7 @@ _ABOUT_CODE = (AttributeError, ImportError, NameError, TypeError)
 
 _HOMES = {
     "demo": "demo",
+    "init": "init",
     **dict.fromkeys(("check", "plan", "apply", "anonymize", "rewrite"), "tables"),
     "measure": "measures",
     "mine": "mining",
@@ -117,9 +119,10 @@ def status(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit code; every error has become a message."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = typer.main.get_command(program(words))
-        with command.make_context("sqlanon", list(words)) as context:
-            command.invoke(context)
+        if not is_asked():
+            _invoke(words)
+        else:
+            answer(program())
     except typer.Exit as leave:
         return leave.exit_code
     except (KeyboardInterrupt, typer.Abort) as interrupt:
@@ -144,6 +147,13 @@ def status(arguments: Sequence[str] | None = None) -> int:
             words, "Bug", message="this is a bug of sqlanon; standard error says where", code=BUG
         )
     return 0
+
+
+def _invoke(words: Sequence[str]) -> None:
+    """Runs the command that the words name."""
+    command = typer.main.get_command(program(words))
+    with command.make_context("sqlanon", list(words)) as context:
+        command.invoke(context)
 
 
 def _failed(words: Sequence[str], kind: str, *, message: str, code: int) -> int:
@@ -183,5 +193,7 @@ def _root(
     _: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    _show: ShowCompletion = None,
+    _install: InstallCompletion = None,
 ) -> None:
     help_without_command(context)

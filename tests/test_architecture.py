@@ -21,7 +21,7 @@ LAYERS = (
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
-    ("publishing", "comparison"),
+    ("publishing", "comparison", "suggestion"),
     ("inspection", "api", "demo", "cli", "__main__"),
 )
 METHODS = (

@@ -196,6 +196,11 @@ DOCUMENTS = {
         "compare few.duckdb people --qi age,sex --k 5 --methods incognito,mondrian,scheme "
         "--time-limit 9"
     ],
+    "init": [
+        "init few.duckdb people --output drafted.toml",
+        "init few.duckdb people --output drafted.toml --overwrite",
+        "init visits.csv --output visits.toml",
+    ],
     "hierarchy_show": ["hierarchy show intervals:5,10 few.duckdb people --column age"],
     "hierarchy_check": ["hierarchy check few.duckdb people --hierarchy age=intervals:5,10"],
     "hierarchy_make": [
@@ -230,6 +235,8 @@ def test_every_key_of_a_document_is_in_the_reference_and_the_other_way_round(
         connection.execute("ATTACH 'census.duckdb' AS census (READ_ONLY)")
         connection.execute("CREATE TABLE people AS FROM census.people LIMIT 200")
         connection.execute("COPY people TO 'people.parquet'")
+    visits = [f"{number // 3},{number % 7}" for number in range(90)]
+    Path("visits.csv").write_text("\n".join(["patient_id,age", *visits, ""]))
     known = hooks["documents"].shapes(DOCS / "reference" / "json_keys.toml")
     found = hooks["documents"].Comparison(known)
     found.look(json.loads(Path("demo.json").read_text()), "demo")
