@@ -152,6 +152,7 @@ def repository(folder):
         connection.sql("FROM original").write_csv(str(folder / "people.csv"))
 
 
+@pytest.mark.slow
 def test_the_ci_job_lets_only_tables_out_that_satisfy_their_policy(copied):
     folder = copied("data_repository")
     repository(folder)
