@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
@@ -69,6 +69,22 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
 
 def run(words: Sequence[str]) -> None:
     """Runs the program on these words and ends the process with its exit code."""
+    _run(lambda: status(words))
+
+
+def run_each(commands: Iterable[Sequence[str]]) -> None:
+    """Runs commands one after the other and ends the process with their highest exit code."""
+    _run(lambda: max(map(_told, commands), default=0))
+
+
+def _told(words: Sequence[str]) -> int:
+    """Runs a command, and says first which file it is about."""
+    tell(f"{words[1]}:")
+    return status(words)
+
+
+def _run(work: Callable[[], int]) -> None:
+    """Does the work of a process and ends it with the exit code that comes of it."""
     # Syntax trees are many small objects; the default threshold costs a plan a tenth of its time.
     gc.set_threshold(200_000)
     # Nothing here multiplies matrices, and the waiting threads of numpy's library take a core from
@@ -78,7 +94,7 @@ def run(words: Sequence[str]) -> None:
     code = INTERRUPTED
     try:
         _listen()
-        code = status(words)
+        code = work()
     except KeyboardInterrupt:  # one more, while the first one was told
         complain("interrupted")
     # All is closed by now; taking the interpreter apart would only cost time.
