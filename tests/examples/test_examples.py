@@ -81,23 +81,6 @@ def test_examples_have_one_policy():
     }
 
 
-@pytest.mark.parametrize(
-    ("begin", "path"),
-    [
-        ("def model", "dbt/models/people_anonymous.py"),
-        ("repos:", "data_repository/.pre-commit-config.yaml"),
-    ],
-)
-@pytest.mark.every_row
-def test_the_documentation_shows_what_examples_have(begin, path):
-    page = (ROOT / "docs" / "how-to" / "etl.md").read_text()
-    [block] = [each for each in page.split("```") if each.startswith(f"text\n{begin}")]
-    held = [line.partition("   #")[0] for line in (EXAMPLES / path).read_text().splitlines()]
-    assert set(map(str.strip, block.splitlines()[1:])) <= {line.strip() for line in held} | {
-        line.strip() for line in (EXAMPLES / path).read_text().splitlines()
-    }
-
-
 def test_a_script_publishes_a_parquet_file(copied, capsys):
     folder = copied("parquet")
     runpy.run_path("make_people.py", run_name="__main__")

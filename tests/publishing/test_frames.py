@@ -148,7 +148,7 @@ def test_an_ordered_model_counts_categories_by_what_they_are():
 
 def test_a_type_that_would_not_come_back_is_refused_before_the_search():
     frame = pandas.DataFrame({"age": AGES, "took": SERIES["duration"]})
-    with pytest.raises(SourceError, match="'took' .* convert or drop it"):
+    with pytest.raises(SourceError, match=r"'took' .* convert or drop it"):
         sqlanon.anonymize(frame, {**UNNAMED, "sensitive": {"took": {"t": "ordered:0.9"}}})
 
 
