@@ -261,8 +261,8 @@ class Suggestion(SelfShown):
             "Remove the # of one, unless the sensitive columns are harmless:",
             "entity_remark": "Whose record it is: k counts persons, not records.",
             "undecided_remark": "UNDECIDED: nothing is published before each of these has a role. "
-            "Name each in identifiers, keep, drop, [quasi_identifiers] or [sensitive]. Remove the # "
-            "of the lines below that you need; the last one leaves out all that have no role.",
+            "Name each in identifiers, keep, drop, [quasi_identifiers] or [sensitive]. Remove the "
+            "# of the lines below that you need; the last one leaves out all that have no role.",
             "quasi_remark": "Columns by which others may find a person, with their values from "
             "fine to coarse. {} keeps a value or suppresses it.",
             "sensitive_remark": "Columns that are published as they are, and whose values must not "
