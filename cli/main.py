@@ -34,6 +34,7 @@ _HOMES = {
     "bound": "bounding",
     "compare": "comparing",
     "risk": "risk",
+    "report": "reporting",
     "hierarchy": "hierarchies",
 }
 

@@ -27,6 +27,7 @@ from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
+    from sqlanon.release_report.making import Witness
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.itemsets import MiningReport
     from sqlanon.reports.measure import MeasureReport
@@ -281,6 +282,7 @@ def apply(
     overwrite: bool = False,
     table: Any = None,
     confirm: Confirm | None = None,
+    report: str | Path | None = None,
     **opening: Unpack[Opening],
 ) -> Report:
     """Publishes what a plan says, in one transaction, and proves it on the published table.
@@ -296,6 +298,7 @@ def apply(
         table: The table, where it is not called what the plan calls it. A file of data holds only
             one, whatever its name.
         confirm: Called with the plan before anything is written; what it raises stops that.
+        report: A file .html for a report of the release, as `sqlanon.report` makes one.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -306,12 +309,12 @@ def apply(
     from sqlanon.publishing.target import Target, refuse_early, replaced_file
 
     file = None if output is None else Path(output)
-    target = Target(into, in_place, file, overwrite, confirm)
+    witness = None if report is None else _witness(report, overwrite)
+    target = Target(into, in_place, file, overwrite, confirm, witness)
     refuse_early(connection, target)
     named = table_named(connection, plan) if table is None else table
-    read_only = file is not None
     opened = opened_for(
-        connection, named, plan.policy, read_only=read_only, complete=None, **opening
+        connection, named, plan.policy, read_only=file is not None, complete=None, **opening
     )
     with ExitStack() as stack:
         try:
@@ -319,8 +322,9 @@ def apply(
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = replaced_file(source, target)
-        report = publish(source.engine, plan, source=source.table, target=target, file=replaced)
-        return told(source, report, plan.policy)
+        done = publish(source.engine, plan, source=source.table, target=target, file=replaced)
+        done = told(source, done, plan.policy)
+    return done if witness is None else witness.write(done)
 
 
 @checked
@@ -335,6 +339,7 @@ def anonymize(
     overwrite: bool = False,
     confirm: Callable[..., object] | None = None,
     preview: int | None = None,
+    report: str | Path | None = None,
     **settings: Unpack[Settings],
 ) -> Report:
     """Plans and applies in one transaction: `plan` and `apply` in one call.
@@ -366,7 +371,8 @@ def anonymize(
             raise PolicyError("preview shows records to confirm; give confirm, too")
     file = None if output is None else Path(output)
     options, opening = options_of(settings), opening_of(settings)
-    target = Target(into, in_place, file, overwrite, confirm)
+    witness = None if report is None else _witness(report, overwrite, settings.get("progress"))
+    target = Target(into, in_place, file, overwrite, confirm, witness)
     refuse_early(connection, target)
     read_only = file is not None
     opened = opened_for(connection, table, policy, read_only=read_only, complete=True, **opening)
@@ -382,7 +388,13 @@ def anonymize(
                 target = replace(target, confirm=asking(confirm, source, rows=preview))
             known = confirm is not None or may_change(source, settings.get("progress"))
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
-            report = publish(
-                source.engine, found, source=source.table, target=target, file=replaced
-            )
-        return told(source, report, found.policy)
+            done = publish(source.engine, found, source=source.table, target=target, file=replaced)
+        done = told(source, done, found.policy)
+    return done if witness is None else witness.write(done)
+
+
+def _witness(path: str | Path, overwrite: bool, tell: Progress | None = None) -> Witness:
+    """What makes the report of a release while it is published."""
+    from sqlanon.release_report.making import Witness  # most releases have none
+
+    return Witness(Path(path), overwrite, tell)

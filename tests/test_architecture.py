@@ -21,7 +21,7 @@ LAYERS = (
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
-    ("publishing", "comparison"),
+    ("publishing", "pictures", "comparison", "release_report"),
     ("api", "demo", "cli", "__main__"),
 )
 METHODS = (

@@ -31,6 +31,8 @@ class Target:
         output: A file whose ending says its format.
         overwrite: Whether an existing table or file may be replaced.
         confirm: Called with the plan before anything is written; what it raises stops that.
+        witness: Called with the engine, the plan, the original and the published table once that
+            is written and checked, before anybody sees it; what it raises stops that.
 
     Raises:
         PolicyError: No place, or more than one.
@@ -41,6 +43,7 @@ class Target:
     output: Path | None = None
     overwrite: bool = False
     confirm: Callable[[Plan], object] | None = None
+    witness: Callable[[Engine, Plan, exp.Table, exp.Table], object] | None = None
 
     def __post_init__(self) -> None:
         if self.into == "":
