@@ -46,10 +46,11 @@ def option(metavar: str, text: str, *, panel: str | None = None, **default: Any)
         metavar: What stands for its value.
         text: Its help.
         panel: The heading that it stands below; that of its group where left out.
-        default: `default`, or `default_factory`, None where left out; `short`, a form such as `-o`.
+        default: `default`, or `default_factory`, None where left out; `names`, where it has several.
     """
-    names = filter(None, [default.pop("short", "")])
-    info = typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel)
+    info = typer.Option(
+        *default.pop("names", ()), metavar=metavar, help=text, rich_help_panel=panel
+    )
     return field(**(default or {"default": None}), metadata={"option": info})
 
 

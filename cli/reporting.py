@@ -63,7 +63,7 @@ class ReportCommandOptions:
         "FILE",
         "The page: a file .html that needs nothing else (pip install 'sqlanon[report]'). Where not "
         "given, the report is printed as text.",
-        short="-o",
+        names=("--output", "-o"),
         panel=OUTPUT,
     )
     overwrite: Overwrite = False
@@ -105,7 +105,7 @@ def report(
     document = policy_document(policy.policy)
     maker = PolicyMaker(document, policy, publishing)
     plan = None if asked.plan is None else sqlanon.Plan.load(asked.plan)
-    loss = asked.loss or (document.get("loss") if plan is None else None)
+    loss = asked.loss or (document.get("loss", "") if plan is None else "")
     with output.progress(run) as progress:
         made = sqlanon.report(
             given.source,

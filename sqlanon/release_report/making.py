@@ -54,7 +54,7 @@ def report(
     released_table: str | None = None,
     plan: Plan | None = None,
     population: Any = None,
-    loss: str | None = None,
+    loss: str = "",
     effort: str | None = None,
     threshold: float = RISK_THRESHOLD,
     identifying: float = IDENTIFYING,
@@ -112,7 +112,7 @@ def report(
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
 
 
-def _loss_of(loss: str | None, plan: Plan | None) -> str:
+def _loss_of(loss: str, plan: Plan | None) -> str:
     """The measure that comes first.
 
     Raises:

@@ -83,7 +83,7 @@ class ReleaseReport:
         return replace(
             self,
             found=replace(found, after=after, loss=loss, kept=report.kept_columns or found.kept),
-            release=report.output or self.release,
+            release=(report.output or self.release).replace("\\", "/").rsplit("/", 1)[-1],
             notes=report.notes,
             provenance=report.provenance,
         )

@@ -55,7 +55,7 @@ def _search_facts(report: Report) -> Iterator[tuple[str, str]]:
     }
     for name, title in named.items():
         value = search.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value:
+        if isinstance(value, int) and not isinstance(value, bool) and value > (name == "blocks"):
             yield title, f"{value:,}"
     if "proven" in search and not report.records_per_level:
         yield "proven best of its kind", "yes" if search["proven"] else "no"
