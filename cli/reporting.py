@@ -22,6 +22,7 @@ from .options import (
     option,
 )
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def report(
     maker = PolicyMaker(document, policy, publishing)
     plan = None if asked.plan is None else sqlanon.Plan.load(asked.plan)
     loss = asked.loss or (document.get("loss", "") if plan is None else "")
-    with output.progress(run) as progress:
+    with progress(run) as tell:
         made = sqlanon.report(
             given.source,
             given.table,
@@ -114,7 +115,7 @@ def report(
             maker,
             plan=plan,
             loss=loss,
-            progress=progress,
+            progress=tell,
             **asked.asked,
             **run.opening(given.text),
         )

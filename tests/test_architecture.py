@@ -15,14 +15,14 @@ ROOT = Path(__file__).parent.parent
 # Each row may import the rows above it. Within a row a tuple is in order, too; a set holds
 # siblings, which never import each other.
 LAYERS = (
-    ("errors", "wording", "deadline", "arguments"),
+    ("errors", "wording", "deadline", "progress", "arguments"),
     ("recoding", "regions", "stored_recoding", "classes", "hierarchy"),
     ("policy", "loss", "reports"),
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
     ("publishing", "pictures", "comparison", "release_report"),
-    ("api", "demo", "cli", "__main__"),
+    ("inspection", "api", "demo", "cli", "__main__"),
 )
 METHODS = (
     "options",
@@ -48,6 +48,7 @@ HEAVY = {
     "numpy",
     "jinja2",
     "typer",
+    "rich",
     "highspy",
     "altair",
     "vl_convert",

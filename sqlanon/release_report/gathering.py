@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -18,6 +18,7 @@ from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import tell
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of
 from sqlanon.release_report.distributions import released_columns
@@ -47,19 +48,12 @@ class ReportOptions:
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         loss: The measure that the report puts first.
         population: Everybody that the records were drawn from; None where nobody knows.
-        tell: Called with a line that says how far the report is.
     """
 
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING
     loss: str = "lm"
     population: exp.Table | None = None
-    tell: Callable[[str], None] | None = None
-
-    def say(self, line: str) -> None:
-        """Says how far the report is."""
-        if self.tell is not None:
-            self.tell(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +123,14 @@ def gather(
     started = time.monotonic()
     if not policy.attributes:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
-    options.say("counting the original")
+    tell("counting the original")
     columns, records = list(engine.columns(released)), engine.rows(rows_of(original))[0][0]
     before, identifying = _original(engine, original, policy=policy, options=options)
-    options.say("checking the released table")
+    tell("checking the released table")
     count = engine.rows(rows_of(released))[0][0]
     present = _present(policy, columns)
     check = check_table(engine, released, policy=present) if count else None
-    options.say("measuring what is lost")
+    tell("measuring what is lost")
     found, missing = _read(engine, original, table=released, policy=policy, count=count)
     names = [name for name in present.sensitive_attributes if count]
     return Gathered(
@@ -174,9 +168,7 @@ def _original(
         engine,
         original,
         policy=_classes_only(policy),
-        options=RiskOptions(
-            options.threshold, options.identifying, max_sets=sets, tell=options.tell
-        ),
+        options=RiskOptions(options.threshold, options.identifying, max_sets=sets),
     )
     side = TableSide(results.statistics, results.models, results.sensitive, risk.persons)
     return side, risk.subsets

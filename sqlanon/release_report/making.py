@@ -19,10 +19,11 @@ from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import MissingTableError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES, MEASURES
 from sqlanon.methods.options import deadline_after
-from sqlanon.microdata.opening import Policies, beside, reading, told
+from sqlanon.microdata.calls import AnyPolicy, asked
+from sqlanon.microdata.opening import beside, reading, told
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
-from sqlanon.publishing.settings import Progress
 from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
@@ -49,7 +50,7 @@ def report(
     connection: Any,
     original: Any,
     released: Any,
-    policy: Policies,
+    policy: AnyPolicy,
     *,
     released_table: str | None = None,
     plan: Plan | None = None,
@@ -86,11 +87,13 @@ def report(
     Raises:
         SqlanonError: A table, the policy or the population is at fault; the message says how.
     """
-    measure = _loss_of(loss, plan)
+    call = asked(connection, original, policy)
+    measure = _loss_of(loss or call.said.get("loss", ""), plan)
     if effort not in (None, *EFFORTS):
         raise PolicyError(f"effort {effort!r} is not known; choose none, quick or full")
     with (
-        reading(connection, original, policy, **opening) as (source, resolved),
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
         second_table(
             source.engine, released, table=released_table, how=beside(source, resolved)
         ) as table,
@@ -99,7 +102,7 @@ def report(
         ) as against,
     ):
         engine = source.engine
-        options = ReportOptions(threshold, identifying, measure, against, progress)
+        options = ReportOptions(threshold, identifying, measure, against)
         with engine.transaction():
             found = gather(engine, source.table, released=table, policy=resolved, options=options)
         bounded = _bounded(engine, source.table, found=found, effort=effort)
@@ -140,7 +143,7 @@ def _bounded(
         return found
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
-    wanted = BoundRequest(found.loss.name, effort or "quick", found.options.tell)
+    wanted = BoundRequest(found.loss.name, effort or "quick")
     deadline = deadline_after(BOUND_SECONDS if effort is None else None)
     try:
         with searching(engine, deadline), engine.limited(deadline):
@@ -202,7 +205,6 @@ class Witness:
     Args:
         path: Where the page goes.
         overwrite: Whether the file may be there already.
-        tell: Called with a line that says how far the report is.
 
     Raises:
         PolicyError: What draws is not installed.
@@ -211,7 +213,6 @@ class Witness:
 
     path: Path
     overwrite: bool = False
-    tell: Progress | None = None
     _seen: ReleaseReport | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -219,12 +220,11 @@ class Witness:
 
     def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
         """Gathers the figures of a release that is written, but not yet to be seen."""
-        options = ReportOptions(loss=plan.report.loss_name, tell=self.tell)
+        options = ReportOptions(loss=plan.report.loss_name)
         found = gather(engine, original, released=table, policy=plan.policy, options=options)
         self._seen = ReleaseReport(found, _facts(engine, table, plan=plan), notes=())
 
-    def write(self, report: Report) -> Report:
-        """Writes the page of a release that has been published, and hands its report back."""
+    def write(self, report: Report) -> None:
+        """Writes the page of a release that has been published."""
         assert self._seen is not None
         write_file(self.path, html_of(self._seen.published(report)))
-        return report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from sqlglot import exp
@@ -27,6 +26,11 @@ def create_temporary(
     return exp.Create(this=target, kind=kind, expression=query, properties=properties)
 
 
+def drop_temporary(table: exp.Table) -> exp.Drop:
+    """DROP of a temporary table that may be gone already."""
+    return exp.Drop(tables=[table], kind="TABLE", exists=True)
+
+
 def set_option(name: str, value: object) -> exp.Set:
     """SET of an option of the database."""
     equals = exp.EQ(this=exp.column(name), expression=exp.convert(value))
@@ -47,16 +51,3 @@ def attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
 def detach(name: str) -> exp.Detach:
     """DETACH of a database."""
     return exp.Detach(this=exp.to_identifier(name, quoted=True))
-
-
-def insert_lists(table: exp.Table, types: Sequence[exp.DataType]) -> exp.Insert:
-    """INSERT of columns, each of which is a list and a parameter."""
-    lists = [
-        exp.DataType.build(exp.DType.ARRAY, expressions=[kind.copy()], nested=True)
-        for kind in types
-    ]
-    values = [
-        exp.Anonymous(this="unnest", expressions=[exp.cast(exp.Placeholder(), kind)])
-        for kind in lists
-    ]
-    return exp.insert(exp.select(*values), table.copy())
