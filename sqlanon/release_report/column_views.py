@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.release_report.figures import LabelGroup, ReleasedColumn, ValueShares
 from sqlanon.release_report.gathering import Gathered
-from sqlanon.release_report.shown import Picture, ShownTable, clipped
+from sqlanon.release_report.shown import Picture, ReportTable, clipped
 from sqlanon.wording import counted, part_of, percent
 
 DRAWN = 24
@@ -30,7 +30,7 @@ class ShownColumn:
 
     name: str
     lines: tuple[str, ...]
-    table: ShownTable
+    table: ReportTable
     picture: Picture | None = None
 
 
@@ -39,7 +39,7 @@ def shown_columns(found: Gathered, pictures: Pictures) -> Iterator[ShownColumn]:
     for number, column in enumerate(found.columns):
         rows = _group_rows(column, found)
         heads = ["label", "original", "release"]
-        table = ShownTable(f"Labels of {column.name}", heads, [cells for cells, _ in rows])
+        table = ReportTable(f"Labels of {column.name}", heads, [cells for cells, _ in rows])
         picture = None
         if number < DRAWN:
             told = (
@@ -124,7 +124,7 @@ def shown_shares(shares: ValueShares, pictures: Pictures) -> ShownColumn:
         cells.append([name, held, part_of(row.records, shares.records)])
     what = "values, in ranges" if shares.is_ranged else "value"
     heads = [what, "furthest class", "whole release"]
-    table = ShownTable(f"Values of {shares.name}", heads, cells)
+    table = ReportTable(f"Values of {shares.name}", heads, cells)
     told = (
         f"Shares of the values of {shares.name} in the class that is furthest from the released "
         f"table, beside the whole table: {percent(shares.distance)} of the class would have to "

@@ -8,7 +8,7 @@ from sqlanon.arguments import path_of
 from sqlanon.errors import SourceError
 from sqlanon.pictures import refuse_place, refuse_undrawn
 from sqlanon.release_report.charts import Pictures
-from sqlanon.release_report.report import ReleaseReport
+from sqlanon.release_report.reported import ReportedRelease
 from sqlanon.release_report.views import PageViews
 from sqlanon.resources import html_page
 
@@ -30,7 +30,7 @@ def refuse_page(path: str | Path, *, overwrite: bool = False) -> Path:
     return file
 
 
-def html_of(report: ReleaseReport) -> str:
+def html_of(report: ReportedRelease) -> str:
     """The page of a report.
 
     Raises:

@@ -10,7 +10,7 @@ LONGEST = 160
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTable:
+class ReportTable:
     """A table of a page, whose first column says what a row is of.
 
     Args:
@@ -47,7 +47,7 @@ class Picture:
     svg: str
     title: str
     text: str
-    table: ShownTable
+    table: ReportTable
     is_pair: bool = False
     names: tuple[str, str] = ("original", "release")
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.release_report.column_views import ShownColumn, shown_columns, shown_shares
 from sqlanon.release_report.figures import TableSide
-from sqlanon.release_report.report import ReleaseReport
-from sqlanon.release_report.shown import Picture, ShownTable, clipped
+from sqlanon.release_report.reported import ReportedRelease
+from sqlanon.release_report.shown import Picture, ReportTable, clipped
 from sqlanon.release_report.wordings import MEASURES, model_text
 from sqlanon.reports.kept import LISTED
 from sqlanon.wording import at_least, counted, figure, part_of, percent
@@ -30,7 +30,7 @@ class PageViews:
         pictures: What draws.
     """
 
-    report: ReleaseReport
+    report: ReportedRelease
     pictures: Pictures
 
     @property
@@ -68,7 +68,7 @@ class PageViews:
         ]
 
     @property
-    def models(self) -> ShownTable:
+    def models(self) -> ReportTable:
         """The models of the policy, held against both tables."""
         before = {(each.model, each.column): each for each in self.report.found.before.models}
         rows = []
@@ -85,10 +85,10 @@ class PageViews:
                 ]
             )
         heads = ["model", "about", "asked for", "original has", "release has", "in the release"]
-        return ShownTable("Privacy models of the policy", heads, rows)
+        return ReportTable("Privacy models of the policy", heads, rows)
 
     @property
-    def roles(self) -> ShownTable:
+    def roles(self) -> ReportTable:
         """The columns of the policy, their roles and what becomes of them."""
         policy, rows = self.report.found.policy, []
         shown = {each.name: each.hierarchy for each in self.report.found.columns}
@@ -109,7 +109,7 @@ class PageViews:
         if policy.entity is not None:
             rows.append([policy.entity, "entity", "says whose record it is; dropped", "–"])
         heads = ["column", "role", "what happens to it", "weight"]
-        return ShownTable("Columns and their roles", heads, rows, is_text=True)
+        return ReportTable("Columns and their roles", heads, rows, is_text=True)
 
     @property
     def settings(self) -> list[tuple[str, str]]:
@@ -133,7 +133,7 @@ class PageViews:
         return [*facts, *((title.capitalize(), text) for title, text in method.search)]
 
     @property
-    def risks(self) -> ShownTable:
+    def risks(self) -> ReportTable:
         """Classes and risks of both tables."""
         found = self.report.found
         sides = (found.before, found.after)
@@ -149,7 +149,7 @@ class PageViews:
             *self._of_others(),
         ]
         heads = ["", "original", "release"]
-        return ShownTable("Classes and risk before and after", heads, rows)
+        return ReportTable("Classes and risk before and after", heads, rows)
 
     def _of_others(self) -> Iterator[list[str]]:
         """Journalist and marketer risk: of a population, or what they are at most."""
@@ -188,7 +188,7 @@ class PageViews:
             f"{alone} of the original's {self.unit} are alone in their class; the smallest class "
             f"of the release has {found.after.statistics.smallest:,}."
         )
-        table = ShownTable(title, ["class size", "original", "release"], cells)
+        table = ReportTable(title, ["class size", "original", "release"], cells)
         return Picture(self.pictures.bars(rows), title, told, table, is_pair=True)
 
     @cached_property
@@ -213,11 +213,11 @@ class PageViews:
             "Single columns, and smallest sets that make at least "
             f"{percent(subsets.identifying)} of the {self.unit} unique."
         )
-        table = ShownTable(title, ["columns", "unique", "share"], cells)
+        table = ReportTable(title, ["columns", "unique", "share"], cells)
         return Picture(self.pictures.bars(rows, whole=1.0, labels=186), title, told, table)
 
     @property
-    def kept(self) -> ShownTable | None:
+    def kept(self) -> ReportTable | None:
         """Columns that are released unchanged."""
         kept = self.report.found.kept
         if kept is None:
@@ -227,7 +227,7 @@ class PageViews:
             for one in kept.columns[:LISTED]
         ]
         heads = ["kept column", "different values", "records unique by it alone"]
-        return ShownTable("Columns that are released unchanged", heads, rows)
+        return ReportTable("Columns that are released unchanged", heads, rows)
 
     @cached_property
     def columns(self) -> list[ShownColumn]:
@@ -240,14 +240,14 @@ class PageViews:
         return [shown_shares(each, self.pictures) for each in self.report.found.sensitive]
 
     @property
-    def losses(self) -> ShownTable:
+    def losses(self) -> ReportTable:
         """Every measure that is known."""
         measures = self.report.found.loss.measures
         rows = [
             [name.replace("_", "-"), _measured(value), MEASURES.get(name, "")]
             for name, value in measures.items()
         ]
-        return ShownTable("Information loss by measure", ["measure", "release", "meaning"], rows)
+        return ReportTable("Information loss by measure", ["measure", "release", "meaning"], rows)
 
     @property
     def bound(self) -> str:
@@ -284,7 +284,7 @@ class PageViews:
             "any value. Records left out count as 1."
         )
         picture = self.pictures.bars(rows, whole=1.0)
-        return Picture(picture, title, told, ShownTable(title, heads, cells))
+        return Picture(picture, title, told, ReportTable(title, heads, cells))
 
     @property
     def left_out(self) -> list[tuple[str, str]]:
