@@ -38,7 +38,8 @@ README = (ROOT / "README.md").read_text("utf-8")
 def demo(tmp_path_factory):
     """The folder that `sqlanon demo` leaves, to be copied."""
     folder = tmp_path_factory.mktemp("made") / "sqlanon-demo"
-    with redirect_stdout(io.StringIO()) as printed:
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(io.StringIO()) as printed:
+        patched.setattr("sqlanon.demo.demo.can_draw", lambda: False)
         assert status(["demo", str(folder), "--json"]) == 0
     (folder / "demo.json").write_text(printed.getvalue())
     return folder
@@ -185,6 +186,9 @@ DOCUMENTS = {
         "apply few.duckdb plan.json --into out",
     ],
     "measure": ["measure few.duckdb out --table people --policy policy.toml"],
+    "report": [
+        "report few.duckdb people --released out --policy policy.toml --plan plan.json --effort none"
+    ],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],
     "compare": [

@@ -155,9 +155,9 @@ class DemoReport:
                 f"The report for a data protection officer is in {self.demo.page}: open it in a "
                 "browser. It shows all of this with charts, and what to do about it."
             )
-        return _wrapped(
-            "For a report with charts, a page for a data protection officer, run pip install "
-            "'sqlanon[report]' and the demo again."
+        return (
+            "For a report with charts, a page for a data protection officer, run the demo again "
+            "after\n  pip install 'sqlanon[report]'"
         )
 
     def _opening(self) -> str:
