@@ -58,9 +58,6 @@ def compare(
     Each row is what `sqlanon plan` would report with that method; one that is refused or fails says
     why. Where no --time-limit is given, clusters are refined by 8 passes, for a first look, and the
     methods of one loss and one k share five minutes.
-
-    Example: sqlanon compare census.duckdb people --policy policy.toml --ks 5,20,100 --methods
-    incognito,direct-cover --chart methods.html
     """
     import sqlanon
 

@@ -48,6 +48,8 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.reports.measure import MeasureReport as MeasureReport
     from sqlanon.reports.plan import Report as Report
     from sqlanon.reports.risk import RiskReport as RiskReport
+    from sqlanon.suggestion.suggesting import suggest as suggest
+    from sqlanon.suggestion.suggestion import Suggestion as Suggestion
 
 _HOMES = {
     "anonymize": "sqlanon.api",
@@ -87,6 +89,8 @@ _HOMES = {
     "CheckReport": "sqlanon.reports.check",
     "RiskReport": "sqlanon.reports.risk",
     "Report": "sqlanon.reports.plan",
+    "Suggestion": "sqlanon.suggestion.suggestion",
+    "suggest": "sqlanon.suggestion.suggesting",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 

@@ -174,7 +174,8 @@ DOCUMENTS = {
         "risk few.duckdb people --qi age,sex --every-subset",
     ],
     "result": [
-        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --keep region "
+        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --alternatives "
+        "--keep region "
         "--save plan.json",
         "plan few.duckdb people --qi age,sex,citizenship --k 2 --sql --others drop",
         "plan few.duckdb people --qi age,sex --k 2 --method auto",
@@ -185,15 +186,25 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 2 --method pattern-exact --patterns all",
         "apply few.duckdb plan.json --into out",
     ],
+    "sweep": [
+        "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
+        "--sweep suppression_limit=0,0.1"
+    ],
     "measure": ["measure few.duckdb out --table people --policy policy.toml"],
     "report": [
-        "report few.duckdb people --released out --policy policy.toml --plan plan.json --effort none"
+        "report few.duckdb people --released out --policy policy.toml --plan plan.json "
+        "--effort none"
     ],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],
     "compare": [
         "compare few.duckdb people --qi age,sex --k 5 --methods incognito,mondrian,scheme "
         "--time-limit 9"
+    ],
+    "init": [
+        "init few.duckdb people --output drafted.toml",
+        "init few.duckdb people --output drafted.toml --overwrite",
+        "init visits.csv --output visits.toml",
     ],
     "hierarchy_show": ["hierarchy show intervals:5,10 few.duckdb people --column age"],
     "hierarchy_check": ["hierarchy check few.duckdb people --hierarchy age=intervals:5,10"],
@@ -213,7 +224,7 @@ entity = "name"
 keep = ["name", "region", "registered"]
 """
 RARE = {
-    *(("row", key) for key in ("error.kind", "error.message")),
+    *((shape, key) for shape in ("row", "point") for key in ("error.kind", "error.message")),
     *(("search", key) for key in ("block_bound", "cut_short", "given_up")),
 }
 """Keys that only a failure, or a table of many blocks, brings about."""
@@ -229,6 +240,8 @@ def test_every_key_of_a_document_is_in_the_reference_and_the_other_way_round(
         connection.execute("ATTACH 'census.duckdb' AS census (READ_ONLY)")
         connection.execute("CREATE TABLE people AS FROM census.people LIMIT 200")
         connection.execute("COPY people TO 'people.parquet'")
+    visits = [f"{number // 3},{number % 7}" for number in range(90)]
+    Path("visits.csv").write_text("\n".join(["patient_id,age", *visits, ""]))
     known = hooks["documents"].shapes(DOCS / "reference" / "json_keys.toml")
     found = hooks["documents"].Comparison(known)
     found.look(json.loads(Path("demo.json").read_text()), "demo")

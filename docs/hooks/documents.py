@@ -17,6 +17,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "list": (list,),
     "object": (dict,),
+    "any": (object,),
 }
 
 

@@ -25,12 +25,17 @@ _TOLD = frozenset(
     {
         *exp.DataType.NUMERIC_TYPES,
         *exp.DataType.TEXT_TYPES,
-        *exp.DataType.TEMPORAL_TYPES - {exp.DType.TIMETZ},
-        *exp.DataType.NESTED_TYPES - {exp.DType.UNION},
-        *(exp.DType.BOOLEAN, exp.DType.VARBINARY, exp.DType.UUID, exp.DType.INTERVAL),
-        *(exp.DType.ENUM, exp.DType.JSON, exp.DType.TIME),
+        *exp.DataType.TEMPORAL_TYPES - {exp.DataType.Type.TIMETZ},
+        *exp.DataType.NESTED_TYPES - {exp.DataType.Type.UNION},
+        *(
+            exp.DataType.Type.BOOLEAN,
+            exp.DataType.Type.VARBINARY,
+            exp.DataType.Type.UUID,
+            exp.DataType.Type.INTERVAL,
+        ),
+        *(exp.DataType.Type.ENUM, exp.DataType.Type.JSON, exp.DataType.Type.TIME),
     }
-) - {exp.DType.BIT}
+) - {exp.DataType.Type.BIT}
 """Types whose values come back from DuckDB by way of Arrow."""
 
 
