@@ -91,9 +91,6 @@ def report(
     ask for and what the release has, risk before and after, the columns that identify, each column
     before and after, what is lost, sensitive columns, and what to do. No value is in it that the
     release does not hold. Exits with 1 where the release does not satisfy its policy.
-
-    Example: sqlanon report census.duckdb people --released people_anonymous --policy policy.toml
-    -o report.html
     """
     import sqlanon
 
