@@ -195,8 +195,10 @@ DOCUMENTS = {
         "--hierarchy age=intervals:5,10 --k 9"
     ],
     "report": [
-        "report few.duckdb people --released out --policy policy.toml --plan plan.json "
-        "--effort none"
+        "report few.duckdb people --released out --qi age,sex,postcode --hierarchy "
+        "age=intervals:5,10 --k 9 --keep region --others drop --suppression-limit 0.1 "
+        "--plan plan.json --effort none",
+        "report few.duckdb people --released people --policy policy.toml --effort none",
     ],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],
