@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     ("errors", "wording", "deadline", "arguments"),
     ("recoding", "regions", "stored_recoding", "classes", "hierarchy"),
-    ("policy", "loss", "reports"),
+    ("policy", "loss", "reports", "sqlglot_version"),
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
@@ -37,6 +37,7 @@ METHODS = (
 GROUND = {name for row in LAYERS[:3] for name in row}
 LIBRARIES = {
     "search": {"numpy"},
+    "sqlglot_version": {"sqlglot"},
     "query": {"sqlglot"},
     "engine": {"duckdb", "pyarrow", "sqlglot"},
     "resources": {"jinja2", "sqlglot"},

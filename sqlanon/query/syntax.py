@@ -7,6 +7,8 @@ from functools import reduce
 
 from sqlglot import exp
 
+from sqlanon.sqlglot_version import FROM
+
 # A tree may stand in several places: no builder changes one that it was given, and `render` copies
 # each statement once, 3 % of the time of a run of the demo. Builders of sqlglot copy all of a query
 # at every step unless told not to: 6 % of that run, up to 20 % of a plan with privacy models.
@@ -42,7 +44,8 @@ def select(
 ) -> exp.Select:
     """SELECT figures FROM rows GROUP BY by."""
     group = exp.Group(expressions=list(by)) if by else None
-    return exp.Select(expressions=list(figures), from_=exp.From(this=rows), group=group)
+    parts = {"expressions": list(figures), FROM: exp.From(this=rows), "group": group}
+    return exp.Select(**parts)
 
 
 def star(of: str | None = None) -> exp.Expr:

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.arguments import kind_of
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Limits, Row, render
+from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     catalog_of,
@@ -28,6 +29,7 @@ from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.sqlglot_version import drop
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ T = TypeVar("T")
 
 _INSERTED_ROWS = 500_000
 _numbers = itertools.count(1)
+_BIGINT = exp.DataType(this=exp.DataType.Type.BIGINT)
 _CURRENT_TRANSACTION = exp.select(exp.Anonymous(this="txid_current"))
 
 
@@ -55,6 +58,7 @@ class DuckDB:
     """
 
     FRESH_FILE: ClassVar[bool] = True
+    UNSTORED: ClassVar[frozenset[str]] = UNSTORED
     dialect = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -99,7 +103,7 @@ class DuckDB:
     def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
         text = render(query, self.dialect)
-        return self._attempt(query, lambda: self.connection.sql(text).to_arrow_reader())
+        return self._attempt(query, lambda: arrow_reader(self.connection.sql(text)))
 
     def materialize(
         self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
@@ -132,7 +136,7 @@ class DuckDB:
                 f"cannot load {called(table)}: {counted(len(columns), 'column')} of "
                 f"{counted(len(lengths), 'length')} for {counted(len(types), 'type')}"
             )
-        kinds = {name: types.get(name, exp.DataType(this=exp.DType.BIGINT)) for name in columns}
+        kinds = {name: types.get(name, _BIGINT) for name in columns}
         definitions = [
             exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy())
             for name, kind in kinds.items()
@@ -292,7 +296,7 @@ class DuckDB:
 
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
         """Drops a table or view that exists."""
-        self.run(exp.Drop(tables=[table.copy()], kind=kind))
+        self.run(drop(table.copy(), kind=kind))
 
     @contextmanager
     def workspace(self) -> Iterator[None]:
@@ -391,5 +395,5 @@ class DuckDB:
         with self.limited(NEVER):  # what was made must go, however late it is
             for name in self._temporaries[mark:]:
                 table = qualified("temp", "main", name)
-                self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
+                self.run(drop(table, exists=True))
         del self._temporaries[mark:]

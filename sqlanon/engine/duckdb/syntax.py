@@ -52,7 +52,7 @@ def detach(name: str) -> exp.Detach:
 def insert_lists(table: exp.Table, types: Sequence[exp.DataType]) -> exp.Insert:
     """INSERT of columns, each of which is a list and a parameter."""
     lists = [
-        exp.DataType.build(exp.DType.ARRAY, expressions=[kind.copy()], nested=True)
+        exp.DataType.build(exp.DataType.Type.ARRAY, expressions=[kind.copy()], nested=True)
         for kind in types
     ]
     values = [
