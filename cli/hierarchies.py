@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -15,7 +15,8 @@ from sqlanon.reports.document import Provenance
 from sqlanon.wording import counted
 
 from . import output
-from .option_groups import PanelCommand, grouped, help_without_command
+from .examples import epilog
+from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
 from .options import Input, Overwrite, RunOptions, Table, TextFileOptions, option, repeatable
 from .policies import divide, policy_document
 
@@ -27,6 +28,8 @@ SHOWN = 1000
 
 commands = typer.Typer(
     help="Show, check, make and store hierarchies.",
+    cls=PanelGroup,
+    epilog=epilog("hierarchy"),
     rich_markup_mode=None,
     invoke_without_command=True,
     callback=help_without_command,
@@ -275,6 +278,14 @@ def drop(*, database: Database, name: Name, run: RunOptions) -> None:
     output.show(run, document, text=lambda: f"{name} removed")
 
 
-for _command in (show, check, make, load, drop):
-    commands.command(cls=PanelCommand)(grouped(_command))
-commands.command("list", cls=PanelCommand)(grouped(list_stored))
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "show": show,
+    "check": check,
+    "make": make,
+    "load": load,
+    "list": list_stored,
+    "drop": drop,
+}
+for _name, _command in _COMMANDS.items():
+    _examples = epilog(f"hierarchy {_name}")
+    commands.command(_name, cls=PanelCommand, epilog=_examples)(grouped(_command))

@@ -16,8 +16,9 @@ import typer
 
 from sqlanon.errors import SqlanonError
 
+from .examples import epilog
 from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
-from .option_groups import PanelCommand, grouped, help_without_command
+from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
 from .output import OutputError, complain, open_streams, tell, write
 
 BUG = 3
@@ -28,6 +29,7 @@ _ABOUT_CODE = (AttributeError, ImportError, NameError, TypeError)
 
 _HOMES = {
     "demo": "demo",
+    "init": "init",
     **dict.fromkeys(("check", "plan", "apply", "anonymize", "rewrite"), "tables"),
     "measure": "measures",
     "mine": "mining",
@@ -48,6 +50,8 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
         help="Anonymize tables where they live: k-anonymity, l-diversity and t-closeness by SQL "
         "inside DuckDB, proved on the published table.",
         add_completion=False,
+        cls=PanelGroup,
+        epilog=epilog(""),
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
@@ -58,7 +62,7 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
         if name == "hierarchy":
             made.add_typer(home.commands, name=name)
         else:
-            made.command(cls=PanelCommand)(grouped(getattr(home, name)))
+            made.command(cls=PanelCommand, epilog=epilog(name))(grouped(getattr(home, name)))
     return made
 
 

@@ -10,7 +10,7 @@ from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from sqlanon.errors import PolicyError
 
@@ -55,6 +55,26 @@ class PanelCommand(TyperCommand):
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl([(f"{name:{width}}", text) for name, text in rows], COLUMN)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Writes the examples as they stand."""
+        write_examples(self.epilog, formatter)
+
+
+class PanelGroup(TyperGroup):
+    """A group of commands whose help ends with examples."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Writes the examples as they stand."""
+        write_examples(self.epilog, formatter)
+
+
+def write_examples(epilog: str | None, formatter: Any) -> None:
+    """Writes the lines of examples into a help, none of them wrapped."""
+    if epilog:
+        with formatter.section("Examples, in the folder that sqlanon demo makes"):
+            for line in epilog.splitlines():
+                formatter.write(f"  {line}\n")
 
 
 def help_without_command(context: typer.Context) -> None:

@@ -17,6 +17,11 @@ GENERALIZATION = "Generalization"
 MODELS = "Privacy models"
 SUPPRESSION = "Suppression"
 TEXT_FILE = "Text files"
+PREVIEW = (
+    "Also show the first N records as they are and as they will be published, with values of the "
+    "table."
+)
+"""What --preview does."""
 
 Source = Annotated[
     str,
@@ -279,3 +284,20 @@ class TargetOptions:
     def place(self) -> dict[str, Any]:
         """The target as the library takes it."""
         return given(self, "into", "in_place", "output", "overwrite")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutput:
+    """Output of a plan: a file, or SQL on standard output."""
+
+    panel: ClassVar[str] = OUTPUT
+    sql: bool = switch("Print the SQL that publishes the table.")
+    dialect: str | None = option(
+        "NAME",
+        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
+    )
+    into: str | None = option(
+        "TABLE", "Name of the published table in --sql; anonymized where not given."
+    )
+    save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
+    preview: int | None = option("N", PREVIEW)

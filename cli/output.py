@@ -6,10 +6,9 @@ import io
 import json
 import math
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,8 +17,10 @@ from sqlanon.errors import SqlanonError
 
 from .options import RunOptions
 
-CLEAR = "\r\x1b[K"
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_aside: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
+    "aside", default=nullcontext
+)
 
 
 def show(run: RunOptions, document: Mapping[str, Any], *, text: Callable[[], str]) -> None:
@@ -130,8 +131,27 @@ def complain(line: str) -> None:
 
 def tell(text: str, end: str = "\n") -> None:
     """Prints on standard error, which is for nothing but the reader's ease and may be full."""
-    with suppress(OSError):
-        print(text, end=end, file=sys.stderr)
+    with aside(), suppress(OSError):
+        print(text, end=end, file=sys.stderr, flush=True)
+
+
+def aside() -> AbstractContextManager[None]:
+    """While it lasts, the terminal is free of what is drawn there."""
+    return _aside.get()()
+
+
+@contextmanager
+def standing_aside(hidden: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """While it lasts, `aside` hides something that is drawn.
+
+    Args:
+        hidden: Hides it while its context lasts.
+    """
+    token = _aside.set(hidden)
+    try:
+        yield
+    finally:
+        _aside.reset(token)
 
 
 def _is_listed(value: object) -> bool:
@@ -147,28 +167,6 @@ def timings(run: RunOptions, seconds: Mapping[str, float], *, search: Mapping[st
         parts = [f"{name} {value:.3f} s" for name, value in seconds.items()]
         parts += [f"{name} {value}" for name, value in search.items() if not _is_listed(value)]
         complain(", ".join(parts))
-
-
-@contextmanager
-def progress(run: RunOptions) -> Iterator[Callable[[str], None] | None]:
-    """A function that shows how far a command is on one line of a terminal, or None.
-
-    The line is gone when the command goes on.
-    """
-    if run.quiet or not sys.stderr.isatty():
-        yield None
-        return
-
-    def tell(line: str) -> None:
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(CLEAR + printable(line)[:width])
-        sys.stderr.flush()
-
-    try:
-        yield tell
-    finally:
-        sys.stderr.write(CLEAR)
-        sys.stderr.flush()
 
 
 def finite(value: object) -> object:

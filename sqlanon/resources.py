@@ -6,6 +6,7 @@ Both leave this module as syntax trees, so that no caller ever joins pieces of S
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 
 import sqlglot
@@ -71,6 +72,26 @@ def html_page(name: str, /, **values: object) -> str:
         autoescape=True,
     )
     return environment.get_template(f"html/{name}.html.jinja").render(values)
+
+
+def plain_text(name: str, filters: Mapping[str, Callable[..., str]], /, **values: object) -> str:
+    """The text of the template templates/text/<name>.jinja; nothing that it shows is escaped.
+
+    Args:
+        name: The template's name without its ending.
+        filters: What the template writes its values by.
+        **values: What it shows, all of it there.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(filters)
+    return environment.get_template(f"text/{name}.jinja").render(values)
 
 
 def _text(package: str, path: str) -> str:

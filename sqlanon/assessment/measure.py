@@ -25,6 +25,7 @@ from sqlanon.microdata.binding import Subject, bind, column_types, refuse_unsuit
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import tell
 from sqlanon.reports.measure import MeasureReport
 from sqlanon.wording import key
 
@@ -60,9 +61,11 @@ def measure_release(
         sensitive=bool(policy.sensitive),
         class_attribute=wanted.class_attribute is not None,
     )
+    tell("reading: the original")
     plain = _plain(policy)
     subject = bind(engine, original, policy=plain)
     sensitive = _sensitive(engine, subject, table=table, policy=policy, wanted=wanted)
+    tell("measuring: the released table")
     with engine.workspace():
         released = released_classes(
             engine, subject, table=table, suppressed=policy.suppressed_label

@@ -132,6 +132,7 @@ class Drawing:
         lines: What the marks in tables mean, and why methods have no result.
         notes: What a reader should know besides.
         created: When.
+        command: What made it.
     """
 
     title: str
@@ -139,6 +140,7 @@ class Drawing:
     lines: Sequence[str]
     notes: Sequence[str]
     created: str
+    command: str = "compare"
 
 
 def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
@@ -192,10 +194,16 @@ def draw(drawing: Drawing, path: str | Path, *, overwrite: bool = False) -> None
 def svg(panels: Sequence[ChartPanel]) -> str:
     """Charts as one picture, a row for each loss."""
     import altair
-    import vl_convert
 
     rows = [_charts(panel) for panel in panels]
-    chart = altair.vconcat(*rows, spacing=36, description=" ".join(p.description for p in panels))
+    told = " ".join(panel.description for panel in panels)
+    return rendered(altair.vconcat(*rows, spacing=36, description=told))
+
+
+def rendered(chart: Any) -> str:
+    """A chart of Altair as SVG, in the fonts and colours of all charts."""
+    import vl_convert
+
     chart = (
         chart.configure(font=_FONT, background="white", padding=PADDING)
         .configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8)
@@ -226,7 +234,7 @@ def _by_k(panel: ChartPanel) -> list[Any]:
         axis=altair.Axis(values=panel.ks, format=",d", labelOverlap="greedy", grid=False),
     )
     base = altair.Chart(_table(panel)).encode(x=axis, **_looks(panel))
-    bounds = altair.Chart(_values([{"k": k, "loss": v} for k, v in panel.bounds.items()]))
+    bounds = altair.Chart(values_of([{"k": k, "loss": v} for k, v in panel.bounds.items()]))
     bound = bounds.mark_line(color="#777777", strokeDash=[2, 3]).encode(x=axis, y="loss:Q")
     marks = [("loss", _loss_axis(panel, "Y"), [bound]), ("seconds", _time_axis(panel, "Y"), [])]
     return [
@@ -249,7 +257,7 @@ def _by_method(panel: ChartPanel) -> list[Any]:
     base = altair.Chart(_table(panel)).encode(y=rows)
     looks = _looks(panel, legend=False)
     del looks["strokeDash"]  # there are no lines
-    bounds = altair.Chart(_values([{"loss": value} for value in panel.bounds.values()]))
+    bounds = altair.Chart(values_of([{"loss": value} for value in panel.bounds.values()]))
     bound = bounds.mark_rule(color="#777777", strokeDash=[2, 3], strokeWidth=2).encode(x="loss:Q")
     marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis(panel, "X"), [])]
     return [
@@ -274,7 +282,7 @@ def _headroom() -> Any:
     """What holds titles at one height: they stand above the highest label or mark of a chart."""
     import altair
 
-    line = altair.Chart(_values([{}])).mark_rule(opacity=0)
+    line = altair.Chart(values_of([{}])).mark_rule(opacity=0)
     return line.encode(x=altair.value(0), y=altair.value(-HEADROOM), y2=altair.value(0))
 
 
@@ -359,7 +367,7 @@ def _marks(base: Any, size: int) -> list[Any]:
 
 
 def _table(panel: ChartPanel) -> Any:
-    return _values(
+    return values_of(
         [
             {
                 "method": p.method,
@@ -373,7 +381,8 @@ def _table(panel: ChartPanel) -> Any:
     )
 
 
-def _values(rows: list[dict[str, Any]]) -> Any:
+def values_of(rows: list[dict[str, Any]]) -> Any:
+    """Rows as the data of a chart."""
     import altair
 
     made: Any = altair.Data  # which says nothing of its types

@@ -12,12 +12,13 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
-from sqlanon.api import anonymize, check
+from sqlanon.api import anonymize
 from sqlanon.arguments import path_of
 from sqlanon.demo import census
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.inspection import check
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import SETTINGS, Policy
 from sqlanon.policy.toml import read_document

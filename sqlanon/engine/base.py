@@ -50,10 +50,14 @@ class Use:
     Args:
         left_out: Columns that nobody looks at; they are not loaded, and read as NULL.
         by_value: Columns of which the values count, not how these are written; None for all.
+        equal_alone: Columns of frames of which no more counts than which values are equal.
+        as_is: Columns that are to be published as they are, and so must come back.
     """
 
     left_out: frozenset[str] = frozenset()
     by_value: frozenset[str] | None = None
+    equal_alone: frozenset[str] = frozenset()
+    as_is: frozenset[str] = frozenset()
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are loaded."""
@@ -145,6 +149,12 @@ class Engine(Protocol):
         """A temporary table of a query's rows, under a fresh name."""
         ...
 
+    def materialize_counted(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> tuple[exp.Table, int]:
+        """A temporary table as `materialize` makes it, and how many rows it has."""
+        ...
+
     def load_rows(
         self,
         prefix: str,
@@ -156,6 +166,14 @@ class Engine(Protocol):
 
     def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
         """Name and type of every column, in table order."""
+        ...
+
+    def forget(self) -> None:
+        """Looks up anew what is asked of tables and columns from here on.
+
+        An engine may know them still from the same transaction, in which they change only where a
+        function of the caller is called.
+        """
         ...
 
     def resolve(self, table: object) -> exp.Table:

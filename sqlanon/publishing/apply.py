@@ -14,9 +14,12 @@ from sqlanon.arguments import kind_of
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
+from sqlanon.engine.open import HeldFrame
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
+from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
 from sqlanon.publishing.formats import Columns
@@ -86,16 +89,28 @@ def publish(
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
-def table_named(connection: object, plan: Plan) -> str | None:
-    """Name of the plan's table in a source; None for the one table of a file of data.
+def policy_of(plan: Plan) -> Policy:
+    """The policy of a plan.
 
     Raises:
-        PolicyError: The plan is none, or was made of a frame.
+        PolicyError: It is none.
     """
     if not isinstance(plan, Plan):
         raise PolicyError(
             f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
         )
+    return plan.policy
+
+
+def table_named(connection: object, plan: Plan) -> str | None:
+    """Name of the plan's table in a source; None for the one table of a file of data, or a frame.
+
+    Raises:
+        PolicyError: The plan is none, or was made of a frame and is for a connection.
+    """
+    policy_of(plan)
+    if isinstance(connection, HeldFrame):
+        return None
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
     return None if is_data(connection) else plan.table
@@ -121,8 +136,10 @@ def _carry_out(
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
+    tell(f"writing: {counted(plan.report.records, 'record')}")
     with staging as staged:
         written, table = time.monotonic(), staged.table
+        tell("checking: what was written")
         if target.in_place:
             refuse_broken_views(engine, source, columns=engine.columns(table))
         results = _verified(engine, plan, table=table)
@@ -138,6 +155,7 @@ def _carry_out(
         # All that is published has been read by now, between two looks at what it was read from.
         refuse_stale(engine, plan, source=source)
         engine.refuse_changed()
+        tell("publishing: what was checked")
     if target.output is not None:
         sha256 = files.digest(target.output)
     return _Published(results, kept, notes, check_seconds, sha256)
@@ -168,6 +186,7 @@ def _report(plan: Plan, published: _Published, *, output: str, started: float) -
 
 def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
+    engine.forget()
     columns = column_types(engine, source)
     # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
     seen = plan.policy.seen(list(plan.columns))
@@ -236,6 +255,9 @@ def _staged(
             _write(engine, plan, staged=made, target=target)
             return
         yield _Staged(staged, {})
+        if target.likeness is not None:
+            target.likeness.take(engine, staged, source=source, policy=plan.policy)
+            return
         place = source if target.into is None else engine.target(target.into, source)
         _move(engine, staged, place=place)
 
@@ -365,4 +387,6 @@ def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> No
 def _where(source: exp.Table, target: Target) -> str:
     if target.output is not None:
         return str(target.output)
+    if target.likeness is not None:
+        return target.likeness.frame.title
     return target.into if target.into is not None else source.name

@@ -30,6 +30,7 @@ from sqlanon.query.text import is_zoned
 from sqlanon.recoding import Recoding
 from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.stored_recoding import recoding_of
 
 Fingerprint = tuple[int, str]
@@ -38,8 +39,8 @@ MOST_ROUNDS = 1000
 """Rounds of suppression that a statement works out; each adds queries to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(SelfShown):
     """A recoding, its reasons and the statement that publishes it; nothing is written yet.
 
     Args:
@@ -194,6 +195,19 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json`."""
         return self.report.to_dict()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know."""
+        return self.report.notes
+
+    def headline(self) -> str:
+        """What would be published."""
+        return self.report.headline()
+
+    def shown_tables(self) -> list[ShownTable]:
+        """What is expected."""
+        return self.report.shown_tables()
 
     def to_text(self) -> str:
         """A page for a reader."""

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted
 
 
-@dataclass(frozen=True, slots=True)
-class MiningReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class MiningReport(SelfShown):
     """Number of frequent or closed generalized itemsets of a table.
 
     Args:
@@ -48,6 +49,20 @@ class MiningReport:
             "seconds": self.seconds,
             "notes": list(self.notes),
         }
+
+    def headline(self) -> str:
+        """How many there are."""
+        return f"{counted(self.itemsets, f'{self.kind} itemset')} of {self.k:,} records or more"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """What was counted."""
+        rows = [
+            ["records", f"{self.records:,}"],
+            ["itemsets", f"{self.itemsets:,}"],
+            ["pairs of an itemset and a record", f"{self.memberships:,}"],
+            ["written to", self.output or "no table"],
+        ]
+        return [ShownTable(rows)]
 
     def to_text(self) -> str:
         """A page for a reader."""

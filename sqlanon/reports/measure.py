@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import Provenance, finite, page
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted, figure, percent
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class MeasureReport(SelfShown):
     """Information loss of a release against its original.
 
     Args:
@@ -46,6 +47,16 @@ class MeasureReport:
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
+
+    def headline(self) -> str:
+        """What is left of the original."""
+        of = counted(self.records, "record")
+        return f"{self.statistics.records:,} of {of} published; {len(self.loss)} measures"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Every measure by its name."""
+        rows = [[name.replace("_", "-"), figure(value)] for name, value in self.loss.items()]
+        return [ShownTable(rows, ["measure", "loss"])]
 
     def to_text(self) -> str:
         """A page for a reader."""

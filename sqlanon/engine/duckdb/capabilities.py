@@ -18,6 +18,8 @@ TELLS_GENERATED = VERSION >= (2, 0)
 """Whether `duckdb_columns` tells which columns are generated."""
 NUMBERS_PARQUET_COLUMNS = VERSION >= (1, 5)
 """Whether `parquet_schema` numbers what it lists, which is in the file's order anyway."""
+QUERIES_LEAVE_NOTHING = VERSION >= (2, 0)
+"""Whether `relation.query` leaves no view in the database."""
 UNSTORED = frozenset({"VARIANT"}) if VERSION < (1, 5) else frozenset[str]()
 """Types of values that no table can hold, by their names as `type_id` tells them."""
 

@@ -144,6 +144,15 @@ def with_rollback(error: SqlanonError) -> SqlanonError:
     return type(error)(f"{error}; {told}")
 
 
+def is_aborted(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether a statement of the open transaction has failed, after which none can run."""
+    try:
+        connection.execute("SELECT 1")
+    except duckdb.TransactionException:
+        return True
+    return False
+
+
 def holder(error: Exception) -> str | None:
     """The process that holds a database locked; None where no lock was met."""
     text = str(error)

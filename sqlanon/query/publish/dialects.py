@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.query.encoding.encode import LEAF, VALUE
 from sqlanon.query.syntax import alias, column, nested, select, table, when
-from sqlanon.sqlglot_version import FROM, WITH
+from sqlanon.sqlglot_version import FROM, TELLS_NULLS, WITH
 
 SOURCE = "sqlanon_source"
 """The records as the statement reads them: the columns that it needs, of the plan's types."""
@@ -307,10 +307,12 @@ FOLLOWERS: Mapping[str, Dialect] = {"databricks": SPARK}
 """Dialects that are written by the rules of another one, and not executed."""
 
 _NO_CASE = "it compares text without regard to case, so that classes would be mixed up"
+_NULL_IS_GREATEST = "its GREATEST gives NULL, which this version of sqlglot cannot say; upgrade it"
 _EMPTY_IS_NULL = "it takes an empty text for NULL"
 REFUSED: Mapping[str, str] = {
     **dict.fromkeys(("mysql", "doris", "starrocks", "tsql", "fabric", "teradata"), _NO_CASE),
     **dict.fromkeys(("oracle", "exasol"), _EMPTY_IS_NULL),
+    **({} if TELLS_NULLS else {"snowflake": _NULL_IS_GREATEST}),
     "clickhouse": "its outer joins give 0 or an empty text where others give NULL",
     "sqlite": "it has no types for dates and decimal numbers, and compares these as text",
     **dict.fromkeys(("dax", "prql", "solr", "tableau"), "it carries no such statement out"),

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.loss.cells import LARGEST
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.problem import (
     NOWHERE,
@@ -100,6 +101,7 @@ def refine(
         if not done:
             break
         work -= done
+        advance(1 - work / whole)
     found = Clustering.of(problem, search.best)
     return found if found.loss(problem) < clusters.loss(problem) else clusters
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.refinement import Effort, refine
@@ -39,11 +40,14 @@ def refine_best(
     if len(starts) == 1:
         return refine(problem, starts[0], effort=effort, bounds=bounds), 0
     own, tried = replace(effort, passes=effort.passes * TRIED), list[Clustering]()
+    each = TRIED / (TRIED * len(starts) + AFTER)
     for number, start in enumerate(starts):
         share = TRIED / (TRIED * (len(starts) - number) + AFTER)
-        part = replace(problem, deadline=problem.deadline.share(share))
-        tried.append(refine(part, start, effort=own, bounds=bounds))
+        limited = replace(problem, deadline=problem.deadline.share(share))
+        with portion(number * each, (number + 1) * each):
+            tried.append(refine(limited, start, effort=own, bounds=bounds))
     losses = [each.loss(problem) for each in tried]
     best = losses.index(min(losses))
     rest = replace(effort, passes=effort.passes * AFTER)
-    return refine(problem, tried[best], effort=rest, bounds=bounds), best
+    with portion(1 - each * AFTER / TRIED, 1.0):
+        return refine(problem, tried[best], effort=rest, bounds=bounds), best

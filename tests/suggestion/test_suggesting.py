@@ -1,0 +1,298 @@
+"""Suggested roles and hierarchies, on tables whose columns say what they are, or do not."""
+
+import pytest
+from databases import empty_database, tables_of
+
+import sqlanon
+from sqlanon import Hierarchy, Policy
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.suggestion import profile, suggesting
+
+PEOPLE = """
+CREATE TABLE people AS SELECT
+    1000 + range AS person_id,
+    'Person ' || range AS name,
+    'p' || range || '@example.org' AS contact,
+    18 + range * 7 % 67 AS age,
+    DATE '1930-01-01' + (range * 97 % 28000)::INTEGER AS born,
+    TIMESTAMP '2024-01-01' + INTERVAL (range * 37) MINUTE AS seen,
+    TIMESTAMPTZ '2024-01-01 00:00+00' + INTERVAL (range) HOUR AS sent,
+    printf('%05d', 10000 + range * 131 % 700 * 37) AS zip,
+    CASE range % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex,
+    'job ' || chr((97 + range * 11 % 23)::INTEGER) AS job,
+    CASE range % 3 WHEN 0 THEN 'flu' WHEN 1 THEN 'cough' END AS diagnosis,
+    (range * 7919 % 90000) / 100 AS salary,
+    'the ' || range || 'th of many remarks that name somebody' AS remarks,
+    0.5 + range * 31 % 997 / 997 AS survey_weight,
+    'same' AS constant,
+    CASE WHEN range % 50 = 0 THEN range % 7 END AS rare,
+    [range] AS listed,
+    'blob'::BLOB AS picture,
+    range % 11 = 0 AS flag,
+    NULL::INTEGER AS nothing
+FROM range(2000)
+"""
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with empty_database() as opened:
+        opened.execute(PEOPLE)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def suggestion(connection):
+    return sqlanon.suggest(connection, "people")
+
+
+def of(connection, query, **how):
+    """The columns of a suggestion for the rows of a query, by name."""
+    connection.execute(f"CREATE OR REPLACE TABLE drawn AS {query}")
+    return {each.name: each for each in sqlanon.suggest(connection, "drawn", **how).columns}
+
+
+def test_every_column_has_the_role_that_its_name_type_and_figures_suggest(suggestion):
+    assert {each.name: each.role.value for each in suggestion.columns} == {
+        **dict.fromkeys(("person_id", "name", "contact", "remarks", "picture"), "identifier"),
+        **dict.fromkeys(("age", "born", "seen", "sent", "zip", "sex", "job"), "quasi-identifier"),
+        **dict.fromkeys(("diagnosis", "salary"), "sensitive"),
+        **dict.fromkeys(("survey_weight", "constant", "rare", "listed", "nothing"), "undecided"),
+        "flag": "quasi-identifier",
+    } | {"picture": "undecided"}
+    assert suggestion.undecided == (
+        "survey_weight", "constant", "rare", "listed", "picture", "nothing",
+    )  # fmt: skip
+    assert all(suggestion.reasons[each.name] for each in suggestion.columns)
+
+
+def test_hierarchies_suit_the_values(suggestion):
+    found = {each.name: each.described() for each in suggestion.of(sqlanon_role())}
+    assert found == {
+        "age": "intervals of 5, 10, 20, open below 20, open from 80",
+        "born": "dates by month, quarter, year, decade",
+        "seen": "dates by day, week",
+        "sent": found["sent"],
+        "zip": "prefixes of 3, 2, 1 characters",
+        "sex": "suppression",
+        "job": "hierarchy_job.csv, to be filled in",
+        "flag": "suppression",
+    }
+    assert "AT TIME ZONE 'UTC'" in found["sent"]
+
+
+def sqlanon_role():
+    from sqlanon.suggestion.roles import Role
+
+    return Role.QUASI_IDENTIFIER
+
+
+def test_nothing_is_published_before_all_is_decided(connection, suggestion):
+    with pytest.raises(PolicyError, match="6 columns have no role"):
+        sqlanon.anonymize(connection, "people", suggestion.policy, into="published")
+    settled = suggestion
+    for name in suggestion.undecided:
+        settled = settled.with_column(name, "drop")
+    report = sqlanon.anonymize(connection, "people", settled.policy, into="published")
+    assert report.holds
+    columns = connection.execute("FROM published LIMIT 0").description
+    assert [name for name, *_ in columns] == [
+        each.name
+        for each in settled.columns
+        if each.role.value in ("quasi-identifier", "sensitive")
+    ]
+    connection.execute("DROP TABLE published")
+
+
+def test_the_table_is_left_as_it_is_and_nothing_stays_beside_it(connection):
+    before = tables_of(connection)
+    sqlanon.suggest(connection, "people")
+    assert tables_of(connection) == before
+
+
+def test_columns_that_only_together_make_records_unique_are_quasi_identifiers(connection):
+    found = of(
+        connection,
+        "SELECT range % 40 AS p, range // 40 AS q, range % 2 AS r, 7 AS s FROM range(1600)",
+    )
+    assert {name: each.role.value for name, each in found.items()} == {
+        "p": "quasi-identifier", "q": "quasi-identifier", "r": "undecided", "s": "undecided",
+    }  # fmt: skip
+    assert found["p"].reason == "together with 'q' it makes 100% of the records unique"
+
+
+def test_columns_that_are_known_with_sensitive_ones_alone_count_too(connection):
+    found = of(
+        connection,
+        "SELECT range % 40 AS x, range // 40 AS income FROM range(1600)",
+    )
+    assert found["income"].role.value == "sensitive"
+    assert found["x"].role.value == "quasi-identifier"
+    assert "beside all other columns it makes another 100%" in found["x"].reason
+
+
+def test_a_repeated_number_of_a_person_is_the_entity(connection):
+    connection.execute(
+        "CREATE OR REPLACE TABLE visits AS SELECT range // 4 AS patient_id, range % 30 AS age "
+        "FROM range(400)"
+    )
+    found = sqlanon.suggest(connection, "visits")
+    assert found.entity == "patient_id"
+    assert found.policy.entity == "patient_id"
+    assert "4 records on average" in found.reasons["patient_id"]
+    assert 'entity = "patient_id"' in found.to_toml()
+
+
+@pytest.mark.parametrize(
+    ("values", "described"),
+    [
+        ("range % 3", "suppression"),
+        ("range % 90", "intervals of 5, 10, 20, open below 5, open from 85"),
+        ("range * 1000 % 200000", "intervals of 10000, 50000, 100000, open below 10000, open from"),
+        ("CASE WHEN range % 10 = 0 THEN range % 777 ELSE 0 END", "intervals of"),
+        ("DATE '2024-01-01' + (range % 30)::INTEGER", "dates by week"),
+        ("DATE '2020-01-01' + (range % 1000)::INTEGER", "dates by month, quarter, year"),
+        ("TIME '00:00' + INTERVAL (range % 300) MINUTE", "prefixes of 5, 2 characters"),
+        (
+            "printf('%02d/%02d/%d', range % 28 + 1, range % 12 + 1, 1950 + range % 60)",
+            "expressions",
+        ),
+        ("'v' || range % 6 || 'x'", "suppression"),
+        ("'val ' || range % 50", "hierarchy_age.csv, to be filled in"),
+    ],
+)
+def test_a_hierarchy_follows_the_values(connection, values, described):
+    own = of(connection, f"SELECT {values} AS age FROM range(1200)")["age"]
+    assert own.described().startswith(described)
+
+
+def test_codes_are_no_quantities(connection):
+    own = of(connection, "SELECT range % 30 * 17 AS occupation_code FROM range(1200)")
+    assert own["occupation_code"].file == "hierarchy_occupation_code.csv"
+    own = of(connection, "SELECT 10000 + range * 131 % 900 * 37 AS zip FROM range(3000)")
+    assert own["zip"].hierarchy == Hierarchy.prefix(3, 2, 1)
+
+
+def test_a_mark_for_no_value_among_numbers_is_told_of(connection):
+    connection.execute(
+        "CREATE OR REPLACE TABLE drawn AS SELECT CASE WHEN range % 9 = 0 THEN 'NA' ELSE "
+        "(range * 7919 % 9973)::VARCHAR END AS reading, '0' || range % 9 || '/02/1990' AS day "
+        "FROM range(500)"
+    )
+    notes = " ".join(sqlanon.suggest(connection, "drawn").notes)
+    assert "'reading' would be numbers" in notes
+    assert "--nullstr" in notes
+    assert "'day' looks like dates" in notes
+
+
+def test_a_column_in_another_role_keeps_its_figures(suggestion):
+    changed = suggestion.with_column("zip", "quasi-identifier", hierarchy=Hierarchy.prefix(2))
+    assert changed.policy.attributes["zip"].hierarchy == Hierarchy.prefix(2)
+    dropped = changed.with_column("zip", "drop")
+    assert "zip" in dropped.policy.drop
+    assert dropped.reasons["zip"] == "as you decided"
+    assert "\ndrop = [" in dropped.to_toml()
+
+
+@pytest.mark.parametrize(
+    ("column", "role", "hierarchy", "error", "part"),
+    [
+        ("zipp", "keep", None, PolicyError, "no column 'zipp'; did you mean 'zip'?"),
+        ("zip", "public", None, PolicyError, "role 'public' is not known"),
+        ("zip", "keep", Hierarchy.prefix(2), PolicyError, "a hierarchy is for quasi-identifiers"),
+        ("zip", "quasi-identifier", Hierarchy.intervals(5), HierarchyError, "needs a numeric"),
+    ],
+)
+def test_what_does_not_fit_a_column_is_refused(suggestion, column, role, hierarchy, error, part):
+    with pytest.raises(error) as caught:
+        suggestion.with_column(column, role, hierarchy=hierarchy)
+    assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "part"),
+    [
+        ({"k": 0}, "k 0 is not a whole number"),
+        ({"k": 2.5}, "k must be a whole number"),
+        ({"suppression_limit": 2}, "suppression_limit 2 is not a share"),
+    ],
+)
+def test_figures_out_of_range_are_refused(connection, how, part):
+    with pytest.raises(PolicyError, match=part):
+        sqlanon.suggest(connection, "people", **how)
+
+
+def test_an_empty_table_is_refused(connection):
+    connection.execute("CREATE OR REPLACE TABLE empty AS FROM people LIMIT 0")
+    with pytest.raises(SourceError, match="the table is empty"):
+        sqlanon.suggest(connection, "empty")
+
+
+def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatch):
+    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
+    monkeypatch.setattr(profile, "SAMPLE", 500)
+    monkeypatch.setattr(profile, "LEAST_SAMPLE", 100)
+    monkeypatch.setattr(profile, "MANY", 50)
+    found = sqlanon.suggest(connection, "people")
+    assert 300 < found.looked_at < 700
+    assert found.records == 2000
+    assert f"a sample of {found.looked_at:,} of 2,000 records" in found.notes[0]
+    assert "of which a sample of" in found.to_toml()
+    same = {each.name: each.role for each in suggestion.columns}
+    assert {each.name: each.role for each in found.columns} == same
+    # A value that stands in four records is rare in a sample, but not in the table.
+    monkeypatch.setattr(profile, "MANY", 10)
+    own = of(connection, "SELECT range // 4 AS n, range % 4 AS m FROM range(2000)")
+    assert own["n"].figures["uniqueness"] == pytest.approx(0.25, abs=0.05)
+
+
+def test_a_large_table_of_few_different_records_is_looked_at_whole(connection, monkeypatch):
+    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
+    monkeypatch.setattr(profile, "LEAST_SAMPLE", 1000)
+    connection.execute("CREATE OR REPLACE TABLE drawn AS SELECT range % 8 AS age FROM range(5000)")
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.looked_at == found.records == 5000
+
+
+def test_of_very_many_columns_those_of_most_values_are_held_against_each_other(
+    connection, monkeypatch
+):
+    monkeypatch.setattr(suggesting, "CANDIDATES", 2)
+    connection.execute(
+        "CREATE OR REPLACE TABLE drawn AS "
+        "SELECT range % 40 AS p, range // 40 AS q, range % 2 AS r FROM range(1600)"
+    )
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.undecided == ("r",)
+    assert any("the 2 of most values" in note for note in found.notes)
+
+
+def test_a_collation_is_no_basis_for_classes(connection):
+    connection.execute("CREATE OR REPLACE TABLE drawn (city VARCHAR COLLATE NOCASE, age INTEGER)")
+    connection.execute("INSERT INTO drawn SELECT 'town ' || range % 9, range % 50 FROM range(300)")
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.undecided == ("city",)
+    assert "collation" in found.reasons["city"]
+
+
+def test_a_document_holds_roles_reasons_hierarchies_and_figures(suggestion):
+    document = suggestion.to_dict()
+    assert document["columns"]["age"] == {
+        "role": "quasi-identifier",
+        "reason": suggestion.reasons["age"],
+        "type": "BIGINT",
+        "hierarchy": {"intervals": [5, 10, 20], "low": 20, "high": 80},
+        "remark": "intervals of 5, 10, 20 on round borders; below 20 and from 80 on one group each",
+        "figures": {"values": 67, "uniqueness": 0.0335, "nulls": 0.0},
+    }
+    assert document["columns"]["sex"]["hierarchy"] == {"suppress": True}
+    assert document["files"] == ["hierarchy_job.csv"]
+    assert "draft" in document["advisory"]
+    assert repr(suggestion) == (
+        "<Suggestion: 4 identifiers, 8 quasi-identifiers, 2 sensitive, 6 undecided>"
+    )
+
+
+def test_its_policy_can_be_checked_at_once(connection, suggestion):
+    assert isinstance(suggestion.policy, Policy)
+    assert not sqlanon.check(connection, "people", suggestion.policy).holds
