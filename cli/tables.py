@@ -99,7 +99,18 @@ class _Shown:
             self.ask(found, records)
 
 
-def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
+@dataclass(frozen=True, slots=True)
+class JudgedOptions:
+    """What else is asked of a table that is checked."""
+
+    panel: ClassVar[str] = "Check"
+    released: bool = switch(
+        "The table is about to be published as it is: exit with 1 as well where it has a column "
+        "that the policy drops, or gives no role."
+    )
+
+
+def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell which privacy models a table satisfies as it stands; writes nothing.
 
     Exits with 1 where a model that is asked for does not hold. Options of generalization and the
@@ -110,7 +121,14 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
     opening = run.opening(given.text)
     with progress(run) as tell:
-        report = sqlanon.check(given.source, given.table, maker, progress=tell, **opening)
+        report = sqlanon.check(
+            given.source,
+            given.table,
+            maker,
+            released=judged.released,
+            progress=tell,
+            **opening,
+        )
     output.timings(run, {"check": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)
     _leave_unless_it_holds(report)

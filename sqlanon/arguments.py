@@ -65,7 +65,9 @@ OPENING = (
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
     "alternatives": _BOOLEAN,
-    **dict.fromkeys(("refine", "suppress_uncovered", "consistent", "with_report"), _BOOLEAN),
+    **dict.fromkeys(
+        ("refine", "suppress_uncovered", "consistent", "with_report", "released"), _BOOLEAN
+    ),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("cuts", "partitioning", "bound", "effort"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),

@@ -173,9 +173,9 @@ DOCUMENTS = {
         "risk few.duckdb people --qi age,sex --every-subset",
     ],
     "result": [
-        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --alternatives "
-        "--keep region "
-        "--save plan.json",
+        "plan few.duckdb people --qi age,sex,postcode --hierarchy age=intervals:5,10 --k 9 "
+        "--keep region --others drop --suppression-limit 0.1 --preview 1 "
+        "--minimal-nodes --alternatives --save plan.json",
         "plan few.duckdb people --qi age,sex,citizenship --k 2 --sql --others drop",
         "plan few.duckdb people --qi age,sex --k 2 --method auto",
         "plan few.duckdb people --qi household_size,sex --k 5 --method scheme --scheme sps",
@@ -189,7 +189,10 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
         "--sweep suppression_limit=0,0.1"
     ],
-    "measure": ["measure few.duckdb out --table people --policy policy.toml"],
+    "measure": [
+        "measure few.duckdb out --table people --qi age,sex,postcode "
+        "--hierarchy age=intervals:5,10 --k 9"
+    ],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],
     "compare": [
