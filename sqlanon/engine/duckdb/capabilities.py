@@ -1,4 +1,7 @@
-"""What differs between the versions of DuckDB that may be installed: see `docs/versions.md`."""
+"""What differs between the versions of DuckDB that may be installed.
+
+The table for users is `docs/reference/versions.md`.
+"""
 
 from __future__ import annotations
 
