@@ -18,6 +18,7 @@ from sqlanon.wording import counted, in_columns, percent
 from . import output
 from .options import OUTPUT, Input, Overwrite, RunOptions, option, switch
 from .progress import progress
+from .terminal import width_of
 
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
@@ -27,18 +28,14 @@ if TYPE_CHECKING:
 POLICY = "policy.toml"
 WIDTH = 98
 _ROLES = {
-    "i": "identifier",
-    "q": "quasi-identifier",
-    "s": "sensitive",
-    "k": "keep",
-    "d": "drop",
-    "u": "undecided",
+    "i": ("identifier", "names a person; not published"),
+    "q": ("quasi-identifier", "known to others, who may find a person by it; generalized"),
+    "s": ("sensitive", "must not become known; published as it is, protected by models"),
+    "k": ("keep", "published as it is"),
+    "d": ("drop", "not published"),
+    "u": ("undecided", "nothing is published before it is decided"),
 }
-_HINT = (
-    "[i]dentifier: names a person, not published; [q]uasi-identifier: known to others, "
-    "generalized; [s]ensitive: published as it is, to be protected; [k]eep: published as it is; "
-    "[d]rop: not published; [u]ndecided"
-)
+"""Letters of roles, and what they mean."""
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow")
 
 
@@ -128,15 +125,16 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
     """What was suggested, what is left to do, and the next commands, for a reader."""
     from sqlanon.suggestion.suggestion import ADVISORY
 
+    width = width_of(sys.stdout) or WIDTH
     rows = [("column", "role", "generalized by")]
     rows += [(each.name, each.role.value, each.described()) for each in written.columns]
     lines = [
         f"{counted(written.records, 'record')}, {counted(len(written.columns), 'column')}",
         *in_columns(rows, "<<<"),
         "",
-        *wrap(f"{file} is written, with the reason of each role. {ADVISORY}", WIDTH),
-        *_left_to_do(written),
-        *(line for note in written.notes for line in wrap(f"note: {note}", WIDTH)),
+        *wrap(f"{file} is written, with the reason of each role. {ADVISORY}", width),
+        *_left_to_do(written, width),
+        *(line for note in written.notes for line in wrap(f"note: {note}", width)),
         "",
         "Next, to see what it costs and to publish:",
         *(f"  {command}" for command in commands),
@@ -144,7 +142,7 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _left_to_do(written: Suggestion) -> list[str]:
+def _left_to_do(written: Suggestion, width: int) -> list[str]:
     """What the user has to settle or to confirm."""
     from sqlanon.suggestion.roles import Role
 
@@ -154,11 +152,11 @@ def _left_to_do(written: Suggestion) -> list[str]:
         lines += ["", "To decide, before anything is published (--others drop leaves them out):"]
         for each in undecided:
             text = f"  {each.name}: {each.reason}"
-            lines += wrap(text, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+            lines += wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
     sensitive = written.of(Role.SENSITIVE)
     if sensitive:
         names = ", ".join(each.name for each in sensitive)
-        lines += ["", *wrap(f"To confirm: is it right that these are sensitive? {names}", WIDTH)]
+        lines += ["", *wrap(f"To confirm: is it right that these are sensitive? {names}", width)]
     listed = [each for each in written.columns if each.file is not None]
     if listed:
         lines += ["", "To fill in, with the groups of values that belong together:"]
@@ -171,14 +169,16 @@ def _left_to_do(written: Suggestion) -> list[str]:
 
 def _asked(found: Suggestion) -> Suggestion:
     """The suggestion as the user of a terminal wants it, column by column."""
-    _tell(f"{_HINT}. Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.")
+    _tell("Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.")
+    _tell_roles()
     for number, each in enumerate(found.columns, start=1):
         values = counted(each.figures["values"], "value")
         share = percent(each.figures["uniqueness"])
         _tell(
             f"\n{number} of {len(found.columns)}: {each.name} ({each.type}, {values}, "
-            f"{share} distinct)\n  {each.role.value}: {each.reason}"
+            f"{share} distinct)"
         )
+        _tell(f"  {each.role.value}: {each.reason}")
         role = _asked_role(each)
         hierarchy = None
         if role == "quasi-identifier":
@@ -187,6 +187,7 @@ def _asked(found: Suggestion) -> Suggestion:
             hierarchy = _asked_hierarchy(settled)
         if role != each.role.value or hierarchy is not None:
             found = found.with_column(each.name, role, hierarchy=hierarchy)
+    _tell("\n")
     return found
 
 
@@ -194,19 +195,25 @@ def _asked_role(column: ColumnSuggestion) -> str:
     """The role that is chosen for a column: by its first letter, or by its beginning."""
     while True:
         said = _prompt("  role (i, q, s, k, d, u)", column.role.value).strip().lower()
-        chosen = _ROLES.get(said) or next(
-            (role for role in _ROLES.values() if said and role.startswith(said)), None
-        )
-        if chosen is not None:
-            return chosen
-        _tell(f"  there is no such role. {_HINT}")
+        for letter, (role, _) in _ROLES.items():
+            if said and (said == letter or role.startswith(said)):
+                return role
+        _tell("  there is no such role; these are:")
+        _tell_roles()
+
+
+def _tell_roles() -> None:
+    """Prints the roles, their letters and what they mean."""
+    rows = [(letter, role, meaning) for letter, (role, meaning) in _ROLES.items()]
+    for line in in_columns(rows, "<<<"):
+        _tell(line)
 
 
 def _asked_hierarchy(column: ColumnSuggestion) -> Hierarchy | None:
     """The hierarchy that is chosen for a column; None for what is suggested."""
     from sqlanon.hierarchy.declaration import Hierarchy
 
-    _tell(f"  generalized by {column.remark or column.described()}")
+    _tell(f"  {column.remark or column.described()}")
     while True:
         said = _prompt("  hierarchy", column.spec).strip()
         if said == column.spec:
@@ -227,4 +234,8 @@ def _prompt(question: str, suggested: str) -> str:
 
 def _tell(text: str) -> None:
     """Prints a part of the conversation beside standard output, which is for the result."""
-    output.tell(output.printable(text, keep="\n"))
+    margin = text[: len(text) - len(text.lstrip(" "))]
+    width = (width_of(sys.stderr) or WIDTH) - 1
+    plain = output.printable(text.lstrip("\n"))
+    lines = wrap(plain, width, subsequent_indent=f"{margin}  ", break_on_hyphens=False)
+    output.tell("\n".join(["", *lines] if text.startswith("\n") else lines))

@@ -320,7 +320,9 @@ def _confirmation(
         raise PolicyError("--in-place replaces the original for good; confirm it with --yes")
 
     def confirm(found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
-        page = "" if run.quiet else output.printable(_page(found, records), keep="\n") + "\n"
+        page = ""
+        if not run.quiet:
+            page = output.page_on(sys.stderr, lambda: _page(found, records)) + "\n"
         question = "Replace the original table for good? [y/N] "
         with output.aside():
             print(page + question, end="", file=sys.stderr, flush=True)

@@ -36,6 +36,7 @@ METHODS = (
 )
 GROUND = {name for row in LAYERS[:3] for name in row}
 LIBRARIES = {
+    "wording": {"rich"},
     "search": {"numpy"},
     "sqlglot_version": {"sqlglot"},
     "query": {"sqlglot"},

@@ -131,10 +131,14 @@ def _of_texts(profile: ColumnProfile) -> Draft:
             Hierarchy.expressions("right(value, 4)", "left(right(value, 4), 3) || '0s'"),
             "texts that look like dates: their year, then their decade",
         )
+    if profile.is_numeric_text:
+        return Draft(
+            Hierarchy.suppression(),
+            "numbers beside a mark for no value: name the mark with --nullstr, and they get "
+            "intervals",
+        )
     lengths = _lengths(profile)
-    if lengths:
-        return _prefixes(lengths)
-    return _listed(profile)
+    return _prefixes(lengths) if lengths else _listed(profile)
 
 
 def _prefixes(lengths: Sequence[int]) -> Draft:

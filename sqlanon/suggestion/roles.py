@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlanon.reports.separation import SubsetFigures, SubsetRisk
+from sqlanon.reports.separation import SubsetRisk
 from sqlanon.suggestion.concepts import Concept, Hint
 from sqlanon.suggestion.profile import ColumnProfile, Form
 from sqlanon.suggestion.vocabulary import (
+    CODES,
+    RECORD_WORDS,
     concept_of,
     is_label,
     is_record_number,
@@ -83,7 +85,8 @@ def advise_by_sets(name: str, risk: SubsetRisk) -> Advice | None:
     sets = [one for one in risk.minimal if name in one.columns]
     if sets:
         best = max(sets, key=lambda one: (-len(one.columns), one.unique))
-        return Advice(Role.QUASI_IDENTIFIER, _separating(name, best))
+        others = [one for one in best.columns if one != name]
+        return together(others, best.unique, best.total)
     [own] = [one for one in risk.columns if one.name == name]
     if own.lost < ADDED * own.total:
         return None
@@ -103,11 +106,12 @@ def unknown() -> Advice:
     )
 
 
-def _separating(name: str, found: SubsetFigures) -> str:
-    share = percent(found.unique, found.total)
-    others = [repr(one) for one in found.columns if one != name]
-    beside = f"together with {listed(others)}" if others else "alone"
-    return f"{beside} it makes {share} of the records unique"
+def together(others: Sequence[str], unique: int, records: int) -> Advice:
+    """The advice for a column that makes so many records unique, together with others."""
+    beside = f"together with {listed(list(map(repr, others)))}" if others else "alone"
+    return Advice(
+        Role.QUASI_IDENTIFIER, f"{beside} it makes {percent(unique, records)} of the records unique"
+    )
 
 
 def _unfit(profile: ColumnProfile, _: Concept | None) -> Advice | None:
@@ -163,8 +167,9 @@ def _is_kind(profile: ColumnProfile) -> bool:
 
 def _person(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     is_number = concept is not None and concept.hint is Hint.PERSON
-    is_plain_id = words_of(profile.name) in (("id",), ("ids",))
-    if not (is_number or is_plain_id) or _is_kind(profile):
+    words = {*words_of(profile.name)}
+    is_plain = bool(words) and words <= RECORD_WORDS - CODES
+    if not (is_number or is_plain) or _is_kind(profile):
         return None
     reason = f"its name suggests {'the number of a person' if is_number else 'a number'}"
     if profile.uniqueness > REPEATED:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Unpack
 
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
-from sqlanon.assessment.subset_codes import code_table
-from sqlanon.assessment.subsets import SubsetOptions, largest_within, subset_risk
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.open import is_frame, open_source, owned
 from sqlanon.errors import PolicyError
@@ -20,30 +19,22 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
-from sqlanon.reports.separation import SubsetRisk
+from sqlanon.query.classes.column_sets import set_counts
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import file_name
 from sqlanon.suggestion.hierarchies import draft_hierarchy
-from sqlanon.suggestion.profile import ColumnProfile, TableProfile, profile_table
-from sqlanon.suggestion.roles import (
-    IDENTIFYING,
-    Advice,
-    Role,
-    advise,
-    advise_by_sets,
-    unknown,
-)
+from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profile_table
+from sqlanon.suggestion.roles import Advice, Role, advise
+from sqlanon.suggestion.separating import Separating
 from sqlanon.suggestion.suggestion import Suggestion
 from sqlanon.wording import listed
 
 SUPPRESSION_LIMIT = 0.02
 """Share of the records that may be suppressed where nothing is said."""
-SETS = 500
-"""Sets of columns that are counted, at most."""
-LARGEST = 4
-"""Columns of such a set, at most."""
-CANDIDATES = 60
-"""Columns among which sets are looked for, at most: those of most values."""
+FILES = 30
+"""Hierarchy files that are to be filled in, at most."""
+TWINS = 60
+"""Quasi-identifiers that are held against each other, at most."""
 
 
 @checked
@@ -104,56 +95,46 @@ class _Drafting:
         tell("look at the columns")
         profile = profile_table(self.engine, self.table, k=self.k)
         advice = {each.name: advise(each) for each in profile.columns}
-        settled, notes = self._settled(profile, advice)
-        columns = self._with_hierarchies(profile, _one_entity(settled))
+        settled = Separating(self.engine, profile).settled(advice)
+        settled = self._with_twins(profile, _one_entity(settled))
+        columns = self._with_hierarchies(profile, settled)
         return Suggestion(
             columns=columns,
             records=profile.records,
             looked_at=profile.looked_at,
             k=self.k,
             suppression_limit=0.0,
-            notes=(*_reading_notes(profile), *notes),
+            notes=tuple(_reading_notes(profile)),
         )
 
-    def _settled(
-        self, profile: TableProfile, advice: Mapping[str, Advice | None]
-    ) -> tuple[dict[str, Advice], list[str]]:
-        """Advice for every column, by sets of columns where a column by itself tells nothing.
-
-        Sets are looked for among columns that others may know. Only where a column is in none of
-        them, it is held against all others, sensitive ones among them.
-        """
-        roles = {Role.QUASI_IDENTIFIER: LARGEST, Role.SENSITIVE: 1}
-        settled = {name: own for name, own in advice.items() if own is not None}
-        notes: list[str] = []
-        for most in roles.values():
-            asked = [name for name in advice if name not in settled]
-            known = [role for role, least in roles.items() if least >= most]
-            names = [n for n in advice if n in asked or settled[n].role in known]
-            if not asked:
-                break
-            counted = _of_most_values(profile, names)
-            if len(counted) < len(names):
-                notes.append(_left_out(len(names)))
-            risk = self._risk(profile, counted, largest=most)
-            found = {n: advise_by_sets(n, risk) for n in asked if n in counted}
-            settled |= {name: own for name, own in found.items() if own is not None}
-        settled |= {name: unknown() for name in advice if name not in settled}
-        return settled, list(dict.fromkeys(notes))
-
-    def _risk(self, profile: TableProfile, names: Sequence[str], *, largest: int) -> SubsetRisk:
-        """What sets of columns tell, of as many columns as keep their number within SETS."""
-        tell("sets of columns")
-        coded = code_table(self.engine, profile.table, names=names, entity=None)
-        most = min(largest, largest_within(len(names), SETS))
-        options = SubsetOptions(IDENTIFYING, most, tell=tell, budget=SETS)
-        return subset_risk(self.engine, coded, options=options)
+    def _with_twins(self, profile: TableProfile, advice: dict[str, Advice]) -> dict[str, Advice]:
+        """Advice that tells of two quasi-identifiers each of whose values go with one another."""
+        own = [one for one in profile.columns if advice[one.name].role is Role.QUASI_IDENTIFIER]
+        pairs = [
+            (one, other)
+            for one, other in combinations(own[:TWINS], 2)
+            if one.values == other.values > 2
+        ]
+        told = dict(advice)
+        for start in range(0, len(pairs), BATCH):
+            batch = pairs[start : start + BATCH]
+            names = [[one.name, other.name] for one, other in batch]
+            for number, classes, _ in self.engine.rows(set_counts(profile.table, names)):
+                one, other = batch[number]
+                if classes == one.values:
+                    told[other.name] = replace(
+                        told[other.name],
+                        reason=f"{told[other.name].reason}; each of its values goes with one of "
+                        f"{one.name!r}, so one of the two is enough",
+                    )
+        return told
 
     def _with_hierarchies(
         self, profile: TableProfile, advice: dict[str, Advice]
     ) -> tuple[ColumnSuggestion, ...]:
         """The columns, quasi-identifiers with their hierarchies."""
         made = [_suggested(each, advice[each.name]) for each in profile.columns]
+        made = _with_few_files(made)
         listed = [each.name for each in made if each.file is not None]
         if not listed:
             return tuple(made)
@@ -164,22 +145,6 @@ class _Drafting:
             for name, tree in zip(subject.names, subject.trees, strict=True)
         }
         return _named(made, rows)
-
-
-def _of_most_values(profile: TableProfile, names: Sequence[str]) -> list[str]:
-    """The columns of most values among those named, at most CANDIDATES, in the table's order."""
-    own = sorted(
-        (each for each in profile.columns if each.name in names), key=lambda each: -each.distinct
-    )
-    chosen = {each.name for each in own[:CANDIDATES]}
-    return [name for name in names if name in chosen]
-
-
-def _left_out(columns: int) -> str:
-    return (
-        f"of {columns} columns the {CANDIDATES} of most values were held against each other; the "
-        "others that nothing is known of are undecided"
-    )
 
 
 def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:
@@ -202,6 +167,16 @@ def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:
         remark=draft.remark,
         file="" if draft.is_listed else None,
     )
+
+
+def _with_few_files(columns: Sequence[ColumnSuggestion]) -> list[ColumnSuggestion]:
+    """Columns of which at most FILES have a file to fill in: nobody fills in more."""
+    listed = [each.name for each in columns if each.file is not None]
+    remark = f"each value is kept or suppressed; {FILES} files of others are to be filled in first"
+    return [
+        replace(each, file=None, remark=remark) if each.name in listed[FILES:] else each
+        for each in columns
+    ]
 
 
 def _named(

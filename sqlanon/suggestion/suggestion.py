@@ -11,6 +11,7 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.resources import plain_text
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import refuse_policy_file, settled_columns, write_policy
@@ -28,11 +29,13 @@ _TITLES = {
     Role.KEEP: "These are published as they are.",
     Role.DROP: "These are not published.",
 }
+_HEADS = ("column", "role", "generalized by", "because")
+_FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.UNDECIDED}
 _KEYS = {Role.IDENTIFIER: "identifiers", Role.KEEP: "keep", Role.DROP: "drop"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Suggestion:
+class Suggestion(SelfShown):
     """A draft of a policy for a table. It is advice, and says nothing of the table's values.
 
     Where values are to be put into groups by hand, the policy holds them as the rows of a
@@ -58,13 +61,17 @@ class Suggestion:
     seconds: float = 0.0
     provenance: Provenance = field(default_factory=Provenance)
 
-    def __repr__(self) -> str:
-        counts = ", ".join(
-            counted(len(own), role.value, more=f"{role.value}{'' if role in _FLAT else 's'}")
-            for role in Role
-            if (own := self.of(role))
+    def headline(self) -> str:
+        """How many columns have each role."""
+        counts = ((len(self.of(role)), role.value, "" if role in _FLAT else "s") for role in Role)
+        return ", ".join(
+            counted(count, name, more=f"{name}{plural}") for count, name, plural in counts if count
         )
-        return f"<Suggestion: {counts}>"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Role, hierarchy and reason of every column."""
+        rows = [(one.name, one.role.value, one.described(), one.reason) for one in self.columns]
+        return [ShownTable(rows, _HEADS)]
 
     @property
     def policy(self) -> Policy:
@@ -222,10 +229,10 @@ class Suggestion:
 
     def to_text(self) -> str:
         """A page for a reader."""
-        rows = [("column", "role", "generalized by", "because")]
-        for each in self.columns:
-            rows.append((each.name, each.role.value, each.described(), each.reason))
-        return page([self._head(), *in_columns(rows, "<<<<")], (ADVISORY, *self.notes))
+        [shown] = self.shown_tables()
+        return page(
+            [self._head(), *in_columns([_HEADS, *shown.rows], "<<<<")], (ADVISORY, *self.notes)
+        )
 
     def _head(self) -> str:
         return f"{counted(self.records, 'record')}, {counted(len(self.columns), 'column')}"
@@ -263,6 +270,3 @@ class Suggestion:
         if self.looked_at == self.records:
             return ""
         return f", of which a sample of {self.looked_at:,} was looked at"
-
-
-_FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.UNDECIDED}

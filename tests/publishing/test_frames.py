@@ -138,6 +138,25 @@ def shuffled(frame):
     return frame.take(order)
 
 
+def test_an_ordered_model_counts_categories_by_what_they_are():
+    frame = pandas.DataFrame({"age": AGES, "grade": pandas.Categorical([3, 2, 10] * 4)})
+    policy = {**UNNAMED, "sensitive": {"grade": {"t": "ordered:0.9"}}}
+    made = sqlanon.anonymize(frame, policy)
+    assert made.grade.dtype == frame.grade.dtype
+    assert sorted(made.grade) == sorted(frame.grade)
+
+
+def test_a_type_that_would_not_come_back_is_refused_before_the_search():
+    frame = pandas.DataFrame({"age": AGES, "took": SERIES["duration"]})
+    with pytest.raises(SourceError, match=r"'took' .* convert or drop it"):
+        sqlanon.anonymize(frame, {**UNNAMED, "sensitive": {"took": {"t": "ordered:0.9"}}})
+
+
+def test_a_frame_of_a_derived_class_is_one_of_the_class_that_it_is_derived_from():
+    derived = type("Derived", (pandas.DataFrame,), {"__module__": "elsewhere"})
+    assert type(sqlanon.anonymize(derived(TABLE.to_pandas()), POLICY)) is pandas.DataFrame
+
+
 def test_rows_say_nothing_of_the_order_that_they_had():
     assert sqlanon.anonymize(shuffled(TABLE), POLICY).equals(sqlanon.anonymize(TABLE, POLICY))
 
@@ -300,6 +319,8 @@ def test_a_quasi_identifier_with_categories_is_text():
         (pandas.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' .* convert or drop it"),
         (polars.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' holds objects"),
         (pandas.DataFrame(), "has no columns"),
+        (pandas.Series([1]), "Series is no table; make a frame of it"),
+        ([{"age": 1}], "a list is no source; give a frame"),
     ],
 )
 @pytest.mark.every_row

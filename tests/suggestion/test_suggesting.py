@@ -6,7 +6,7 @@ from databases import empty_database, tables_of
 import sqlanon
 from sqlanon import Hierarchy, Policy
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.suggestion import profile, suggesting
+from sqlanon.suggestion import profile, separating, suggesting
 
 PEOPLE = """
 CREATE TABLE people AS SELECT
@@ -166,6 +166,45 @@ def test_a_hierarchy_follows_the_values(connection, values, described):
     assert own.described().startswith(described)
 
 
+def test_columns_that_say_the_same_are_told_of(connection):
+    found = of(
+        connection,
+        "SELECT range % 16 AS education, 30 - range % 16 AS education_num, range % 17 AS age "
+        "FROM range(1000)",
+    )
+    assert "goes with one of 'education', so one of the two" in found["education_num"].reason
+    assert "so one of the two" not in found["education"].reason + found["age"].reason
+
+
+def test_numbers_of_a_panel_are_persons(connection):
+    found = of(connection, "SELECT range // 5 AS nr, range % 5 AS wave FROM range(1000)")
+    assert found["nr"].is_entity
+    assert not of(connection, "SELECT range % 5 AS code FROM range(1000)")["code"].is_entity
+
+
+def test_a_frame_is_a_table(connection):
+    frame = connection.sql("SELECT * EXCLUDE (listed, picture) FROM people").to_arrow_table()
+    found = sqlanon.suggest(frame)
+    assert found.policy.identifiers == ("person_id", "name", "contact", "remarks")
+    with pytest.raises(PolicyError, match="a frame is the table itself"):
+        sqlanon.suggest(frame, "people")
+
+
+def test_it_shows_itself_in_a_notebook(suggestion):
+    shown = suggestion._repr_html_()
+    assert "4 identifiers, 8 quasi-identifiers, 2 sensitive, 6 undecided" in shown
+    assert "hierarchy_job.csv, to be filled in" in shown
+    assert "job a" not in shown
+
+
+@pytest.mark.parametrize("rows", ["SELECT 1 AS age", "SELECT NULL::INTEGER AS x, NULL AS y"])
+def test_a_table_of_one_record_has_a_draft(connection, rows):
+    connection.execute(f"CREATE OR REPLACE TABLE drawn AS {rows}")
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.records == 1
+    assert Policy.from_dict(found.policy.to_dict()) == found.policy
+
+
 def test_codes_are_no_quantities(connection):
     own = of(connection, "SELECT range % 30 * 17 AS occupation_code FROM range(1200)")
     assert own["occupation_code"].file == "hierarchy_occupation_code.csv"
@@ -179,7 +218,9 @@ def test_a_mark_for_no_value_among_numbers_is_told_of(connection):
         "(range * 7919 % 9973)::VARCHAR END AS reading, '0' || range % 9 || '/02/1990' AS day "
         "FROM range(500)"
     )
-    notes = " ".join(sqlanon.suggest(connection, "drawn").notes)
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.files == {}
+    notes = " ".join(found.notes)
     assert "'reading' would be numbers" in notes
     assert "--nullstr" in notes
     assert "'day' looks like dates" in notes
@@ -254,17 +295,28 @@ def test_a_large_table_of_few_different_records_is_looked_at_whole(connection, m
     assert found.looked_at == found.records == 5000
 
 
-def test_of_very_many_columns_those_of_most_values_are_held_against_each_other(
-    connection, monkeypatch
-):
-    monkeypatch.setattr(suggesting, "CANDIDATES", 2)
-    connection.execute(
-        "CREATE OR REPLACE TABLE drawn AS "
-        "SELECT range % 40 AS p, range // 40 AS q, range % 2 AS r FROM range(1600)"
+def test_each_of_very_many_columns_is_held_against_few(connection, monkeypatch):
+    monkeypatch.setattr(separating, "CANDIDATES", 2)
+    monkeypatch.setattr(separating, "SETS", 3)
+    monkeypatch.setattr(separating, "FEW", 1)
+    found = of(
+        connection,
+        "SELECT range % 97 AS p, range % 89 AS q, range % 7 AS r, range % 2 AS s, range % 83 AS t "
+        "FROM range(3000)",
     )
-    found = sqlanon.suggest(connection, "drawn")
-    assert found.undecided == ("r",)
-    assert any("the 2 of most values" in note for note in found.notes)
+    assert {name: each.role.value for name, each in found.items()} == {
+        **dict.fromkeys("pqt", "quasi-identifier"), **dict.fromkeys("rs", "undecided"),
+    }  # fmt: skip
+    assert found["t"].reason == "together with 'p' it makes 100% of the records unique"
+
+
+def test_no_more_files_are_to_be_filled_in_than_anybody_would(connection, monkeypatch):
+    monkeypatch.setattr(suggesting, "FILES", 1)
+    found = of(
+        connection, "SELECT 'x' || range % 9 AS job, 'y' || range % 8 AS city FROM range(200)"
+    )
+    assert (found["job"].file, found["city"].file) == ("hierarchy_job.csv", None)
+    assert found["city"].hierarchy == Hierarchy.suppression()
 
 
 def test_a_collation_is_no_basis_for_classes(connection):

@@ -67,7 +67,7 @@ class HeldFrame:
                 table can, or what could not be given back.
         """
         if self._relation is not None and is_callers:
-            table = engine.resolve(self._relation)
+            table = _resolved(engine, self._relation)
             use(list(engine.columns(table)))
             return table
         import pyarrow
@@ -87,8 +87,10 @@ class HeldFrame:
             columns.setdefault(name, pyarrow.nulls(held.num_rows))
         table = engine.register(pyarrow.table({name: columns[name] for name in names}))
         for name in used.as_is:
-            if columns[name].type != self._types[name] or not comes_back(self._types[name]):
-                self._refuse_lossy(engine, table, name=name, column=held.column(name))
+            column, kind = held.column(name), self._types[name]
+            is_as_known = name in used.equal_alone or stored(column).type == kind
+            if not (is_as_known and comes_back(kind)):
+                self._refuse_lossy(engine, table, name=name, column=column)
         return table
 
     def handed_back(
@@ -195,11 +197,23 @@ def _package(frame: Any) -> str:
     return type(frame).__module__.partition(".")[0]
 
 
+def _resolved(engine: DuckDB, relation: duckdb.DuckDBPyRelation) -> exp.Table:
+    with suppress(EngineError):
+        return engine.resolve(relation)
+    raise SourceError("the relation is of another connection than the one that is given")
+
+
 def _kind(frame: Any) -> FrameKind:
-    if _package(frame) == "pandas":
+    """The kind of a frame, also of one whose class is derived from a known one."""
+    bases = {(base.__module__.partition(".")[0], base.__name__) for base in type(frame).__mro__}
+    if ("pandas", "DataFrame") in bases:
         return PandasFrame(frame)
-    if _package(frame) == "polars":
+    if {("polars", "DataFrame"), ("polars", "LazyFrame")} & bases:
         return PolarsFrame(frame)
+    if "Series" in {name for _, name in bases}:
+        raise SourceError(
+            f"a {_package(frame)} Series is no table; make a frame of it by to_frame()"
+        )
     if isinstance(frame, duckdb.DuckDBPyRelation):
         return _Relation(frame)
     return ArrowFrame(frame)
