@@ -18,7 +18,7 @@ from sqlanon.wording import counted, in_columns, percent
 from . import output
 from .options import OUTPUT, Input, Overwrite, RunOptions, option, switch
 from .progress import progress
-from .terminal import width_of
+from .terminal import columns_of
 
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
@@ -125,7 +125,7 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
     """What was suggested, what is left to do, and the next commands, for a reader."""
     from sqlanon.suggestion.suggestion import ADVISORY
 
-    width = width_of(sys.stdout) or WIDTH
+    width = columns_of(sys.stdout) or WIDTH
     rows = [("column", "role", "generalized by")]
     rows += [(each.name, each.role.value, each.described()) for each in written.columns]
     lines = [
@@ -235,7 +235,7 @@ def _prompt(question: str, suggested: str) -> str:
 def _tell(text: str) -> None:
     """Prints a part of the conversation beside standard output, which is for the result."""
     margin = text[: len(text) - len(text.lstrip(" "))]
-    width = (width_of(sys.stderr) or WIDTH) - 1
+    width = (columns_of(sys.stderr) or WIDTH) - 1
     plain = output.printable(text.lstrip("\n"))
     lines = wrap(plain, width, subsequent_indent=f"{margin}  ", break_on_hyphens=False)
     output.tell("\n".join(["", *lines] if text.startswith("\n") else lines))

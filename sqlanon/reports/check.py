@@ -110,7 +110,8 @@ class SensitiveFigures:
     def to_lines(self, column: str) -> list[str]:
         """For a reader."""
         ratios = ", ".join(
-            f"recursive (c, {l}) {'for no c' if math.isinf(c) else f'for c above {figure(c)}'}"
+            f"recursive (c, {l}) "
+            + ("fails for every c" if math.isinf(c) else f"for c above {figure(c)}")
             for l, c in self.recursive_c.items()  # noqa: E741
         )
         distances = ", ".join(f"{name} {figure(value)}" for name, value in self.t.items())
