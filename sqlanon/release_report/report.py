@@ -21,8 +21,8 @@ LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
 """What figures are worked out by, whose versions a report names."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReleaseReport(SelfShown):
     """All that a report of a release shows.
 
     Args:
@@ -134,6 +134,15 @@ class ReleaseReport:
             "notes": list(self.notes),
             "seconds": found.seconds,
         }
+
+    def headline(self) -> str:
+        """Records, classes, and whether the release satisfies its policy."""
+        return f"{self.found.after.statistics.headline()}; {verdicts(self.models)}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The models, and the findings by what they endanger."""
+        found = [[each.severity, each.message] for each in self.cautions]
+        return [*model_table(self.models), *([ShownTable(found)] if found else [])]
 
     def to_text(self) -> str:
         """A page for a reader."""
