@@ -15,6 +15,7 @@ from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.wording import at_least, counted, figure, in_columns, part_of, percent
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
@@ -141,7 +142,7 @@ class ReleaseReport(SelfShown):
 
     def shown_tables(self) -> list[ShownTable]:
         """The models, and the findings by what they endanger."""
-        found = [[each.severity, each.message] for each in self.cautions]
+        found = [[each.severity, each.title] for each in self.cautions]
         return [*model_table(self.models), *([ShownTable(found)] if found else [])]
 
     def to_text(self) -> str:
