@@ -26,6 +26,7 @@ from sqlanon.reports.plan import Report
 if TYPE_CHECKING:
     from sqlanon.publishing.anonymized import Anonymized
     from sqlanon.publishing.plan import Plan
+    from sqlanon.release_report.making import Witness
 
 # What not every call needs is imported there: a command must start fast.
 Confirm = Callable[["Plan"], object]
@@ -81,6 +82,7 @@ def apply(
     with_report: Literal[False] = ...,
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> F: ...
 @overload
@@ -92,6 +94,7 @@ def apply(
     with_report: Literal[True],
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> Anonymized[F]: ...
 @overload
@@ -106,6 +109,7 @@ def apply(
     table: Any = ...,
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> Report: ...
 @overload
@@ -118,6 +122,7 @@ def apply(
     overwrite: bool = ...,
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> Report: ...
 @overloaded
@@ -131,6 +136,7 @@ def apply(
     overwrite: bool = False,
     table: Any = None,
     confirm: Confirm | None = None,
+    report: str | Path | None = None,
     progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
@@ -151,6 +157,7 @@ def apply(
             one, whatever its name.
         with_report: As for `anonymize`.
         confirm: Called with the plan before anything is written; what it raises stops that.
+        report: A file .html for a report of the release, as `sqlanon.report` makes one.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -164,7 +171,8 @@ def apply(
     file = None if output is None else Path(output)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    target = Target(into, in_place, file, overwrite, confirm, like)
+    witness = None if report is None else _witness(report, overwrite)
+    target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     named = table_named(call.source, plan) if call.table is None else call.table
     opened = opened_for(
@@ -176,8 +184,8 @@ def apply(
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = replaced_file(source, target)
-        report = publish(source.engine, plan, source=source.table, target=target, file=replaced)
-        return target.result(told(source, report, plan.policy), with_report=with_report)
+        done = publish(source.engine, plan, source=source.table, target=target, file=replaced)
+        return target.result(told(source, done, plan.policy), with_report=with_report)
 
 
 @overload
@@ -189,6 +197,7 @@ def anonymize(
     with_report: Literal[False] = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> F: ...
 @overload
@@ -200,6 +209,7 @@ def anonymize(
     with_report: Literal[True],
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Anonymized[F]: ...
 @overload
@@ -214,6 +224,7 @@ def anonymize(
     overwrite: bool = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
 @overload
@@ -224,6 +235,7 @@ def anonymize(
     *,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> F: ...
 @overload
@@ -236,6 +248,7 @@ def anonymize(
     overwrite: bool = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
 @overload
@@ -249,6 +262,7 @@ def anonymize(
     overwrite: bool = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
 @overloaded
@@ -263,6 +277,7 @@ def anonymize(
     overwrite: bool = False,
     confirm: Callable[..., object] | None = None,
     preview: int | None = None,
+    report: str | Path | None = None,
     with_report: bool = False,
     **settings: Unpack[Settings],
 ) -> Any:
@@ -283,6 +298,7 @@ def anonymize(
         confirm: As for `apply`; with `preview` it is called with the plan and with records.
         preview: How many records `confirm` sees before and after, as `sqlanon.preview` has them.
         with_report: Whether a frame comes with what was proved on it: `frame, report = ...`.
+        report: As for `apply`.
 
     Returns:
         A frame, or `Anonymized(frame, report)`; the `Report` where a table or a file is written.
@@ -315,7 +331,8 @@ def anonymize(
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    target = Target(into, in_place, file, overwrite, confirm, like)
+    witness = None if report is None else _witness(report, overwrite)
+    target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     opened = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
     with following(settings.get("progress")), opened as (source, resolved):
@@ -330,7 +347,12 @@ def anonymize(
                 target = replace(target, confirm=asking(confirm, source, rows=preview))
             known = confirm is not None or may_change(source, settings.get("progress"))
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
-            report = publish(
-                source.engine, found, source=source.table, target=target, file=replaced
-            )
-        return target.result(told(source, report, found.policy), with_report=with_report)
+            done = publish(source.engine, found, source=source.table, target=target, file=replaced)
+        return target.result(told(source, done, found.policy), with_report=with_report)
+
+
+def _witness(path: str | Path, overwrite: bool) -> Witness:
+    """What makes the report of a release while it is published."""
+    from sqlanon.release_report.making import Witness  # most releases have none
+
+    return Witness(Path(path), overwrite)
