@@ -36,6 +36,18 @@ EXAMPLES: Mapping[str, Sequence[tuple[str, str]]] = {
             "check census.duckdb people_anonymous --policy policy.toml --json",
         ),
     ),
+    "report": (
+        (
+            "a page about a release, for a data protection officer",
+            "report census.duckdb people --released people_anonymous --policy policy.toml "
+            "--output again.html",
+        ),
+        (
+            "the same as text",
+            "report census.duckdb people --released people_anonymous --policy policy.toml "
+            "--effort none",
+        ),
+    ),
     "plan": (
         (
             "what publishing by a policy would cost",

@@ -37,6 +37,7 @@ _HOMES = {
     "bound": "bounding",
     "compare": "comparing",
     "risk": "risk",
+    "report": "reporting",
     "hierarchy": "hierarchies",
 }
 

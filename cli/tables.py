@@ -182,9 +182,16 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
     opening = run.opening(planned.text)
     with progress(run) as tell:
         report = sqlanon.apply(
-            source, found, table=table, confirm=confirm, progress=tell, **target.place, **opening
+            source,
+            found,
+            table=table,
+            confirm=confirm,
+            progress=tell,
+            report=target.report,
+            **target.place,
+            **opening,
         )
-    _publish(report, run)
+    _publish(report, run, page=target.report)
 
 
 def anonymize(
@@ -193,6 +200,8 @@ def anonymize(
     """Plan and apply: publish the table anonymized, proved on the published table."""
     import sqlanon
 
+    if trial.dry_run and target.report is not None:
+        raise PolicyError("--dry-run writes nothing; leave --report out, or publish")
     if trial.dry_run and not target.is_given:
         found = _planned(given, wanted, run=run, complete=True)
         _tell_dry(found, _previewed(given, found, rows=trial.preview, run=run), run=run)
@@ -212,6 +221,7 @@ def anonymize(
                 progress=tell,
                 confirm=shown if shown.is_needed else None,
                 preview=trial.preview,
+                report=target.report,
                 **given.text.asked,
                 **run.resources,
             )
@@ -219,7 +229,7 @@ def anonymize(
         output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search)
         _tell_dry(ended.plan, shown.records, run=run)
         return
-    _publish(report, run, records=shown.records)
+    _publish(report, run, records=shown.records, page=target.report)
 
 
 def rewrite(
@@ -291,9 +301,17 @@ def _leave_unless_it_holds(report: CheckReport | Report) -> None:
         raise typer.Exit(1)
 
 
-def _publish(report: Report, run: RunOptions, *, records: tuple[PreviewedRecord, ...] = ()) -> None:
+def _publish(
+    report: Report,
+    run: RunOptions,
+    *,
+    records: tuple[PreviewedRecord, ...] = (),
+    page: Path | None = None,
+) -> None:
     output.timings(run, report.seconds, search=report.search)
     _show(report, records, run=run)
+    if page is not None:
+        output.say(run, f"report written to {page}")
     _leave_unless_it_holds(report)
 
 

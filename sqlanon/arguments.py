@@ -80,7 +80,7 @@ _KINDS: Mapping[str, _Kind] = {
         ("threshold", "identifying", "time_limit", "beta", "suppression_limit"), _NUMBER
     ),
     **dict.fromkeys(("temperature", "cooling", "loss_weight"), _NUMBER),
-    **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
+    **dict.fromkeys(("temp_directory", "output", "path", "report"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     **dict.fromkeys(("losses", "methods"), _TEXTS),
     "ks": _WHOLES,
@@ -94,7 +94,7 @@ _MAY_BE_NONE = {
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
     *("preview", "scheme", "direction", "methods", "ks"),
     *("bound", "effort", "improve", "iterations", "temperature", "cooling", "loss_weight"),
-    *("pools", "loss"),
+    *("pools", "loss", "report"),
 }
 
 

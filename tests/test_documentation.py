@@ -38,7 +38,8 @@ README = (ROOT / "README.md").read_text("utf-8")
 def demo(tmp_path_factory):
     """The folder that `sqlanon demo` leaves, to be copied."""
     folder = tmp_path_factory.mktemp("made") / "sqlanon-demo"
-    with redirect_stdout(io.StringIO()) as printed:
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(io.StringIO()) as printed:
+        patched.setattr("sqlanon.demo.demo.can_draw", lambda: False)
         assert status(["demo", str(folder), "--json"]) == 0
     (folder / "demo.json").write_text(printed.getvalue())
     return folder
@@ -192,6 +193,12 @@ DOCUMENTS = {
     "measure": [
         "measure few.duckdb out --table people --qi age,sex,postcode "
         "--hierarchy age=intervals:5,10 --k 9"
+    ],
+    "report": [
+        "report few.duckdb people --released out --qi age,sex,postcode --hierarchy "
+        "age=intervals:5,10 --k 9 --keep region --others drop --suppression-limit 0.1 "
+        "--plan plan.json --effort none",
+        "report few.duckdb people --released people --policy policy.toml --effort none",
     ],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],

@@ -75,7 +75,7 @@ class Form(Enum):
 _FORMS: Mapping[Form, Collection[exp.DType]] = {
     Form.NUMBER: exp.DataType.NUMERIC_TYPES,
     Form.TEXT: exp.DataType.TEXT_TYPES,
-    Form.TIME: {_Type.TIME, _Type.TIMETZ, _Type.TIME_NS},
+    Form.TIME: {_Type.TIME, _Type.TIMETZ},
     Form.DATE: exp.DataType.TEMPORAL_TYPES,
     Form.BOOLEAN: {_Type.BOOLEAN},
     Form.UUID: {_Type.UUID},
@@ -209,6 +209,8 @@ def form_of(kind: exp.DataType) -> Form:
         return Form.OTHER
     if is_zoned(kind):
         return Form.INSTANT
+    if kind.sql("duckdb") == "TIME_NS":  # not every version of sqlglot knows it
+        return Form.TIME
     return next((form for form, kinds in _FORMS.items() if kind.this in kinds), Form.OTHER)
 
 

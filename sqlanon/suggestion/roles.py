@@ -206,7 +206,7 @@ def _sensitive(profile: ColumnProfile, concept: Concept | None) -> Advice | None
     reason = f"its name suggests {concept.title}{special}"
     if _is_near(profile):
         reason += (
-            f"; with {_distinct(profile)} whoever knows a value finds the record: round it before"
+            f"; with {_distinct(profile)}, whoever knows a value finds the record: round it first"
         )
     return Advice(Role.SENSITIVE, f"{reason}. Is it what must not become known of a person?")
 

@@ -174,18 +174,21 @@ class Suggestion(SelfShown):
             {"key": key, "title": _TITLES[role], "columns": self.of(role)}
             for role, key in _KEYS.items()
         ]
-        return plain_text(
-            "policy.toml",
-            {"comment": comment, "key": toml_key, "value": toml_value},
-            **self._remarks(),
-            k=self.k,
-            limit=self.suppression_limit,
-            entity=self.entity,
-            lists=lists,
-            dropped=bool(self.of(Role.DROP)),
-            undecided=self.of(Role.UNDECIDED),
-            quasi=self.of(Role.QUASI_IDENTIFIER),
-            sensitive=self.of(Role.SENSITIVE),
+        return (
+            plain_text(
+                "policy.toml",
+                {"comment": comment, "key": toml_key, "value": toml_value},
+                **self._remarks(),
+                k=self.k,
+                limit=self.suppression_limit,
+                entity=self.entity,
+                lists=lists,
+                settled=bool(self.of(Role.DROP) or self.of(Role.KEEP)),
+                undecided=self.of(Role.UNDECIDED),
+                quasi=self.of(Role.QUASI_IDENTIFIER),
+                sensitive=self.of(Role.SENSITIVE),
+            ).rstrip("\n")
+            + "\n"
         )
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> Suggestion:
@@ -255,11 +258,11 @@ class Suggestion(SelfShown):
             "models_remark": "k-anonymity alone does not hide a sensitive value that all records "
             "of a group share. l-diversity asks for l different values in each group, t-closeness "
             "for groups whose values are distributed as in the whole table, up to a distance t. "
-            "Take one of them in, unless the sensitive columns are harmless:",
+            "Remove the # of one, unless the sensitive columns are harmless:",
             "entity_remark": "Whose record it is: k counts persons, not records.",
             "undecided_remark": "UNDECIDED: nothing is published before each of these has a role. "
-            "Move each to identifiers, keep, drop, [quasi_identifiers] or [sensitive]; or take in "
-            "the last line to leave out all that have none:",
+            "Name each in identifiers, keep, drop, [quasi_identifiers] or [sensitive]. Remove the "
+            "# of the lines below that you need; the last one leaves out all that have no role.",
             "quasi_remark": "Columns by which others may find a person, with their values from "
             "fine to coarse. {} keeps a value or suppresses it.",
             "sensitive_remark": "Columns that are published as they are, and whose values must not "

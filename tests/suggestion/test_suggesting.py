@@ -104,6 +104,21 @@ def test_nothing_is_published_before_all_is_decided(connection, suggestion):
     connection.execute("DROP TABLE published")
 
 
+def test_lines_without_their_mark_settle_what_is_undecided(suggestion, tmp_path):
+    written = suggestion.write(tmp_path / "policy.toml")
+    text = (tmp_path / "policy.toml").read_text()
+    for mark, settled in (
+        ("# drop = [", suggestion.undecided),
+        ('# others = "drop"', None),
+        ("# l = 2", None),
+        ("# t = 0.3", None),
+    ):
+        (tmp_path / "policy.toml").write_text(text.replace(mark, mark.removeprefix("# ")))
+        policy = Policy.from_toml(tmp_path / "policy.toml")
+        assert policy != written.policy
+        assert policy.drop == (settled or ())
+
+
 def test_the_table_is_left_as_it_is_and_nothing_stays_beside_it(connection):
     before = tables_of(connection)
     sqlanon.suggest(connection, "people")
@@ -285,6 +300,13 @@ def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatc
     monkeypatch.setattr(profile, "MANY", 10)
     own = of(connection, "SELECT range // 4 AS n, range % 4 AS m FROM range(2000)")
     assert own["n"].figures["uniqueness"] == pytest.approx(0.25, abs=0.05)
+
+
+def test_neither_threads_nor_the_order_of_the_rows_change_a_draft(suggestion):
+    with empty_database(threads=2) as other:
+        other.execute(PEOPLE.replace("CREATE TABLE people AS", "CREATE TABLE made AS"))
+        other.execute("CREATE TABLE people AS FROM made ORDER BY hash(person_id)")
+        assert sqlanon.suggest(other, "people").columns == suggestion.columns
 
 
 def test_a_large_table_of_few_different_records_is_looked_at_whole(connection, monkeypatch):

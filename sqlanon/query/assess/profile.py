@@ -103,7 +103,7 @@ def quantiles_beside(
     value: exp.Expr = column(name)
     if is_float:
         value = when(_is_finite(value), value)
-    middle = select([exp.func("quantile_disc", value, real(0.5))], source).subquery(copy=False)
+    middle = select([_quantile(value, 0.5)], source).subquery(copy=False)
     other = when(value.neq(middle), value)
     return select([bigint(exp.Count(this=other)), _quantiles(other, shares)], source)
 
@@ -120,10 +120,7 @@ def spans(source: exp.Table, columns: Sequence[str], *, share: float) -> exp.Sel
     for name in columns:
         moment = exp.cast(column(name), _Type.TIMESTAMP)
         value = when(_is_finite(moment), moment)
-        first, last = (
-            exp.cast(exp.func("quantile_disc", value, real(part)), _Type.DATE)
-            for part in (share, 1 - share)
-        )
+        first, last = (exp.cast(_quantile(value, part), _Type.DATE) for part in (share, 1 - share))
         days = exp.Sub(this=last, expression=first)
         timed = value.neq(exp.cast(exp.cast(value, _Type.DATE), _Type.TIMESTAMP))
         figures += [bigint(days), total(when(timed, number(1)))]
@@ -156,6 +153,10 @@ def _first_part(hashed: exp.Expr, parts: int) -> exp.Expr:
 
 def _is_finite(value: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="isfinite", expressions=[value])
+
+
+def _quantile(value: exp.Expr, share: float) -> exp.Expr:
+    return exp.Anonymous(this="quantile_disc", expressions=[value, real(share)])
 
 
 def _quantiles(value: exp.Expr, shares: Sequence[float]) -> exp.Expr:
