@@ -49,7 +49,8 @@ SETTINGS = {
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": [["age@1", "sex"], ["zip@1"], ["age", "job"], ["sex"]]},
 }
-LOOKS = [0, 2, 5, 10, 20, 40, 100, 250, 2000]
+LOOKS = [0, 1, 2, 4, 7, 12, 20, 35, 60, 110, 250]
+ENOUGH = 2000
 
 
 @pytest.fixture
@@ -116,7 +117,8 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
         "lm"
     ]
     ended = set()
-    for looks in LOOKS:
+    # Each method at every other moment: most of what they do in between is alike.
+    for looks in [*LOOKS[[*METHODS].index(method) % 2 :: 2], ENOUGH]:
         report = published(people, method, looks)
         assert_satisfied(people)
         assert report.holds
@@ -338,7 +340,7 @@ def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, me
         assert not leftovers(people)
         return len(told)
 
-    few, many, seen = 0, 10_000, {untold(10_000)}
+    few, many, seen = 0, 1_000, {untold(1_000)}
     while seen != {0, 1, 2} and many - few > 1:  # how many looks all takes differs by method
         looks = (few + many) // 2
         seen.add(found := untold(looks))
