@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 EXAMPLES: Mapping[str, Sequence[tuple[str, str]]] = {
     "": (
         ("make up a census to try everything on", "demo"),
+        ("draft a policy for it", "init census.duckdb people --output my-policy.toml"),
         ("what the table gives away as it stands", "check census.duckdb people"),
         (
             "publish it anonymized, as a file",
@@ -18,11 +19,33 @@ EXAMPLES: Mapping[str, Sequence[tuple[str, str]]] = {
         ("a census of 20,000 people in the folder sqlanon-demo", "demo"),
         ("a smaller one elsewhere", "demo small --records 2000 --seed 7"),
     ),
+    "init": (
+        (
+            "a policy to start from, drafted from the table",
+            "init census.duckdb people --output draft.toml",
+        ),
+        (
+            "the same, column by column on the terminal",
+            "init census.duckdb people --output asked.toml --ask",
+        ),
+    ),
     "check": (
         ("who could be found by three columns", "check census.duckdb people --qi age,sex,postcode"),
         (
             "fail in a job where a published table breaks its policy",
             "check census.duckdb people_anonymous --policy policy.toml --json",
+        ),
+    ),
+    "report": (
+        (
+            "a page about a release, for a data protection officer",
+            "report census.duckdb people --released people_anonymous --policy policy.toml "
+            "--output again.html",
+        ),
+        (
+            "the same as text",
+            "report census.duckdb people --released people_anonymous --policy policy.toml "
+            "--effort none",
         ),
     ),
     "plan": (

@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from sqlanon.errors import PolicyError
 
+from .completion import completer, is_asked
 from .options import OUTPUT, RunOptions
 from .output import complain, reporting, write
 
@@ -30,6 +31,8 @@ class PanelCommand(TyperCommand):
         Raises:
             PolicyError: The last of several would have gone before the others unseen.
         """
+        if ctx.resilient_parsing and args and args[-1].startswith("-"):
+            args = args[:-1]  # its value is what a shell asks for; without it nothing is read
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         single: list[Any] = [each for each in order if each.param_type_name == "option"]
         twice = [
@@ -97,7 +100,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         if is_dataclass(hints[name]):
             parameters += _options(hints[name])
         else:
-            parameters.append(parameter.replace(annotation=hints[name]))
+            kind, info = hints[name].__origin__, copy(hints[name].__metadata__[0])
+            parameters.append(parameter.replace(annotation=_completed(name, kind, info=info)))
 
     def run(**values: object) -> None:
         started = time.monotonic()
@@ -139,6 +143,13 @@ def _described(option: Field[object], hint: Any, *, panel: str | None) -> Any:
     else:
         kind, info = hint.__origin__, copy(hint.__metadata__[0])
     info.rich_help_panel = info.rich_help_panel or panel
+    return _completed(option.name, kind, info=info)
+
+
+def _completed(name: str, kind: Any, *, info: Any) -> Any:
+    """The type of an option or argument, and what Typer knows of it, with what completes it."""
+    if is_asked():  # to look at all completers takes Typer a while
+        info.autocompletion = completer(name, info.metavar, kind=kind)
     return Annotated[kind, info]
 
 

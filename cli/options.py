@@ -51,9 +51,12 @@ def option(metavar: str, text: str, *, panel: str | None = None, **default: Any)
         metavar: What stands for its value.
         text: Its help.
         panel: The heading that it stands below; that of its group where left out.
-        default: `default`, or `default_factory`; None where left out.
+        default: `default`, or `default_factory`, None where left out; `names`, where there are
+            several.
     """
-    info = typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
+    info = typer.Option(
+        *default.pop("names", ()), metavar=metavar, help=text, rich_help_panel=panel
+    )
     return field(**(default or {"default": None}), metadata={"option": info})
 
 
@@ -274,6 +277,12 @@ class TargetOptions:
     yes: bool = switch("Replace the original without a question.")
     output: Path | None = option("FILE", "A file: .csv, .csv.gz, .parquet, .arrow or .duckdb.")
     overwrite: Overwrite = False
+    report: Path | None = option(
+        "FILE",
+        "Also write a report of the release for a data protection officer: a page .html that needs "
+        "nothing else (pip install 'sqlanon[report]').",
+        panel=OUTPUT,
+    )
 
     @property
     def is_given(self) -> bool:

@@ -10,12 +10,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from sqlanon.errors import SqlanonError
 
 from .options import RunOptions
+from .pages import page_for, painted
+from .terminal import has_colour
 
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _aside: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
@@ -31,7 +34,12 @@ def show(run: RunOptions, document: Mapping[str, Any], *, text: Callable[[], str
         )
         write(strict)
     elif not run.quiet:
-        write(printable(text(), keep="\n"))
+        write(page_on(sys.stdout, text))
+
+
+def page_on(stream: TextIO, text: Callable[[], str]) -> str:
+    """A page as a stream shows it, without control characters of its names."""
+    return page_for(stream, text, clean=partial(printable, keep="\n"))
 
 
 class OutputError(SqlanonError):
@@ -126,7 +134,8 @@ def notes(lines: Iterable[str]) -> None:
 
 def complain(line: str) -> None:
     """Prints one line on standard error, whatever it holds."""
-    tell(f"sqlanon: {printable(line)}")
+    told = f"sqlanon: {printable(line)}"
+    tell(painted(told) if has_colour(sys.stderr) else told)
 
 
 def tell(text: str, end: str = "\n") -> None:

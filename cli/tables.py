@@ -99,7 +99,18 @@ class _Shown:
             self.ask(found, records)
 
 
-def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
+@dataclass(frozen=True, slots=True)
+class JudgedOptions:
+    """What else is asked of a table that is checked."""
+
+    panel: ClassVar[str] = "Check"
+    released: bool = switch(
+        "The table is about to be published as it is: exit with 1 as well where it has a column "
+        "that the policy drops, or gives no role."
+    )
+
+
+def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell which privacy models a table satisfies as it stands; writes nothing.
 
     Exits with 1 where a model that is asked for does not hold. Options of generalization and the
@@ -110,7 +121,14 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
     opening = run.opening(given.text)
     with progress(run) as tell:
-        report = sqlanon.check(given.source, given.table, maker, progress=tell, **opening)
+        report = sqlanon.check(
+            given.source,
+            given.table,
+            maker,
+            released=judged.released,
+            progress=tell,
+            **opening,
+        )
     output.timings(run, {"check": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)
     _leave_unless_it_holds(report)
@@ -164,9 +182,16 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
     opening = run.opening(planned.text)
     with progress(run) as tell:
         report = sqlanon.apply(
-            source, found, table=table, confirm=confirm, progress=tell, **target.place, **opening
+            source,
+            found,
+            table=table,
+            confirm=confirm,
+            progress=tell,
+            report=target.report,
+            **target.place,
+            **opening,
         )
-    _publish(report, run)
+    _publish(report, run, page=target.report)
 
 
 def anonymize(
@@ -175,6 +200,8 @@ def anonymize(
     """Plan and apply: publish the table anonymized, proved on the published table."""
     import sqlanon
 
+    if trial.dry_run and target.report is not None:
+        raise PolicyError("--dry-run writes nothing; leave --report out, or publish")
     if trial.dry_run and not target.is_given:
         found = _planned(given, wanted, run=run, complete=True)
         _tell_dry(found, _previewed(given, found, rows=trial.preview, run=run), run=run)
@@ -194,6 +221,7 @@ def anonymize(
                 progress=tell,
                 confirm=shown if shown.is_needed else None,
                 preview=trial.preview,
+                report=target.report,
                 **given.text.asked,
                 **run.resources,
             )
@@ -201,7 +229,7 @@ def anonymize(
         output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search)
         _tell_dry(ended.plan, shown.records, run=run)
         return
-    _publish(report, run, records=shown.records)
+    _publish(report, run, records=shown.records, page=target.report)
 
 
 def rewrite(
@@ -273,9 +301,17 @@ def _leave_unless_it_holds(report: CheckReport | Report) -> None:
         raise typer.Exit(1)
 
 
-def _publish(report: Report, run: RunOptions, *, records: tuple[PreviewedRecord, ...] = ()) -> None:
+def _publish(
+    report: Report,
+    run: RunOptions,
+    *,
+    records: tuple[PreviewedRecord, ...] = (),
+    page: Path | None = None,
+) -> None:
     output.timings(run, report.seconds, search=report.search)
     _show(report, records, run=run)
+    if page is not None:
+        output.say(run, f"report written to {page}")
     _leave_unless_it_holds(report)
 
 
@@ -302,7 +338,9 @@ def _confirmation(
         raise PolicyError("--in-place replaces the original for good; confirm it with --yes")
 
     def confirm(found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
-        page = "" if run.quiet else output.printable(_page(found, records), keep="\n") + "\n"
+        page = ""
+        if not run.quiet:
+            page = output.page_on(sys.stderr, lambda: _page(found, records)) + "\n"
         question = "Replace the original table for good? [y/N] "
         with output.aside():
             print(page + question, end="", file=sys.stderr, flush=True)

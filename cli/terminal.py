@@ -7,9 +7,10 @@ where it is not empty, and a terminal of the type `dumb` neither shows colours n
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Any, TextIO
 
+USUAL_WIDTH = 80
+"""Width of a terminal that does not tell its own [letters]."""
 LEAST_WIDTH = 40
 """Width below which no page is fitted to a terminal [letters]."""
 
@@ -42,18 +43,25 @@ def draws_on(stream: TextIO) -> bool:
     return is_terminal(stream) and not is_dumb()
 
 
-def width_of(stream: TextIO) -> int | None:
+def columns_of(stream: TextIO) -> int | None:
     """How many letters a line of a stream may have; None for any number, where it is no terminal.
 
     `COLUMNS` goes before what the terminal says.
     """
     if not is_terminal(stream):
         return None
-    return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return max(int(told), LEAST_WIDTH)
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):  # it claims to be a terminal, and is none
+        columns = 0
+    return max(columns or USUAL_WIDTH, LEAST_WIDTH)
 
 
 def console_of(stream: TextIO) -> Any:
     """A console of rich that goes by the same rules."""
     from rich.console import Console  # slow to load
 
-    return Console(file=stream, no_color=not has_colour(stream), width=width_of(stream))
+    return Console(file=stream, no_color=not has_colour(stream), width=columns_of(stream))

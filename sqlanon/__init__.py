@@ -40,12 +40,16 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.publishing.preview import preview as preview
     from sqlanon.publishing.rewriting import rewrite as rewrite
+    from sqlanon.release_report.making import report as report
+    from sqlanon.release_report.report import ReleaseReport as ReleaseReport
     from sqlanon.reports.bound import BoundReport as BoundReport
     from sqlanon.reports.check import CheckReport as CheckReport
     from sqlanon.reports.itemsets import MiningReport as MiningReport
     from sqlanon.reports.measure import MeasureReport as MeasureReport
     from sqlanon.reports.plan import Report as Report
     from sqlanon.reports.risk import RiskReport as RiskReport
+    from sqlanon.suggestion.suggesting import suggest as suggest
+    from sqlanon.suggestion.suggestion import Suggestion as Suggestion
 
 _HOMES = {
     "anonymize": "sqlanon.api",
@@ -57,6 +61,8 @@ _HOMES = {
     "mine": "sqlanon.inspection",
     "plan": "sqlanon.api",
     "preview": "sqlanon.publishing.preview",
+    "report": "sqlanon.release_report.making",
+    "ReleaseReport": "sqlanon.release_report.report",
     "risk": "sqlanon.inspection",
     "Anonymized": "sqlanon.publishing.anonymized",
     "BoundReport": "sqlanon.reports.bound",
@@ -83,6 +89,8 @@ _HOMES = {
     "CheckReport": "sqlanon.reports.check",
     "RiskReport": "sqlanon.reports.risk",
     "Report": "sqlanon.reports.plan",
+    "Suggestion": "sqlanon.suggestion.suggestion",
+    "suggest": "sqlanon.suggestion.suggesting",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 

@@ -26,6 +26,7 @@ from sqlanon.reports.plan import Report
 if TYPE_CHECKING:
     from sqlanon.publishing.anonymized import Anonymized
     from sqlanon.publishing.plan import Plan
+    from sqlanon.release_report.making import Witness
 
 # What not every call needs is imported there: a command must start fast.
 Confirm = Callable[["Plan"], object]
@@ -39,7 +40,10 @@ def plan(
 def plan(frame: Frame | Source, /, policy: AnyPolicy, **settings: Unpack[Settings]) -> Plan: ...
 @overloaded
 def plan(
-    connection: Any, table: Any = None, policy: Any = None, **settings: Unpack[Settings]
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
+    **settings: Unpack[Settings],
 ) -> Plan:
     """Finds the recoding of least loss: `plan(frame, policy)`; writes only temporary tables.
 
@@ -81,6 +85,7 @@ def apply(
     with_report: Literal[False] = ...,
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> F: ...
 @overload
@@ -92,6 +97,7 @@ def apply(
     with_report: Literal[True],
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> Anonymized[F]: ...
 @overload
@@ -106,6 +112,7 @@ def apply(
     table: Any = ...,
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> Report: ...
 @overload
@@ -118,11 +125,12 @@ def apply(
     overwrite: bool = ...,
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
+    report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> Report: ...
 @overloaded
 def apply(
-    connection: Any,
+    connection: Source | Frame,
     plan: Plan,
     *,
     into: str | None = None,
@@ -131,10 +139,11 @@ def apply(
     overwrite: bool = False,
     table: Any = None,
     confirm: Confirm | None = None,
+    report: str | Path | None = None,
     progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
-) -> Any:
+) -> Frame | Anonymized[Any] | Report:
     """Publishes what a plan says, in one transaction, and proves it on the published table.
 
     A frame, `apply(frame, plan)`, gives a frame as `anonymize` does.
@@ -151,6 +160,7 @@ def apply(
             one, whatever its name.
         with_report: As for `anonymize`.
         confirm: Called with the plan before anything is written; what it raises stops that.
+        report: A file .html for a report of the release, as `sqlanon.report` makes one.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -164,7 +174,8 @@ def apply(
     file = None if output is None else Path(output)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    target = Target(into, in_place, file, overwrite, confirm, like)
+    witness = None if report is None else _witness(report, overwrite)
+    target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     named = table_named(call.source, plan) if call.table is None else call.table
     opened = opened_for(
@@ -176,8 +187,8 @@ def apply(
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = replaced_file(source, target)
-        report = publish(source.engine, plan, source=source.table, target=target, file=replaced)
-        return target.result(told(source, report, plan.policy), with_report=with_report)
+        done = publish(source.engine, plan, source=source.table, target=target, file=replaced)
+        return target.result(told(source, done, plan.policy), with_report=with_report)
 
 
 @overload
@@ -189,6 +200,7 @@ def anonymize(
     with_report: Literal[False] = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> F: ...
 @overload
@@ -200,6 +212,7 @@ def anonymize(
     with_report: Literal[True],
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Anonymized[F]: ...
 @overload
@@ -214,6 +227,7 @@ def anonymize(
     overwrite: bool = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
 @overload
@@ -224,6 +238,7 @@ def anonymize(
     *,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> F: ...
 @overload
@@ -236,6 +251,7 @@ def anonymize(
     overwrite: bool = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
 @overload
@@ -249,13 +265,14 @@ def anonymize(
     overwrite: bool = ...,
     confirm: Callable[..., object] | None = ...,
     preview: int | None = ...,
+    report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
 @overloaded
 def anonymize(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     into: str | None = None,
     in_place: bool = False,
@@ -263,9 +280,10 @@ def anonymize(
     overwrite: bool = False,
     confirm: Callable[..., object] | None = None,
     preview: int | None = None,
+    report: str | Path | None = None,
     with_report: bool = False,
     **settings: Unpack[Settings],
-) -> Any:
+) -> Frame | Anonymized[Any] | Report:
     """Anonymizes a frame, `anonymize(frame, policy)`, or a table: `plan` and `apply` in one.
 
     Of a frame, where neither `into`, `in_place` nor `output` says otherwise, a frame of the same
@@ -283,6 +301,7 @@ def anonymize(
         confirm: As for `apply`; with `preview` it is called with the plan and with records.
         preview: How many records `confirm` sees before and after, as `sqlanon.preview` has them.
         with_report: Whether a frame comes with what was proved on it: `frame, report = ...`.
+        report: As for `apply`.
 
     Returns:
         A frame, or `Anonymized(frame, report)`; the `Report` where a table or a file is written.
@@ -315,7 +334,8 @@ def anonymize(
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    target = Target(into, in_place, file, overwrite, confirm, like)
+    witness = None if report is None else _witness(report, overwrite)
+    target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     opened = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
     with following(settings.get("progress")), opened as (source, resolved):
@@ -330,7 +350,12 @@ def anonymize(
                 target = replace(target, confirm=asking(confirm, source, rows=preview))
             known = confirm is not None or may_change(source, settings.get("progress"))
             found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
-            report = publish(
-                source.engine, found, source=source.table, target=target, file=replaced
-            )
-        return target.result(told(source, report, found.policy), with_report=with_report)
+            done = publish(source.engine, found, source=source.table, target=target, file=replaced)
+        return target.result(told(source, done, found.policy), with_report=with_report)
+
+
+def _witness(path: str | Path, overwrite: bool) -> Witness:
+    """What makes the report of a release while it is published."""
+    from sqlanon.release_report.making import Witness  # most releases have none
+
+    return Witness(Path(path), overwrite)

@@ -16,7 +16,8 @@ from sqlanon.engine.base import Opening, searching
 from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
-from sqlanon.microdata.opening import beside, is_data, reading, told
+from sqlanon.microdata.opening import beside, holding, is_data, reading, told
+from sqlanon.policy import release
 from sqlanon.progress import Progress, following
 from sqlanon.reports.check import CheckReport
 
@@ -35,19 +36,27 @@ def check(
     table: Any,
     policy: AnyPolicy,
     *,
+    released: bool = ...,
     progress: Progress | None = ...,
     **opening: Unpack[Opening],
 ) -> CheckReport: ...
 @overload
 def check(
-    frame: Frame | Source, /, policy: AnyPolicy, **opening: Unpack[Opening]
+    frame: Frame | Source,
+    /,
+    policy: AnyPolicy,
+    *,
+    released: bool = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
 ) -> CheckReport: ...
 @overloaded
 def check(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
+    released: bool = False,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> CheckReport:
@@ -63,6 +72,8 @@ def check(
             Where it names none, every column in no other role counts as one. It may be a `Policy`,
             a dict with the keys of `policy.toml`, the path of such a file, or a function from the
             table's columns to a policy. Where only two arguments are given, it is the second.
+        released: Whether the table is about to be published as it is: then a column that the
+            policy drops, or gives no role, is a `ReleaseError`.
         progress: Called with lines that say how far it is: texts that begin with the phase, with
             the share of it that is done as `share`, 0 to 1, or None where nobody can tell.
         opening: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
@@ -73,9 +84,10 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     call = asked(connection, table, policy)
+    policies = holding(call.policy, refuse=release.released) if released else call.policy
     with (
         following(progress),
-        reading(*call.opened, **opening) as (source, resolved),
+        reading(call.source, call.table, policies, **opening) as (source, resolved),
     ):
         return told(source, check_table(source.engine, source.table, policy=resolved), resolved)
 
@@ -112,9 +124,9 @@ def risk(
 ) -> RiskReport: ...
 @overloaded
 def risk(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     population: Any = None,
     threshold: float = RISK_THRESHOLD,
@@ -193,10 +205,10 @@ def measure(
 ) -> MeasureReport: ...
 @overloaded
 def measure(
-    connection: Any,
+    connection: Source | Frame,
     original: Any = None,
     released: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     released_table: str | None = None,
     class_attribute: str | None = None,
@@ -269,9 +281,9 @@ def mine(
 ) -> MiningReport: ...
 @overloaded
 def mine(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     kind: str = "closed",
     into: str | None = None,
@@ -338,9 +350,9 @@ def bound(
 ) -> BoundReport: ...
 @overloaded
 def bound(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     loss: str | None = None,
     effort: str | None = None,

@@ -31,6 +31,8 @@ FENCE = re.compile(
 )
 SHOWN_ONLY = ("text", "mermaid")
 """Languages of blocks that show formulas and layouts: nothing can be carried out there."""
+INCLUDED = "--8<-- "
+"""What begins a block that shows a file of the repository, which has tests of its own."""
 SEARCH_KEYS = ("method", "loss", "patterns", "scheme", "direction")
 
 
@@ -112,7 +114,7 @@ class Reader:
 
     def follow(self, block):
         """Does what a block shows."""
-        if block.language in SHOWN_ONLY:
+        if block.language in SHOWN_ONLY or block.text.startswith(INCLUDED):
             return
         if block.title is not None:
             Path(block.title).write_text(block.text, "utf-8")

@@ -38,7 +38,8 @@ README = (ROOT / "README.md").read_text("utf-8")
 def demo(tmp_path_factory):
     """The folder that `sqlanon demo` leaves, to be copied."""
     folder = tmp_path_factory.mktemp("made") / "sqlanon-demo"
-    with redirect_stdout(io.StringIO()) as printed:
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(io.StringIO()) as printed:
+        patched.setattr("sqlanon.demo.demo.can_draw", lambda: False)
         assert status(["demo", str(folder), "--json"]) == 0
     (folder / "demo.json").write_text(printed.getvalue())
     return folder
@@ -173,9 +174,9 @@ DOCUMENTS = {
         "risk few.duckdb people --qi age,sex --every-subset",
     ],
     "result": [
-        "plan few.duckdb people --policy policy.toml --preview 1 --minimal-nodes --alternatives "
-        "--keep region "
-        "--save plan.json",
+        "plan few.duckdb people --qi age,sex,postcode --hierarchy age=intervals:5,10 --k 9 "
+        "--keep region --others drop --suppression-limit 0.1 --preview 1 "
+        "--minimal-nodes --alternatives --save plan.json",
         "plan few.duckdb people --qi age,sex,citizenship --k 2 --sql --others drop",
         "plan few.duckdb people --qi age,sex --k 2 --method auto",
         "plan few.duckdb people --qi household_size,sex --k 5 --method scheme --scheme sps",
@@ -189,12 +190,26 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
         "--sweep suppression_limit=0,0.1"
     ],
-    "measure": ["measure few.duckdb out --table people --policy policy.toml"],
+    "measure": [
+        "measure few.duckdb out --table people --qi age,sex,postcode "
+        "--hierarchy age=intervals:5,10 --k 9"
+    ],
+    "report": [
+        "report few.duckdb people --released out --qi age,sex,postcode --hierarchy "
+        "age=intervals:5,10 --k 9 --keep region --others drop --suppression-limit 0.1 "
+        "--plan plan.json --effort none",
+        "report few.duckdb people --released people --policy policy.toml --effort none",
+    ],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],
     "compare": [
         "compare few.duckdb people --qi age,sex --k 5 --methods incognito,mondrian,scheme "
         "--time-limit 9"
+    ],
+    "init": [
+        "init few.duckdb people --output drafted.toml",
+        "init few.duckdb people --output drafted.toml --overwrite",
+        "init visits.csv --output visits.toml",
     ],
     "hierarchy_show": ["hierarchy show intervals:5,10 few.duckdb people --column age"],
     "hierarchy_check": ["hierarchy check few.duckdb people --hierarchy age=intervals:5,10"],
@@ -230,6 +245,8 @@ def test_every_key_of_a_document_is_in_the_reference_and_the_other_way_round(
         connection.execute("ATTACH 'census.duckdb' AS census (READ_ONLY)")
         connection.execute("CREATE TABLE people AS FROM census.people LIMIT 200")
         connection.execute("COPY people TO 'people.parquet'")
+    visits = [f"{number // 3},{number % 7}" for number in range(90)]
+    Path("visits.csv").write_text("\n".join(["patient_id,age", *visits, ""]))
     known = hooks["documents"].shapes(DOCS / "reference" / "json_keys.toml")
     found = hooks["documents"].Comparison(known)
     found.look(json.loads(Path("demo.json").read_text()), "demo")

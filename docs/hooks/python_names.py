@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from sqlanon import __all__ as public
+import sqlanon
 from sqlanon.methods.registry import OPTIONS, owners_of
 from sqlanon.publishing.settings import Settings
 
+_DECLARED = ("sqlanon.policy", "sqlanon.hierarchy")
 GROUPS = {
     "Functions": str.islower,
+    "Policy, hierarchies and models": lambda name: getattr(sqlanon, name).__module__.startswith(
+        _DECLARED
+    ),
     "Errors": lambda name: name.endswith("Error"),
-    "Reports and plans": lambda name: name.endswith("Report") or name in ("Plan", "Comparison"),
-    "Policy and models": lambda name: True,
+    "Plans, reports and other results": lambda name: True,
 }
+_CALLS = """Whatever reads a table takes it in one of these ways:
+
+| call | reads |
+|---|---|
+| `check(frame, policy)` | a frame of pandas, Polars or Arrow, or a relation of DuckDB |
+| `check("people.csv", policy)` | a file, or a database with one table |
+| `check("census.duckdb", "people", policy)` | a table of a database |
+| `check(connection, "people", policy)` | a table, view or frame that an open connection sees |
+
+A `policy` is a `Policy`, a dict with the keys of [`policy.toml`](policy.md), or the path of such a
+file. `anonymize` and `apply` return a frame for a frame, with `with_report=True` the frame and its
+report, and the report where they are told a place: `into`, `in_place` or `output`.
+"""
 _OPENING = {
     "threads": "Threads of the database.",
     "memory_limit": "Memory of the database, such as `2GB`.",
@@ -40,7 +56,7 @@ def page() -> str:
         "Import names from `sqlanon` itself, as in `from sqlanon import Policy`; other modules "
         "may change. This page is made from the docstrings of the code.\n",
     ]
-    left = list(public)
+    left = list(sqlanon.__all__)
     grouped = {}
     for title, belongs in GROUPS.items():
         grouped[title] = [name for name in left if belongs(name)]
@@ -48,8 +64,10 @@ def page() -> str:
     for title, names in grouped.items():
         parts.append(f"## {title}\n")
         if title == "Functions":
-            parts.append(_settings())
+            parts.append(_CALLS)
         parts += [f"::: sqlanon.{name}\n" for name in names]
+        if title == "Functions":
+            parts.append(_settings())
     return "\n".join(parts)
 
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sqlanon.arguments import path_of
-from sqlanon.engine.files import refuse_folder, write_file
+from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.methods.registry import AUTO, METHODS
+from sqlanon.pictures import COLOURS, FONT, apart, refuse_place, refuse_undrawn, svg_of
 from sqlanon.resources import html_page
 
 ENDINGS = (".svg", ".html")
-# Okabe and Ito 2008, without the yellow that no white page shows. Seven colours and eight marks
-# have no common divisor, so 56 methods would differ in one of them.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Seven colours and eight marks have no common divisor, so 56 methods would differ in one of them.
 MARKS = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
     *("triangle-left", "triangle-right"),
@@ -38,7 +36,6 @@ HEADROOM = 8
 """What labels and marks reach above a chart at most [points]."""
 PADDING = {"left": 40, "right": 48, "top": 12, "bottom": 12}
 """Room around: texts are wider in a browser that has another font than what draws [points]."""
-_FONT = "Helvetica, Arial, sans-serif"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,19 +150,8 @@ def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
     file = path_of(path, "the chart")
     if file.suffix.lower() not in ENDINGS:
         raise SourceError(f"{file.name!r} is no chart; name it {' or '.join(ENDINGS)}")
-    missing = [name for name in ("altair", "vl_convert") if find_spec(name) is None]
-    if missing:
-        raise PolicyError(
-            "charts are drawn by altair and vl-convert, which are not installed: "
-            "pip install 'sqlanon[report]'"
-        )
-    if not file.parent.is_dir():
-        raise SourceError(f"there is no folder {str(file.parent)!r}")
-    if file.exists() and not file.is_file():
-        raise SourceError(f"{str(file)!r} is no regular file; name another")
-    if file.exists() and not overwrite:
-        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
-    refuse_folder(file.resolve())
+    refuse_undrawn()
+    refuse_place(file, overwrite=overwrite)
     return file
 
 
@@ -183,11 +169,7 @@ def draw(drawing: Drawing, path: str | Path, *, overwrite: bool = False) -> None
     if file.suffix.lower() == ".svg":
         write_file(file, svg(panels))
         return
-    drawn = [
-        # Names inside one picture must not be those inside another on the same page.
-        svg([panel]).replace("clip", f"picture{number}clip")
-        for number, panel in enumerate(panels)
-    ]
+    drawn = [apart(svg([panel]), number) for number, panel in enumerate(panels)]
     write_file(file, html_page("comparison", drawing=drawing, pictures=drawn))
 
 
@@ -202,17 +184,13 @@ def svg(panels: Sequence[ChartPanel]) -> str:
 
 def rendered(chart: Any) -> str:
     """A chart of Altair as SVG, in the fonts and colours of all charts."""
-    import vl_convert
-
-    chart = (
-        chart.configure(font=_FONT, background="white", padding=PADDING)
+    return svg_of(
+        chart.configure(font=FONT, background="white", padding=PADDING)
         .configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8)
         .configure_title(fontSize=15, anchor="start", subtitleFontSize=12, subtitleColor="#444444")
         .configure_legend(labelFontSize=12, titleFontSize=12, symbolSize=110, symbolStrokeWidth=2)
         .configure_view(stroke="#bbbbbb")
     )
-    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
-    return drawn
 
 
 def _charts(panel: ChartPanel) -> Any:

@@ -313,7 +313,7 @@ class Comparison(SelfShown):
         report, ratio = row.report, self.ratio(row)
         others = [each for each in self.losses if each != row.asked.loss]
         marks = f"{'*' if row.reason else ' '}{'>' if row.is_cut else ' '}"
-        peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f} MB"
+        peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f}"
         return [
             f"{marks} {row.asked.method}",
             _measure(report, row.asked.loss),
@@ -377,7 +377,7 @@ def _bound_entry(bound: BoundReport) -> dict[str, Any]:
     return {name: value for name, value in bound.to_dict().items() if name in names}
 
 
-_FIGURES = ("classes", "smallest", "largest", "suppressed", "seconds", "peak")
+_FIGURES = ("classes", "smallest", "largest", "suppressed", "seconds", "peak [MB]")
 
 
 def _measure(report: Report, name: str) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.comparison.drawing import (
-    COLOURS,
     HEIGHT,
     MARKS,
     WIDTH,
@@ -19,6 +18,7 @@ from sqlanon.comparison.drawing import (
 )
 from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
+from sqlanon.pictures import COLOURS
 from sqlanon.resources import html_page
 
 

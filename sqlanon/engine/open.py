@@ -12,7 +12,13 @@ from sqlanon.engine.duckdb.catalog import is_frame
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.frames import HeldFrame, owned
 from sqlanon.engine.duckdb.second_table import opened_beside
-from sqlanon.engine.duckdb.source import OpenedSource, Resources, is_database, open_source
+from sqlanon.engine.duckdb.source import (
+    OpenedSource,
+    Resources,
+    is_database,
+    open_source,
+    unwrapped,
+)
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.frames.kinds import ArrowStreamed, LazilyCollected
 from sqlanon.errors import EngineError
@@ -32,6 +38,7 @@ __all__ = [
     "open_source",
     "owned",
     "second_table",
+    "unwrapped",
 ]
 
 

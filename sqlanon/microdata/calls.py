@@ -17,8 +17,9 @@ from sqlanon.engine.open import (
     LazilyCollected,
     is_frame,
     owned,
+    unwrapped,
 )
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.opening import Policies
 from sqlanon.policy.policy import OF_METHODS, SETTINGS, Policy
 from sqlanon.policy.toml import blaming, read_document
@@ -85,6 +86,9 @@ def asked(connection: object, table: object, policy: object) -> Call:
     if misplaced or is_frame(policy):
         raise PolicyError(f"the policy comes last; give {_ORDERS}")
     made, said = _policy_of(policy)
+    is_source = isinstance(connection, str | Path | Connection | HeldFrame)
+    if not (is_source or is_frame(connection) or hasattr(connection, "dialect")):
+        _refuse_unless_wrapped(connection)
     if is_frame(connection):
         if table is not None:
             raise PolicyError("a frame is the table itself; give (frame, policy)")
@@ -92,6 +96,12 @@ def asked(connection: object, table: object, policy: object) -> Call:
         held = source if isinstance(source, HeldFrame) else inner
         return Call(source, inner, made, said, held if isinstance(held, HeldFrame) else None)
     return Call(connection, table, made, said)
+
+
+def _refuse_unless_wrapped(source: object) -> None:
+    """Refuses what is no source, and does not hand its calls on to one."""
+    if unwrapped(source) is source:
+        raise SourceError(f"{kind_of(source)} is no source; give a frame, a connection or a path")
 
 
 def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:

@@ -144,6 +144,11 @@ def is_data(connection: object) -> bool:
     return path.is_file() and not is_database(path)
 
 
+def holding(policy: Policies, *, refuse: Callable[[Policy, Sequence[str]], Policy]) -> Policies:
+    """A policy that is first held against the columns of its table."""
+    return lambda columns: refuse(_resolved(columns, policy), columns)
+
+
 def _resolved(columns: Sequence[str], policy: Policies) -> Policy:
     """The policy, or what a function makes it of the columns of the table."""
     made = policy(list(columns)) if callable(policy) else policy

@@ -50,13 +50,14 @@ class _Staged:
 class _Published:
     """Classes, models and kept columns of the published table, what was lost, and its digest.
 
-    The digest is of a file's bytes, or of a table's content as `fingerprint` has it.
+    The digest is of a file's bytes, or of a table's content as `fingerprint` has it. Seconds are
+    those of the check, and of a witness where there is one.
     """
 
     results: TableResults
     kept: KeptColumns | None
     notes: tuple[str, ...]
-    check_seconds: float
+    seconds: Mapping[str, float]
     sha256: str
 
 
@@ -149,7 +150,10 @@ def _carry_out(
         if plan.policy.entity is not None:
             results = _of_persons(engine, plan, source=source)
         kept = published_kept(engine, plan, source=source, table=table)
-        check_seconds = time.monotonic() - written
+        seconds = {"check": time.monotonic() - written}
+        if target.witness is not None:
+            target.witness(engine, plan, source, table)
+            seconds["report"] = time.monotonic() - written - seconds["check"]
         if target.output is None:
             _, sha256 = engine.rows(fingerprint(table, engine.columns(table)))[0]
         # All that is published has been read by now, between two looks at what it was read from.
@@ -158,15 +162,15 @@ def _carry_out(
         tell("publishing: what was checked")
     if target.output is not None:
         sha256 = files.digest(target.output)
-    return _Published(results, kept, notes, check_seconds, sha256)
+    return _Published(results, kept, notes, seconds, sha256)
 
 
 def _report(plan: Plan, published: _Published, *, output: str, started: float) -> Report:
     before, taken = plan.report.seconds, time.monotonic() - started
     seconds = {
         **before,
-        "apply": taken - published.check_seconds,
-        "check": published.check_seconds,
+        "apply": taken - sum(published.seconds.values()),
+        **published.seconds,
         "total": before.get("total", 0.0) + taken,
     }
     report = plan.report.keeping(published.kept)

@@ -232,27 +232,37 @@ class Plan(SelfShown):
         """
         file = path_of(path, "the plan file")
         self.policy.check_columns(list(self.columns), publish=True)
-        document = {
-            **stamp(self.report.provenance.created),
-            "kind": "sqlanon plan",
-            "table": self.table,
-            "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
-            **({} if self.dialect == _FIRST else {"dialect": self.dialect}),
-            "enumerated": list(self.enumerated),
-            "policy": self.policy.to_dict(),
-            "recoding": self.recoding.to_document(),
-            "rounds": self.rounds,
-            "few": list(self.few),
-            "report": self.report.to_dict(),
-            "heights": dict(self.report.heights),
-            "histogram": list(map(list, self.report.statistics.histogram.items())),
-            "fingerprint": self.fingerprint,
-        }
         try:
-            text = json.dumps(sealed(document), indent=1, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False)
             return write_private(file, text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
+
+    def document(self) -> dict[str, Any]:
+        """What `save` writes, with its digest."""
+        return sealed(
+            {
+                **stamp(self.report.provenance.created),
+                "kind": "sqlanon plan",
+                "table": self.table,
+                "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
+                **({} if self.dialect == _FIRST else {"dialect": self.dialect}),
+                "enumerated": list(self.enumerated),
+                "policy": self.policy.to_dict(),
+                "recoding": self.recoding.to_document(),
+                "rounds": self.rounds,
+                "few": list(self.few),
+                "report": self.report.to_dict(),
+                "heights": dict(self.report.heights),
+                "histogram": list(map(list, self.report.statistics.histogram.items())),
+                "fingerprint": self.fingerprint,
+            }
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that the plan says, which a saved plan holds, too."""
+        return str(self.document()[DIGEST])
 
     @classmethod
     def load(cls, path: str | Path) -> Plan:

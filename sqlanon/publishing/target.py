@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -14,7 +14,7 @@ from sqlanon.engine import files
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import HeldFrame, OpenedSource, is_frame
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.microdata.calls import Call
+from sqlanon.microdata.calls import Call, Frame
 from sqlanon.microdata.opening import is_data
 from sqlanon.microdata.places import place_of, try_place
 from sqlanon.policy.policy import Policy
@@ -42,6 +42,16 @@ class Likeness:
         self.made = self.frame.handed_back(engine, table, source=source, coded=policy.attributes)
 
 
+class Witnessing(Protocol):
+    """Looks at a release while it is published, and writes of it afterwards."""
+
+    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
+        """Looks at a release that is written and checked, before anybody sees it."""
+
+    def write(self, report: Report) -> None:
+        """Writes of a release that has been published."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Target of a publication: exactly one place.
@@ -53,6 +63,8 @@ class Target:
         overwrite: Whether an existing table or file may be replaced.
         confirm: Called with the plan before anything is written; what it raises stops that.
         likeness: A frame to be made, like the one that is published.
+        witness: Looks at both tables once the release is written and checked, before anybody sees
+            it, and writes of it afterwards; what it raises stops that.
 
     Raises:
         PolicyError: No place, or more than one.
@@ -64,6 +76,7 @@ class Target:
     overwrite: bool = False
     confirm: Callable[[Plan], object] | None = None
     likeness: Likeness | None = None
+    witness: Witnessing | None = None
 
     def __post_init__(self) -> None:
         if self.into == "":
@@ -80,11 +93,16 @@ class Target:
                 "in place the original is replaced in any case; leave overwrite (--overwrite) out"
             )
 
-    def result(self, report: Report, *, with_report: bool) -> Any:
-        """What a caller is given: the report, or the frame that was made, by itself or not."""
+    def result(self, report: Report, *, with_report: bool) -> Frame | Anonymized[Any] | Report:
+        """What a caller is given: the report, or the frame that was made, by itself or not.
+
+        A witness writes first.
+        """
+        if self.witness is not None:
+            self.witness.write(report)
         if self.likeness is None:
             return report
-        made = self.likeness.made
+        made: Frame = self.likeness.made
         return Anonymized(made, report) if with_report else made
 
 

@@ -14,7 +14,7 @@ from sqlanon.reports.document import Provenance, page, rounded, size_line
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.reports.trajectories import Trajectories
-from sqlanon.wording import counted, figure, part_of, percent
+from sqlanon.wording import FAILS, HOLDS, counted, figure, part_of, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ModelResult:
         """For a reader: the model, and whether it holds."""
         what = f"{self.model} {self.threshold:,}" if self.column is None else self.model
         whose = "" if self.column is None else f" of {self.column!r}"
-        return f"{what}{whose} {'holds' if self.holds else 'does NOT hold'}"
+        return f"{what}{whose} {HOLDS if self.holds else FAILS}"
 
     def found(self) -> str:
         """For a reader: what the table has."""
@@ -110,7 +110,8 @@ class SensitiveFigures:
     def to_lines(self, column: str) -> list[str]:
         """For a reader."""
         ratios = ", ".join(
-            f"recursive (c, {l}) {'for no c' if math.isinf(c) else f'for c above {figure(c)}'}"
+            f"recursive (c, {l}) "
+            + ("fails for every c" if math.isinf(c) else f"for c above {figure(c)}")
             for l, c in self.recursive_c.items()  # noqa: E741
         )
         distances = ", ".join(f"{name} {figure(value)}" for name, value in self.t.items())

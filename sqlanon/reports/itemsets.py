@@ -69,7 +69,8 @@ class MiningReport(SelfShown):
         kind = "closed frequent" if self.kind == "closed" else "frequent"
         lines = [
             f"{counted(self.itemsets, f'{kind} generalized itemset')} of at least {self.k:,} of "
-            f"{counted(self.records, 'record')}; {counted(self.memberships, 'membership')}"
+            f"{counted(self.records, 'record')}; {counted(self.memberships, 'pair')} "
+            "of an itemset and a record that has it"
         ]
         if self.output is not None:
             lines.append(f"written to table {self.output}")

@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
-from sqlanon.wording import counted, figure, percent
+from sqlanon.wording import counted, figure, in_columns, percent
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,7 +67,6 @@ class MeasureReport(SelfShown):
             f"the smallest of {self.statistics.smallest:,}; "
             f"{self.suppressed_records:,} suppressed ({lost})"
         ]
-        width = max(map(len, self.loss), default=0)
-        for name, value in self.loss.items():
-            lines.append(f"  {name.replace('_', '-'):<{width}}  {figure(value)}")
+        rows = [(name.replace("_", "-"), figure(value)) for name, value in self.loss.items()]
+        lines += in_columns(rows, "<>") if rows else []
         return page(lines, self.notes)

@@ -19,7 +19,17 @@ from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
-from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
+from sqlanon.wording import (
+    at_least,
+    counted,
+    figure,
+    in_columns,
+    key,
+    padded,
+    part_of,
+    percent,
+    width_of,
+)
 
 GIVEN_UP = "given_up"
 """What `search` calls a method's own search that the time limit ended, so that another's result
@@ -248,7 +258,7 @@ class Report(SelfShown):
 
     def _level_lines(self) -> Iterator[str]:
         """Generalization level of each column, or the shares of records at each level."""
-        width = max(map(len, self.heights), default=0)
+        width = max(map(width_of, self.heights), default=0)
         highest = max(self.heights.values(), default=0)
         if self.records_per_level:
             yield "  share of records at each level, from the original value up"
@@ -256,7 +266,7 @@ class Report(SelfShown):
                 names = ["", *self.level_names.get(column, [])[1:]]
                 shares = zip_longest((percent(n, self.records) for n in records), names)
                 own = "  ".join(f"{share} {name or ''}".rstrip() for share, name in shares)
-                yield f"    {column:<{width}}  {own}"
+                yield f"    {padded(column, width)}  {own}"
             return
         if self.groups:
             yield "  groups of values that are published alike"
@@ -268,7 +278,7 @@ class Report(SelfShown):
             bar = "#" * level + "." * (self.heights[column] - level)
             own = f"{level} of {self.heights[column]}  {bar:<{highest}}"
             name = self.level_names.get(column, {level: ""} if level else [""])[level]
-            yield f"    {column:<{width}}  {own}  {name}".rstrip()
+            yield f"    {padded(column, width)}  {own}  {name}".rstrip()
 
     def _minimal_lines(self, nodes: Sequence[Mapping[str, int]]) -> Iterator[str]:
         """Every minimal node, with what it loses and suppresses."""

@@ -10,7 +10,17 @@ from sqlanon.cli.main import program, status
 
 pytestmark = pytest.mark.every_row
 # What takes seconds is done by tests of its own.
-LONG = {"demo", "risk", "compare", "--sweep", "--alternatives", "--dialect", "--dry-run", "measure"}
+LONG = {
+    "demo",
+    "risk",
+    "compare",
+    "--sweep",
+    "--alternatives",
+    "--dialect",
+    "--dry-run",
+    "measure",
+    "--ask",
+}
 # What an example needs, which another one leaves behind.
 BEFORE = {"apply": ["plan census.duckdb people --policy policy.toml --save plan.json"]}
 

@@ -19,7 +19,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import METHODS, OPTIONS, listed, owners_of
 from sqlanon.reports.document import SCHEMA_VERSION
 
-COMMANDS = ["demo", "check", "plan", "apply", "anonymize", "compare", "rewrite"]
+COMMANDS = ["demo", "init", "check", "plan", "apply", "anonymize", "compare", "rewrite"]
 HIERARCHY_COMMANDS = ["show", "check", "make", "load", "list", "drop"]
 PROGRAM = [sys.executable, "-c", "from sqlanon.cli import app; app()"]
 

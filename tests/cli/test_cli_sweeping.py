@@ -2,6 +2,9 @@
 
 import pytest
 
+from sqlanon.cli.sweeping import SWEPT
+from sqlanon.policy.varied import VARIED
+
 ROLES = ("--qi", "age,zip", "--others", "drop")
 
 
@@ -64,3 +67,7 @@ def test_alternatives_are_listed_on_request(run, table):
         row["column"] for row in run(*words, "--alternatives", "--json").document["alternatives"]
     }
     assert "alternatives" not in run(*words).out
+
+
+def test_the_help_names_every_figure_that_can_be_swept():
+    assert tuple(VARIED) == SWEPT

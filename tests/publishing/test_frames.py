@@ -138,6 +138,25 @@ def shuffled(frame):
     return frame.take(order)
 
 
+def test_an_ordered_model_counts_categories_by_what_they_are():
+    frame = pandas.DataFrame({"age": AGES, "grade": pandas.Categorical([3, 2, 10] * 4)})
+    policy = {**UNNAMED, "sensitive": {"grade": {"t": "ordered:0.9"}}}
+    made = sqlanon.anonymize(frame, policy)
+    assert made.grade.dtype == frame.grade.dtype
+    assert sorted(made.grade) == sorted(frame.grade)
+
+
+def test_a_type_that_would_not_come_back_is_refused_before_the_search():
+    frame = pandas.DataFrame({"age": AGES, "took": SERIES["duration"]})
+    with pytest.raises(SourceError, match=r"'took' .* convert or drop it"):
+        sqlanon.anonymize(frame, {**UNNAMED, "sensitive": {"took": {"t": "ordered:0.9"}}})
+
+
+def test_a_frame_of_a_derived_class_is_one_of_the_class_that_it_is_derived_from():
+    derived = type("Derived", (pandas.DataFrame,), {"__module__": "elsewhere"})
+    assert type(sqlanon.anonymize(derived(TABLE.to_pandas()), POLICY)) is pandas.DataFrame
+
+
 def test_rows_say_nothing_of_the_order_that_they_had():
     assert sqlanon.anonymize(shuffled(TABLE), POLICY).equals(sqlanon.anonymize(TABLE, POLICY))
 
@@ -148,7 +167,7 @@ SERIES = {
     "boolean": pandas.array([True, None, False] * 4, dtype="boolean"),
     "small": pandas.array([1, 2, 3] * 4, dtype="int8"),
     "half": pandas.array([1.5, 2.5, 3.5] * 4, dtype="float16"),
-    "float": pandas.array([0.1, float("nan"), -0.0] * 4, dtype="float64"),
+    "float": pandas.array([0.1, float("nan"), 0.25] * 4, dtype="float64"),
     "text": pandas.array(["a", None, "b"] * 4, dtype="string"),
     "arrow": pandas.array([1, None, 3] * 4, dtype="int32[pyarrow]"),
     "zoned": pandas.DatetimeIndex([MOMENT, None, MOMENT] * 4),
@@ -286,7 +305,8 @@ def test_the_index_of_pandas_is_left_behind():
 def test_a_quasi_identifier_with_categories_is_text():
     frame = TABLE.to_pandas().astype({"ill": "category"})
     policy = {"k": 2, "quasi_identifiers": {"ill": {}}, "others": "drop"}
-    assert pandas.api.types.is_string_dtype(sqlanon.anonymize(frame, policy).ill)
+    assert isinstance(sqlanon.anonymize(frame, policy).ill.dropna().iloc[0], str)
+    assert not isinstance(sqlanon.anonymize(frame, policy).ill.dtype, pandas.CategoricalDtype)
     made = sqlanon.anonymize(polars.from_pandas(frame), policy)
     assert made.schema["ill"] == polars.String
 
@@ -300,6 +320,8 @@ def test_a_quasi_identifier_with_categories_is_text():
         (pandas.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' .* convert or drop it"),
         (polars.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' holds objects"),
         (pandas.DataFrame(), "has no columns"),
+        (pandas.Series([1]), r"Series is no (table; make a frame of it|source; give a frame)"),
+        ([{"age": 1}], "a list is no source; give a frame"),
     ],
 )
 @pytest.mark.every_row

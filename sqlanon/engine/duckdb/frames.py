@@ -10,6 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Use, render, without_enums
+from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.engine.duckdb.catalog import fold, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
@@ -19,18 +20,22 @@ from sqlanon.engine.frames.kinds import ArrowFrame, FrameKind, PandasFrame, Pola
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.wording import counted
 
-_QUERIES_LEAVE_NOTHING = int(duckdb.__version__.partition(".")[0]) >= 2
-"""Whether `relation.query` leaves no view in the database, as it did before DuckDB 2."""
+_Type = exp.DataType.Type
 _TOLD = frozenset(
     {
         *exp.DataType.NUMERIC_TYPES,
         *exp.DataType.TEXT_TYPES,
-        *exp.DataType.TEMPORAL_TYPES - {exp.DType.TIMETZ},
-        *exp.DataType.NESTED_TYPES - {exp.DType.UNION},
-        *(exp.DType.BOOLEAN, exp.DType.VARBINARY, exp.DType.UUID, exp.DType.INTERVAL),
-        *(exp.DType.ENUM, exp.DType.JSON, exp.DType.TIME),
+        *exp.DataType.TEMPORAL_TYPES - {_Type.TIMETZ},
+        *exp.DataType.NESTED_TYPES - {_Type.UNION},
+        *(
+            _Type.BOOLEAN,
+            _Type.VARBINARY,
+            _Type.UUID,
+            _Type.INTERVAL,
+        ),
+        *(_Type.ENUM, _Type.JSON, _Type.TIME),
     }
-) - {exp.DType.BIT}
+) - {_Type.BIT}
 """Types whose values come back from DuckDB by way of Arrow."""
 
 
@@ -62,7 +67,7 @@ class HeldFrame:
                 table can, or what could not be given back.
         """
         if self._relation is not None and is_callers:
-            table = engine.resolve(self._relation)
+            table = _resolved(engine, self._relation)
             use(list(engine.columns(table)))
             return table
         import pyarrow
@@ -82,8 +87,10 @@ class HeldFrame:
             columns.setdefault(name, pyarrow.nulls(held.num_rows))
         table = engine.register(pyarrow.table({name: columns[name] for name in names}))
         for name in used.as_is:
-            if columns[name].type != self._types[name] or not comes_back(self._types[name]):
-                self._refuse_lossy(engine, table, name=name, column=held.column(name))
+            column, kind = held.column(name), self._types[name]
+            is_as_known = name in used.equal_alone or stored(column).type == kind
+            if not (is_as_known and comes_back(kind)):
+                self._refuse_lossy(engine, table, name=name, column=column)
         return table
 
     def handed_back(
@@ -130,7 +137,7 @@ def owned(frame: object) -> tuple[object, object]:
         SourceError: A relation of which this version of DuckDB does not tell the connection.
     """
     held = HeldFrame(frame)
-    if not isinstance(frame, duckdb.DuckDBPyRelation) or _QUERIES_LEAVE_NOTHING:
+    if not isinstance(frame, duckdb.DuckDBPyRelation) or QUERIES_LEAVE_NOTHING:
         return held, None
     default = duckdb.default_connection()
     try:
@@ -190,11 +197,23 @@ def _package(frame: Any) -> str:
     return type(frame).__module__.partition(".")[0]
 
 
+def _resolved(engine: DuckDB, relation: duckdb.DuckDBPyRelation) -> exp.Table:
+    with suppress(EngineError):
+        return engine.resolve(relation)
+    raise SourceError("the relation is of another connection than the one that is given")
+
+
 def _kind(frame: Any) -> FrameKind:
-    if _package(frame) == "pandas":
+    """The kind of a frame, also of one whose class is derived from a known one."""
+    bases = {(base.__module__.partition(".")[0], base.__name__) for base in type(frame).__mro__}
+    if ("pandas", "DataFrame") in bases:
         return PandasFrame(frame)
-    if _package(frame) == "polars":
+    if {("polars", "DataFrame"), ("polars", "LazyFrame")} & bases:
         return PolarsFrame(frame)
+    if "Series" in {name for _, name in bases}:
+        raise SourceError(
+            f"a {_package(frame)} Series is no table; make a frame of it by to_frame()"
+        )
     if isinstance(frame, duckdb.DuckDBPyRelation):
         return _Relation(frame)
     return ArrowFrame(frame)

@@ -240,12 +240,15 @@ def _arrow_of(name: str, values: Any) -> Any:
 def _series(column: Any, dtype: Any) -> Any:
     """A column for pandas, in the type that it had; as pandas reads it where that is None."""
     import pandas
+    from pyarrow import types
 
     if dtype is None:
         return column.to_pandas()
     if isinstance(dtype, pandas.CategoricalDtype):
-        place = {text: at for at, text in enumerate(_texts(dtype))}
-        codes = [-1 if text is None else place[text] for text in column.to_pylist()]
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        is_text = types.is_string(kind) or types.is_large_string(kind)
+        place = {each: at for at, each in enumerate(_texts(dtype) if is_text else dtype.categories)}
+        codes = [-1 if each is None else place[each] for each in column.to_pylist()]
         return pandas.Series(
             pandas.Categorical.from_codes(codes, dtype=dtype)
         ).cat.remove_unused_categories()

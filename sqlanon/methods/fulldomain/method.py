@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -216,9 +216,11 @@ def _expected(
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     chosen, rounds = settled
     options.tell("measuring: loss and classes of the best recoding")
-    release = node_release(
-        engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
-    )
+    # Where tables are kept for the next search, those of the release are not among them.
+    with nullcontext() if options.shared.stored is None else engine.workspace():
+        release = node_release(
+            engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
+        )
     loss, kept = measured(release), _published(policy, release)
     objective, name = problem.lattice.objective, key(options.loss)
     tops = tuple(tree.height for tree in subject.trees)
