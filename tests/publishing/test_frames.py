@@ -146,6 +146,8 @@ def test_a_plan_of_a_frame_is_applied_to_it():
     published, report = sqlanon.apply(TABLE, plan, with_report=True)
     assert rows(published) == rows(sqlanon.anonymize(TABLE, POLICY))
     assert report.holds
+    [record] = sqlanon.preview(TABLE, plan, rows=1)
+    assert (record.before["age"], record.after["age"]) == ("20", "20-23")
     with pytest.raises(SqlanonError, match="12 records: it has 11 now"):
         sqlanon.apply(TABLE.slice(1), plan)
 
