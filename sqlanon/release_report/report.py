@@ -15,14 +15,15 @@ from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.wording import at_least, counted, figure, in_columns, part_of, percent
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
 """What figures are worked out by, whose versions a report names."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReleaseReport(SelfShown):
     """All that a report of a release shows.
 
     Args:
@@ -44,6 +45,15 @@ class ReleaseReport:
         """Whether the release satisfies every model of the policy, and no other column is in it."""
         asked = bool(self.models) or not self.found.released
         return asked and all(each.holds for each in self.models) and not self.found.unexpected
+
+    def headline(self) -> str:
+        """What it found, in a line."""
+        return f"{verdicts(self.models)}; {counted(len(self.cautions), 'finding')}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The models, then classes and risk before and after."""
+        heads, *rows = self._risk_rows()
+        return [*model_table(self.models), ShownTable(rows, heads)]
 
     @property
     def models(self) -> tuple[ModelResult, ...]:
@@ -188,7 +198,7 @@ class ReleaseReport:
         for result in self.models:
             yield f"  {result.verdict()}: the released table has {result.found()}"
 
-    def _risk_lines(self) -> list[str]:
+    def _risk_rows(self) -> list[list[str]]:
         found, threshold = self.found, self.found.options.threshold
         unit = "records" if found.before.persons is None else "persons"
         sides = (found.before, found.after)
@@ -196,9 +206,12 @@ class ReleaseReport:
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
         risky = f"{unit} above {percent(threshold)} risk"
         rows.append([risky, *(f"{side.at_risk(threshold):,}" for side in sides)])
-        lines = in_columns(rows, "<>>")
-        left = part_of(self.left_out, found.records)
-        return [*lines, f"  left out: {left} of {counted(found.records, 'record')}"]
+        return rows
+
+    def _risk_lines(self) -> list[str]:
+        records = self.found.records
+        left = f"  left out: {part_of(self.left_out, records)} of {counted(records, 'record')}"
+        return [*in_columns(self._risk_rows(), "<>>"), left]
 
     def _loss_lines(self) -> Iterator[str]:
         loss = self.found.loss
