@@ -106,7 +106,7 @@ def _parse(text: str, dialect: str) -> list[exp.Expr]:
 
 def _fill(value: object, hole: str = "") -> str:
     """The SQL text of a value in a hole; anything but a tree or an integer is refused."""
-    if isinstance(value, bool) or not isinstance(value, exp.Expr | int):
+    if isinstance(value, bool) or not isinstance(value, exp.Expression | int):
         raise TypeError(
             f"a hole{f' ({hole})' if hole else ''} takes a syntax tree or an integer, "
             f"not {type(value).__name__}"

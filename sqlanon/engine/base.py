@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 Row = tuple[Any, ...]
+_Type = exp.DataType.Type
 
 
 class Limits(TypedDict, total=False):
@@ -99,6 +100,9 @@ class Engine(Protocol):
 
     FRESH_FILE: ClassVar[bool]
     """Whether a database is a file, whose place a fresh one can take: see `fresh_file`."""
+
+    UNSTORED: ClassVar[frozenset[str]]
+    """Types that values may have and columns of a table may not, as `type_id` names them."""
 
     @property
     def dialect(self) -> str:
@@ -247,7 +251,7 @@ def with_texts(kind: exp.DataType, is_text: Callable[[exp.DataType], bool]) -> e
 
     def replaced(node: exp.Expr) -> exp.Expr:
         chosen = isinstance(node, exp.DataType) and is_text(node)
-        return exp.DataType(this=exp.DType.TEXT) if chosen else node
+        return exp.DataType(this=_Type.TEXT) if chosen else node
 
     changed = kind.transform(replaced)
     assert isinstance(changed, exp.DataType)
@@ -256,8 +260,8 @@ def with_texts(kind: exp.DataType, is_text: Callable[[exp.DataType], bool]) -> e
 
 def _has_labels(part: exp.DataType) -> bool:
     """Whether a type is an ENUM, or one unknown to sqlglot, as a TUPLE is, that may hold one."""
-    is_unknown = part.this == exp.DType.USERDEFINED
-    return part.this == exp.DType.ENUM or (is_unknown and "ENUM(" in part.sql("duckdb"))
+    is_unknown = part.this == _Type.USERDEFINED
+    return part.this == _Type.ENUM or (is_unknown and "ENUM(" in part.sql("duckdb"))
 
 
 def by_column(

@@ -17,7 +17,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import CHOICE, DEFAULT, Decided, Options, owners_of
-from sqlanon.microdata.binding import Subject, bind, enumerated
+from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
@@ -174,6 +174,7 @@ def _read(
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
+        refuse_unstored(engine, seen)
         known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it

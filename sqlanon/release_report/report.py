@@ -145,6 +145,15 @@ class ReleaseReport(SelfShown):
             "seconds": found.seconds,
         }
 
+    def headline(self) -> str:
+        """Records, classes, and whether the release satisfies its policy."""
+        return f"{self.found.after.statistics.headline()}; {verdicts(self.models)}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The models, and the findings by what they endanger."""
+        found = [[each.severity, each.title] for each in self.cautions]
+        return [*model_table(self.models), *([ShownTable(found)] if found else [])]
+
     def to_text(self) -> str:
         """A page for a reader."""
         lines = [self.verdict, *self._model_lines(), "", *self._risk_lines(), ""]

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.arguments import kind_of
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Limits, Row, render
+from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     catalog_of,
@@ -23,20 +24,14 @@ from sqlanon.engine.duckdb.catalog import (
     qualified,
     variable,
 )
-from sqlanon.engine.duckdb.errors import (
-    attempt,
-    called,
-    doing,
-    fault,
-    is_aborted,
-    with_rollback,
-)
+from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.loading import loading
 from sqlanon.engine.duckdb.lookups import Lookups
 from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.sqlglot_version import drop
 
 if TYPE_CHECKING:
     import pyarrow
@@ -62,6 +57,7 @@ class DuckDB:
     """
 
     FRESH_FILE: ClassVar[bool] = True
+    UNSTORED: ClassVar[frozenset[str]] = UNSTORED
     dialect = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -108,7 +104,7 @@ class DuckDB:
     def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
         text = render(query, self.dialect)
-        return self._attempt(query, lambda: self.connection.sql(text).to_arrow_reader())
+        return self._attempt(query, lambda: arrow_reader(self.connection.sql(text)))
 
     def materialize(
         self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
@@ -303,7 +299,7 @@ class DuckDB:
 
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
         """Drops a table or view that exists."""
-        self.run(exp.Drop(tables=[table.copy()], kind=kind))
+        self.run(drop(table.copy(), kind=kind))
 
     @contextmanager
     def workspace(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Use, render, without_enums
+from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.engine.duckdb.catalog import fold, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
@@ -19,18 +20,22 @@ from sqlanon.engine.frames.kinds import ArrowFrame, FrameKind, PandasFrame, Pola
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.wording import counted
 
-_QUERIES_LEAVE_NOTHING = int(duckdb.__version__.partition(".")[0]) >= 2
-"""Whether `relation.query` leaves no view in the database, as it did before DuckDB 2."""
+_Type = exp.DataType.Type
 _TOLD = frozenset(
     {
         *exp.DataType.NUMERIC_TYPES,
         *exp.DataType.TEXT_TYPES,
-        *exp.DataType.TEMPORAL_TYPES - {exp.DType.TIMETZ},
-        *exp.DataType.NESTED_TYPES - {exp.DType.UNION},
-        *(exp.DType.BOOLEAN, exp.DType.VARBINARY, exp.DType.UUID, exp.DType.INTERVAL),
-        *(exp.DType.ENUM, exp.DType.JSON, exp.DType.TIME),
+        *exp.DataType.TEMPORAL_TYPES - {_Type.TIMETZ},
+        *exp.DataType.NESTED_TYPES - {_Type.UNION},
+        *(
+            _Type.BOOLEAN,
+            _Type.VARBINARY,
+            _Type.UUID,
+            _Type.INTERVAL,
+        ),
+        *(_Type.ENUM, _Type.JSON, _Type.TIME),
     }
-) - {exp.DType.BIT}
+) - {_Type.BIT}
 """Types whose values come back from DuckDB by way of Arrow."""
 
 
@@ -132,7 +137,7 @@ def owned(frame: object) -> tuple[object, object]:
         SourceError: A relation of which this version of DuckDB does not tell the connection.
     """
     held = HeldFrame(frame)
-    if not isinstance(frame, duckdb.DuckDBPyRelation) or _QUERIES_LEAVE_NOTHING:
+    if not isinstance(frame, duckdb.DuckDBPyRelation) or QUERIES_LEAVE_NOTHING:
         return held, None
     default = duckdb.default_connection()
     try:

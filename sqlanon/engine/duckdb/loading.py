@@ -33,7 +33,7 @@ def loading(
             f"cannot load a working table: {counted(len(columns), 'column')} of "
             f"{counted(len(lengths), 'length')} for {counted(len(types), 'type')}"
         )
-    bigint = exp.DataType(this=exp.DType.BIGINT)
+    bigint = exp.DataType(this=exp.DataType.Type.BIGINT)
     starts = range(0, max(lengths.pop(), 1), ROWS_AT_ONCE)
     parts = (
         [list(values[start : start + ROWS_AT_ONCE]) for values in columns.values()]
@@ -44,6 +44,6 @@ def loading(
 
 def _unnested(name: str, kind: exp.DataType) -> exp.Expr:
     """The rows of a list that is a parameter, as a column."""
-    array = exp.DataType.build(exp.DType.ARRAY, expressions=[kind.copy()], nested=True)
+    array = exp.DataType.build(exp.DataType.Type.ARRAY, expressions=[kind.copy()], nested=True)
     values = exp.Anonymous(this="unnest", expressions=[exp.cast(exp.Placeholder(), array)])
     return exp.alias_(values, name, quoted=True)

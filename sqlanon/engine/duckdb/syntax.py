@@ -6,6 +6,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.sqlglot_version import drop
+
 
 def type_of(text: str) -> exp.DataType:
     """A type from DuckDB's text for it, also where sqlglot does not know the type."""
@@ -28,7 +30,7 @@ def create_temporary(
 
 def drop_temporary(table: exp.Table) -> exp.Drop:
     """DROP of a temporary table that may be gone already."""
-    return exp.Drop(tables=[table], kind="TABLE", exists=True)
+    return drop(table, exists=True)
 
 
 def set_option(name: str, value: object) -> exp.Set:
