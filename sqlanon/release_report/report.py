@@ -46,15 +46,6 @@ class ReleaseReport(SelfShown):
         asked = bool(self.models) or not self.found.released
         return asked and all(each.holds for each in self.models) and not self.found.unexpected
 
-    def headline(self) -> str:
-        """What it found, in a line."""
-        return f"{verdicts(self.models)}; {counted(len(self.cautions), 'finding')}"
-
-    def shown_tables(self) -> list[ShownTable]:
-        """The models, then classes and risk before and after."""
-        heads, *rows = self._risk_rows()
-        return [*model_table(self.models), ShownTable(rows, heads)]
-
     @property
     def models(self) -> tuple[ModelResult, ...]:
         """The policy's models and whether they hold in the release."""

@@ -219,7 +219,7 @@ def test_a_missing_release_is_refused():
 def test_a_report_shows_itself_in_a_line_and_in_a_notebook():
     connection = table([(1, "f", "<b>"), (1, "f", "cold")])
     report = reported(connection, policy(), "people")
-    assert repr(report).startswith("<ReleaseReport: every model holds; ")
+    assert repr(report) == "<ReleaseReport: 2 records in 1 class, smallest 2; every model holds>"
     assert "smallest class" in report._repr_html_()
     assert "<b>" not in report._repr_html_()
 
