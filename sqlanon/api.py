@@ -40,7 +40,10 @@ def plan(
 def plan(frame: Frame | Source, /, policy: AnyPolicy, **settings: Unpack[Settings]) -> Plan: ...
 @overloaded
 def plan(
-    connection: Any, table: Any = None, policy: Any = None, **settings: Unpack[Settings]
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
+    **settings: Unpack[Settings],
 ) -> Plan:
     """Finds the recoding of least loss: `plan(frame, policy)`; writes only temporary tables.
 
@@ -127,7 +130,7 @@ def apply(
 ) -> Report: ...
 @overloaded
 def apply(
-    connection: Any,
+    connection: Source | Frame,
     plan: Plan,
     *,
     into: str | None = None,
@@ -140,7 +143,7 @@ def apply(
     progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
-) -> Any:
+) -> Frame | Anonymized[Any] | Report:
     """Publishes what a plan says, in one transaction, and proves it on the published table.
 
     A frame, `apply(frame, plan)`, gives a frame as `anonymize` does.
@@ -267,9 +270,9 @@ def anonymize(
 ) -> Report: ...
 @overloaded
 def anonymize(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     into: str | None = None,
     in_place: bool = False,
@@ -280,7 +283,7 @@ def anonymize(
     report: str | Path | None = None,
     with_report: bool = False,
     **settings: Unpack[Settings],
-) -> Any:
+) -> Frame | Anonymized[Any] | Report:
     """Anonymizes a frame, `anonymize(frame, policy)`, or a table: `plan` and `apply` in one.
 
     Of a frame, where neither `into`, `in_place` nor `output` says otherwise, a frame of the same

@@ -52,9 +52,9 @@ def check(
 ) -> CheckReport: ...
 @overloaded
 def check(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     released: bool = False,
     progress: Progress | None = None,
@@ -124,9 +124,9 @@ def risk(
 ) -> RiskReport: ...
 @overloaded
 def risk(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     population: Any = None,
     threshold: float = RISK_THRESHOLD,
@@ -205,10 +205,10 @@ def measure(
 ) -> MeasureReport: ...
 @overloaded
 def measure(
-    connection: Any,
+    connection: Source | Frame,
     original: Any = None,
     released: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     released_table: str | None = None,
     class_attribute: str | None = None,
@@ -281,9 +281,9 @@ def mine(
 ) -> MiningReport: ...
 @overloaded
 def mine(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     kind: str = "closed",
     into: str | None = None,
@@ -350,9 +350,9 @@ def bound(
 ) -> BoundReport: ...
 @overloaded
 def bound(
-    connection: Any,
+    connection: Source | Frame,
     table: Any = None,
-    policy: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     loss: str | None = None,
     effort: str | None = None,

@@ -14,7 +14,7 @@ from sqlanon.engine import files
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import HeldFrame, OpenedSource, is_frame
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.microdata.calls import Call
+from sqlanon.microdata.calls import Call, Frame
 from sqlanon.microdata.opening import is_data
 from sqlanon.microdata.places import place_of, try_place
 from sqlanon.policy.policy import Policy
@@ -93,7 +93,7 @@ class Target:
                 "in place the original is replaced in any case; leave overwrite (--overwrite) out"
             )
 
-    def result(self, report: Report, *, with_report: bool) -> Any:
+    def result(self, report: Report, *, with_report: bool) -> Frame | Anonymized[Any] | Report:
         """What a caller is given: the report, or the frame that was made, by itself or not.
 
         A witness writes first.
@@ -102,7 +102,7 @@ class Target:
             self.witness.write(report)
         if self.likeness is None:
             return report
-        made = self.likeness.made
+        made: Frame = self.likeness.made
         return Anonymized(made, report) if with_report else made
 
 

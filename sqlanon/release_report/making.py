@@ -19,7 +19,7 @@ from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import MissingTableError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES, MEASURES
 from sqlanon.methods.options import deadline_after
-from sqlanon.microdata.calls import AnyPolicy, asked
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, reading, told
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import Progress, following
@@ -47,10 +47,10 @@ _CUT = (
 
 @checked
 def report(
-    connection: Any,
-    original: Any,
-    released: Any,
-    policy: AnyPolicy,
+    connection: Source | Frame,
+    original: Any = None,
+    released: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     released_table: str | None = None,
     plan: Plan | None = None,
@@ -69,7 +69,8 @@ def report(
 
     Args:
         connection: As for `sqlanon.check`.
-        original: The original, as `table` for `sqlanon.check`.
+        original: The original, as `table` for `sqlanon.check`; it may come first, without a
+            connection, as for `sqlanon.measure`.
         released: The released table: one of the same connection, a frame, or a path to a database
             or to a file of data.
         policy: Roles, hierarchies and models that the release is held against.
@@ -87,6 +88,8 @@ def report(
     Raises:
         SqlanonError: A table, the policy or the population is at fault; the message says how.
     """
+    if policy is None:
+        original, released, policy = None, original, released
     call = asked(connection, original, policy)
     measure = _loss_of(loss or call.said.get("loss", ""), plan)
     if effort not in (None, *EFFORTS):
@@ -95,10 +98,10 @@ def report(
         following(progress),
         reading(*call.opened, **opening) as (source, resolved),
         second_table(
-            source.engine, released, table=released_table, how=beside(source, resolved)
+            source.engine, call.alike(released), table=released_table, how=beside(source, resolved)
         ) as table,
         opened_population(
-            source.engine, population, how=beside(source, resolved, is_alike=True)
+            source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
         ) as against,
     ):
         engine = source.engine

@@ -15,14 +15,15 @@ from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.wording import at_least, counted, figure, in_columns, part_of, percent
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
 """What figures are worked out by, whose versions a report names."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReleaseReport(SelfShown):
     """All that a report of a release shows.
 
     Args:
@@ -134,6 +135,15 @@ class ReleaseReport:
             "notes": list(self.notes),
             "seconds": found.seconds,
         }
+
+    def headline(self) -> str:
+        """Records, classes, and whether the release satisfies its policy."""
+        return f"{self.found.after.statistics.headline()}; {verdicts(self.models)}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The models, and the findings by what they endanger."""
+        found = [[each.severity, each.title] for each in self.cautions]
+        return [*model_table(self.models), *([ShownTable(found)] if found else [])]
 
     def to_text(self) -> str:
         """A page for a reader."""

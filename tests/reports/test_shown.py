@@ -20,15 +20,26 @@ POLICY = {
     "sensitive": ["ill"],
     "identifiers": ["name"],
 }
-KINDS = ["check", "risk", "measure", "mine", "bound", "plan", "anonymize", "compare", "sweep"]
+KINDS = [
+    "check",
+    "risk",
+    "measure",
+    "mine",
+    "bound",
+    "plan",
+    "anonymize",
+    "compare",
+    "sweep",
+    "report",
+]
 
 
 @cache
 def report(kind):
     if kind == "anonymize":
         return sqlanon.anonymize(TABLE, POLICY, with_report=True).report
-    if kind == "measure":
-        return sqlanon.measure(TABLE, TABLE, POLICY)
+    if kind in ("measure", "report"):
+        return getattr(sqlanon, kind)(TABLE, TABLE, POLICY)
     given = {"compare": {"methods": ["incognito"]}, "sweep": {"over": {"k": [2, 3]}}}
     return getattr(sqlanon, kind)(TABLE, POLICY, **given.get(kind, {}))
 

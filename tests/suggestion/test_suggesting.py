@@ -181,6 +181,16 @@ def test_a_hierarchy_follows_the_values(connection, values, described):
     assert own.described().startswith(described)
 
 
+def test_places_are_generalized_on_a_round_grid_without_ends(connection):
+    found = of(
+        connection,
+        "SELECT 48.1 + range * 7919 % 10007 / 50000 AS latitude, range * 31 % 40 AS age "
+        "FROM range(5000)",
+    )
+    assert found["latitude"].role.value == "quasi-identifier"
+    assert found["latitude"].described() == "intervals of 0.01, 0.05, 0.1"
+
+
 def test_columns_that_say_the_same_are_told_of(connection):
     found = of(
         connection,
