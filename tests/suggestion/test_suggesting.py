@@ -16,7 +16,7 @@ CREATE TABLE people AS SELECT
     18 + range * 7 % 67 AS age,
     DATE '1930-01-01' + (range * 97 % 28000)::INTEGER AS born,
     TIMESTAMP '2024-01-01' + INTERVAL (range * 37) MINUTE AS seen,
-    TIMESTAMPTZ '2024-01-01 00:00+00' + INTERVAL (range) HOUR AS sent,
+    TIMESTAMPTZ '2024-01-01 00:00:00+00' + INTERVAL (range) HOUR AS sent,
     printf('%05d', 10000 + range * 131 % 700 * 37) AS zip,
     CASE range % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex,
     'job ' || chr((97 + range * 11 % 23)::INTEGER) AS job,
